@@ -1,0 +1,25 @@
+"""Evaluate synthetic tabular data the scikit-learn way."""
+
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.preprocessing import Discretizer, TablePreprocessor
+from skeval.result import Result, SuiteResult
+from skeval.schema import TableSchema
+from skeval.suite import MetricSuite, make_suite
+from skeval.tags import MetricTags
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Context",
+    "Discretizer",
+    "Metric",
+    "MetricSuite",
+    "MetricTags",
+    "Result",
+    "SuiteResult",
+    "TablePreprocessor",
+    "TableSchema",
+    "make_suite",
+    "shared",
+]

@@ -1,0 +1,195 @@
+"""The contract: parameters in `__init__`, real rows in `fit`, synthetic rows in `evaluate`."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from skeval._parameters import Constraint, check_parameters
+from skeval.context import Context
+from skeval.exceptions import MissingInputError
+from skeval.result import Result
+from skeval.schema import Kind, TableSchema
+from skeval.steps import holdout_in_place, synthetic_sample
+from skeval.tags import MetricTags
+
+__all__ = ["Metric"]
+
+_UNMET = {
+    "holdout": "compares against holdout rows, and fit received none. Pass them: fit(train, holdout=rows).",
+    "keys": "needs a primary key. Pass a schema that names it: fit(train, schema=TableSchema(...)).",
+    "text": "needs a text column, and the table has none. Name one: fit(train, schema={column: 'text'}).",
+    "target": "needs a target column of the table. Name it: {metric}(target=column).",
+}
+
+
+class Metric(BaseEstimator):
+    """Base of all metrics: the author writes `tags` and `_compute`, the rest is inherited.
+
+    A metric is an estimator. Its parameters are stored untouched by `__init__`; :meth:`fit` takes
+    the real tables; :meth:`evaluate` takes a synthetic one and gives a :class:`Result`,
+    :meth:`score` its value alone, in its published scale and direction.
+
+    Authors set ``tags`` and write ``_compute(context)``, which returns a float or a
+    :class:`Result`, from ``context.train``, ``context.holdout``, ``context.synthetic`` and shared
+    steps. Work on the real rows that is worth doing once goes into ``_prepare(context)``. Legal
+    sets of parameters stand in ``_legal``, by name.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables, and what was computed of them. A fitted metric holds real rows; pickling
+        drops them unless ``context_.remember_rows`` is set.
+
+    Notes
+    -----
+    Where a holdout is given, the baseline is the same metric with holdout rows in the synthetic
+    place, at equal sizes; metrics that contrast train and holdout give the null of their contrast
+    instead. Where the holdout is smaller than the synthetic table, the value at the baseline's size
+    stands in ``details["at_baseline_size"]``, since many measures depend on the number of rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import Metric, MetricTags
+    >>> class MeanGap(Metric):
+    ...     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0, float("inf")))
+    ...     def __init__(self, column):
+    ...         self.column = column
+    ...     def _compute(self, context):
+    ...         return abs(context.train[self.column].mean() - context.synthetic[self.column].mean())
+    >>> MeanGap("x").fit(pd.DataFrame({"x": [1, 2, 3]})).score(pd.DataFrame({"x": [3, 3]}))
+    1.0
+    """
+
+    tags: ClassVar[MetricTags]
+    _legal: ClassVar[Mapping[str, Constraint]] = {}
+    # train and synthetic are positional: scikit-learn has nothing to route here
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"holdout": UNUSED, "schema": UNUSED}
+
+    context_: Context
+
+    def fit(
+        self,
+        train: Any,
+        holdout: Any = None,
+        *,
+        schema: TableSchema | Mapping[str, Kind] | None = None,
+    ) -> Self:
+        """Take the real tables.
+
+        Parameters
+        ----------
+        train : table of shape (n_train, n_columns)
+            The rows that the generator learnt from: pandas, polars or pyarrow.
+        holdout : table of shape (n_holdout, n_columns), optional
+            Real rows of the same population that the generator never saw.
+        schema : TableSchema or mapping of str to str, optional
+            The kinds of the columns; those not named are inferred from train.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter is outside its legal set.
+        MissingInputError
+            If the metric needs something that is not given.
+        TableError, SchemaMismatchError
+            If the tables cannot be used; all faulty columns are named at once.
+        """
+        self._check_parameters()
+        context = Context.of(train, holdout, schema=schema)
+        for notice in context.notices:
+            warnings.warn(notice, stacklevel=2)
+        return self.fit_context(context)
+
+    def fit_context(self, context: Context) -> Self:
+        """Take real tables that were read already, as a suite does to share them."""
+        self._check_parameters()
+        if unmet := self.unmet_need(context):
+            raise MissingInputError(f"{type(self).__name__} {unmet}")
+        self._prepare(context)
+        self.context_ = context
+        return self
+
+    def evaluate(self, synthetic: Any) -> Result:
+        """Measure a synthetic table.
+
+        Parameters
+        ----------
+        synthetic : table of shape (n_synthetic, n_columns)
+            With the columns of train, in any order; further ones are ignored, with a warning.
+
+        Returns
+        -------
+        Result
+            The value beside its baseline and interval, aggregates, warnings.
+        """
+        check_is_fitted(self, "context_")
+        context = self.context_.with_synthetic(synthetic)
+        result = self.evaluate_context(context)
+        result = replace(result, warnings=(*context.notices, *result.warnings))
+        result.emit_warnings()
+        return result
+
+    def score(self, synthetic: Any) -> float:
+        """Return the value alone: ``evaluate(synthetic).value``, without the cost of its baseline."""
+        check_is_fitted(self, "context_")
+        context = self.context_.with_synthetic(synthetic)
+        result = self._result(context)
+        replace(result, warnings=(*context.notices, *result.warnings)).emit_warnings()
+        return result.value
+
+    def evaluate_context(self, context: Context) -> Result:
+        """Measure the synthetic rows of a context, as a suite does to share its steps."""
+        start = time.perf_counter()
+        result = self._result(context)
+        if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
+            result = self._with_baseline(context, result)
+        return replace(result, seconds=time.perf_counter() - start)
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        met = {
+            "holdout": "holdout" in context,
+            "keys": bool(context.schema.primary_key),
+            "text": bool(context.schema.columns("text")),
+            "target": getattr(self, "target", None) in context.schema.kinds,
+        }
+        unmet = [need for need in sorted(self.tags.needs) if not met.get(need, True)]
+        return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+
+    def _compute(self, context: Context) -> float | Result:
+        raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
+
+    def _prepare(self, context: Context) -> None:
+        """Do work on the real rows once, at fit; nothing by default."""
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+
+    def _result(self, context: Context) -> Result:
+        found = self._compute(context)
+        result = found if isinstance(found, Result) else Result(found)
+        return replace(result, metric=type(self).__name__, tags=self.tags)
+
+    def _with_baseline(self, context: Context, result: Result) -> Result:
+        n_rows, details = context.n_rows("synthetic"), dict(result.details)
+        n_fresh = min(n_rows, context.n_rows("holdout"))
+        fresh = self._result(holdout_in_place(context, n_fresh))
+        if "columns" in fresh.details:
+            details["baseline_columns"] = fresh.details["columns"]
+        if n_fresh < n_rows:
+            value = self._result(synthetic_sample(context, n_fresh)).value
+            details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
+        return replace(result, baseline=fresh.value, details=details)

@@ -1,0 +1,66 @@
+"""What can go wrong, one class a failure; each is also the builtin a caller would catch."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConstantColumnWarning",
+    "DegenerateInputWarning",
+    "InvalidParameterError",
+    "InvalidValueWarning",
+    "MetricFailedWarning",
+    "MetricWarning",
+    "MissingInputError",
+    "NotRememberedError",
+    "SchemaMismatchError",
+    "SharedRowsWarning",
+    "SkevalError",
+    "TableError",
+]
+
+
+class SkevalError(Exception):
+    """Base of every error that skeval raises on purpose."""
+
+
+class InvalidParameterError(SkevalError, ValueError):
+    """A constructor parameter has a value outside its legal set."""
+
+
+class MissingInputError(SkevalError, ValueError):
+    """A metric needs something, such as holdout rows, that was not given."""
+
+
+class TableError(SkevalError, ValueError):
+    """A table cannot be used as it is: empty, duplicate column names, infinities."""
+
+
+class SchemaMismatchError(TableError):
+    """A table's columns do not fit the training table's: missing, or of another type."""
+
+
+class NotRememberedError(SkevalError, AttributeError):
+    """The real rows were dropped when the fitted object was pickled."""
+
+
+class MetricWarning(UserWarning):
+    """Base of every warning that skeval gives."""
+
+
+class ConstantColumnWarning(MetricWarning):
+    """A column has one value only, so that the measure is not defined on it."""
+
+
+class DegenerateInputWarning(MetricWarning):
+    """Too few rows or values for the measure; the value is nan or the worst one."""
+
+
+class InvalidValueWarning(MetricWarning):
+    """Some cells could not be read as their column's kind and count as missing."""
+
+
+class MetricFailedWarning(MetricWarning):
+    """A metric of a suite raised an error; its row of the table says which."""
+
+
+class SharedRowsWarning(MetricWarning):
+    """Train and holdout hold the same rows, so that contrasts of the two are too mild."""

@@ -1,0 +1,319 @@
+"""What a metric found: the value beside its baseline and its interval."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval import exceptions
+from skeval._files import replacing
+from skeval.exceptions import MetricWarning
+from skeval.tags import MetricTags
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from skeval.reporting.displays import Display
+
+__all__ = ["Result", "SuiteResult"]
+
+_FRAME_COLUMNS = (
+    "metric",
+    "aspect",
+    "value",
+    "low",
+    "high",
+    "baseline",
+    "direction",
+    "evidence",
+    "p_value",
+    "seconds",
+    "error",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One metric's answer: a number in relation, and the aggregates behind it.
+
+    Parameters
+    ----------
+    value : float
+        The natural, published value; nan where it is not defined (`warnings` or `error` say why).
+    interval : tuple of (float, float), optional
+        Where the value of the population lies, at 95% unless the metric says otherwise.
+    p_value : float, optional
+        Of the null hypothesis that the metric names.
+    baseline : float, optional
+        What a fresh real sample would get in the synthetic rows' place.
+    details : dict
+        Aggregates only, never a row of real data: numbers, strings, lists, arrays, dicts of them.
+    warnings : tuple of MetricWarning
+        What the reader must know before using the value.
+    metric : str
+        The class that measured; filled in by :class:`Metric`.
+    tags : MetricTags, optional
+        Direction, bounds and evidence; filled in by :class:`Metric`.
+    seconds : float, optional
+        Wall time; filled in by :class:`Metric`.
+    error : str
+        Why a suite left the metric out, or how it failed; empty where it did not.
+
+    Examples
+    --------
+    >>> from skeval import Result
+    >>> Result(0.5, interval=(0.4, 0.6), baseline=0.9, metric="Example")
+    Example 0.5 (0.4 to 0.6), baseline 0.9
+    """
+
+    value: float
+    interval: tuple[float, float] | None = None
+    p_value: float | None = None
+    baseline: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[MetricWarning, ...] = ()
+    metric: str = ""
+    tags: MetricTags | None = None
+    seconds: float | None = None
+    error: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", float(self.value))
+
+    def __repr__(self) -> str:
+        if self.error:
+            return f"{self.metric} left out: {self.error}"
+        interval = "" if self.interval is None else " ({:.4g} to {:.4g})".format(*self.interval)
+        baseline = "" if self.baseline is None else f", baseline {self.baseline:.4g}"
+        return f"{self.metric} {self.value:.4g}{interval}{baseline}".strip()
+
+    def row(self) -> dict[str, Any]:
+        """Return the headline numbers as one row of a table."""
+        low, high = self.interval or (np.nan, np.nan)
+        return {
+            "metric": self.metric,
+            "aspect": self.tags.aspect if self.tags else "",
+            "value": self.value,
+            "low": low,
+            "high": high,
+            "baseline": np.nan if self.baseline is None else self.baseline,
+            "direction": self.tags.direction if self.tags else "",
+            "evidence": (self.tags.evidence or "") if self.tags else "",
+            "p_value": np.nan if self.p_value is None else self.p_value,
+            "seconds": np.nan if self.seconds is None else self.seconds,
+            "error": self.error,
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """Return the headline numbers as a table of one row."""
+        return pd.DataFrame([self.row()], columns=list(_FRAME_COLUMNS))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists, dicts, strings and numbers; nan is None."""
+        content = {item.name: getattr(self, item.name) for item in fields(self)}
+        content["warnings"] = [[type(w).__name__, str(w)] for w in self.warnings]
+        content["tags"] = self.tags.to_dict() if self.tags else None
+        plain: dict[str, Any] = _plain(content)
+        return plain
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Result:
+        """Rebuild a result from what :meth:`to_dict` gave."""
+        tags, interval = content["tags"], content["interval"]
+        return cls(
+            **{
+                **content,
+                "value": _number(content["value"]),
+                "interval": None if interval is None else (_number(interval[0]), _number(interval[1])),
+                "baseline": None if content["baseline"] is None else _number(content["baseline"]),
+                "warnings": tuple(_warning(name, text) for name, text in content["warnings"]),
+                "tags": MetricTags.from_dict(tags) if tags else None,
+            }
+        )
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the JSON text, and write it to `path` if given."""
+        return _write_json(self.to_dict(), path)
+
+    def display(self) -> Display:
+        """Return the display that draws this result: `plot(ax=None)` and `frame()`."""
+        from skeval.reporting.displays import display_of
+
+        return display_of(self)
+
+    def _repr_html_(self) -> str:
+        return _html_table(self.frame())
+
+    def emit_warnings(self) -> None:
+        """Give the collected warnings to Python's warning system."""
+        for warning in self.warnings:
+            warnings.warn(warning, stacklevel=3)
+
+
+class SuiteResult(Mapping[str, Result]):
+    """The results of a suite, by the names of its metrics.
+
+    Parameters
+    ----------
+    results : mapping of str to Result
+        By the names in the suite.
+    sizes : mapping of str to int
+        Number of rows by role.
+    notices : tuple of MetricWarning
+        What was to be said of the tables themselves.
+
+    Examples
+    --------
+    >>> from skeval import Result, SuiteResult
+    >>> SuiteResult({"a": Result(0.5)}).frame().loc[0, "value"]
+    np.float64(0.5)
+    """
+
+    def __init__(
+        self,
+        results: Mapping[str, Result],
+        *,
+        sizes: Mapping[str, int] | None = None,
+        notices: tuple[MetricWarning, ...] = (),
+    ) -> None:
+        self._results = dict(results)
+        self.sizes = dict(sizes or {})
+        self.notices = notices
+
+    def __getitem__(self, name: str) -> Result:
+        return self._results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep="")
+
+    def _repr_html_(self) -> str:
+        return _html_table(self.frame())
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row a metric: value, interval, baseline, direction, evidence, seconds, error."""
+        rows = [{**result.row(), "metric": name} for name, result in self.items()]
+        return pd.DataFrame(rows, columns=list(_FRAME_COLUMNS))
+
+    def compare(self, other: SuiteResult) -> pd.DataFrame:
+        """Set the values of two evaluations side by side.
+
+        Parameters
+        ----------
+        other : SuiteResult
+            Of the same suite on another synthetic table.
+
+        Returns
+        -------
+        DataFrame
+            By metric: `value`, `other`, `difference` (other minus this), and `better`: which of the
+            two is better by the metric's direction, "this", "other" or "" where they are equal, the
+            metric has no direction or a value is missing.
+        """
+        names = [name for name in self if name in other]
+        frame = pd.DataFrame(
+            {
+                "value": [self[name].value for name in names],
+                "other": [other[name].value for name in names],
+            },
+            index=pd.Index(names, name="metric"),
+            dtype=float,
+        )
+        frame["difference"] = frame["other"] - frame["value"]
+        signs = [self[name].tags.sign if self[name].tags else 0 for name in names]  # type: ignore[union-attr]
+        gain = np.sign(frame["difference"].fillna(0.0).to_numpy()) * np.array(signs, dtype=float)
+        frame["better"] = np.select([gain > 0, gain < 0], ["other", "this"], default="")
+        return frame
+
+    def plot(self) -> Figure:
+        """Draw each value with its interval and its baseline; return the figure."""
+        from skeval.reporting.displays import ScoresDisplay
+
+        return ScoresDisplay(self).plot()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists, dicts, strings and numbers."""
+        return {
+            "results": {name: result.to_dict() for name, result in self.items()},
+            "sizes": self.sizes,
+            "notices": [[type(w).__name__, str(w)] for w in self.notices],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> SuiteResult:
+        """Rebuild the results from what :meth:`to_dict` gave."""
+        return cls(
+            {name: Result.from_dict(result) for name, result in content["results"].items()},
+            sizes=content["sizes"],
+            notices=tuple(_warning(name, text) for name, text in content["notices"]),
+        )
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the JSON text, and write it to `path` if given."""
+        return _write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> SuiteResult:
+        """Read what :meth:`to_json` wrote; a report can be rendered from it."""
+        return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    def to_pdf(self, path: str | Path, **settings: Any) -> Path:
+        """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
+        from skeval.reporting import PDFRenderer
+
+        return PDFRenderer(**settings).render(self, path)
+
+    def to_html(self, path: str | Path, **settings: Any) -> Path:
+        """Write one HTML page; `settings` as :class:`skeval.reporting.HTMLRenderer` takes them."""
+        from skeval.reporting import HTMLRenderer
+
+        return HTMLRenderer(**settings).render(self, path)
+
+
+def _html_table(frame: pd.DataFrame) -> str:
+    html: str = frame.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
+    return html
+
+
+def _plain(value: Any) -> Any:
+    """Reduce arrays, numpy numbers and tuples to what strict JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value
+
+
+def _number(value: float | str | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _warning(name: str, text: str) -> MetricWarning:
+    kind = getattr(exceptions, name, MetricWarning)
+    return kind(text)  # type: ignore[no-any-return]
+
+
+def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
+    text = json.dumps(content, indent=1, allow_nan=False)
+    if path is not None:
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,1 @@
+"""Numbers in, numbers out: the pure functions under the metrics. No pandas, no state."""

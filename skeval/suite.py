@@ -1,0 +1,236 @@
+"""Several metrics over the same tables: what they share is computed once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
+
+from skeval._parameters import Interval, Nullable, Options, check_parameters
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import InvalidParameterError, MetricFailedWarning
+from skeval.result import Result, SuiteResult
+from skeval.schema import Kind, TableSchema
+
+__all__ = ["MetricSuite", "make_suite"]
+
+Progress = Callable[[str, int, int], None]
+
+
+class MetricSuite(_BaseComposition):
+    """Metrics that are fitted on the same real tables and evaluated on the same synthetic one.
+
+    The suite fits clones, never the metrics that it was given. Whatever steps they share, such as
+    the neighbour searches, is computed once, and each metric has the value that it has alone.
+
+    Parameters
+    ----------
+    metrics : list of (str, Metric)
+        Names and metrics. Names are unique and hold no double underscore.
+    n_jobs : int, optional
+        Number of threads; None is one. The values do not depend on it.
+    on_error : {"warn", "raise"}, default="warn"
+        Whether a metric that raises is reported as failed in its row, with a warning, or ends the evaluation.
+
+    Attributes
+    ----------
+    metrics_ : dict of str to Metric
+        The fitted clones.
+    skipped_ : dict of str to str
+        Metrics that were left out, and why.
+    context_ : Context
+        The real tables.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement, TVComplement
+    >>> suite = MetricSuite([("ks", KSComplement()), ("tv", TVComplement())])
+    >>> result = suite.fit(make_mixed(random_state=0)).evaluate(make_mixed(random_state=1))
+    >>> sorted(result)
+    ['ks', 'tv']
+    """
+
+    __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
+    __metadata_request__evaluate = {"progress": UNUSED}
+    _legal = {
+        "n_jobs": Nullable(Interval(int, None, None)),
+        "on_error": Options(("warn", "raise")),
+    }
+
+    def __init__(
+        self, metrics: list[tuple[str, Metric]], *, n_jobs: int | None = None, on_error: str = "warn"
+    ) -> None:
+        self.metrics = metrics
+        self.n_jobs = n_jobs
+        self.on_error = on_error
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, those of the metrics as `name__parameter`."""
+        params: dict[str, Any] = self._get_params("metrics", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the metrics as `name__parameter`, or whole metrics by name."""
+        self._set_params("metrics", **params)
+        return self
+
+    def __getitem__(self, name: str) -> Metric:
+        return (self.metrics_ if hasattr(self, "metrics_") else dict(self.metrics))[name]
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def fit(
+        self,
+        train: Any,
+        holdout: Any = None,
+        *,
+        schema: TableSchema | Mapping[str, Kind] | None = None,
+    ) -> Self:
+        """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`."""
+        self._check()
+        context = Context.of(train, holdout, schema=schema)
+        for notice in context.notices:
+            warnings.warn(notice, stacklevel=2)
+        fitted, skipped = {}, {}
+        for name, metric in self.metrics:
+            copy = clone(metric)
+            if unmet := copy.unmet_need(context):
+                skipped[name] = f"{type(metric).__name__} {unmet}"
+            else:
+                fitted[name] = copy.fit_context(context)
+        self.metrics_, self.skipped_, self.context_ = fitted, skipped, context
+        return self
+
+    def evaluate(self, synthetic: Any, *, progress: Progress | None = None) -> SuiteResult:
+        """Measure a synthetic table by every metric.
+
+        Parameters
+        ----------
+        synthetic : table of shape (n_synthetic, n_columns)
+            With the columns of train.
+        progress : callable, optional
+            Called as ``progress(name, n_done, n_total)`` when a metric is done.
+
+        Returns
+        -------
+        SuiteResult
+            In the order of the suite; metrics that were left out or failed say why in `error`.
+        """
+        check_is_fitted(self, "context_")
+        context = self.context_.with_synthetic(synthetic)
+        done: list[str] = []
+
+        def measure(name: str, metric: Metric) -> Result:
+            result = self._measure(name, metric, context)
+            done.append(name)
+            if progress is not None:
+                progress(name, len(done), len(self.metrics_))
+            return result
+
+        found = dict(
+            zip(
+                self.metrics_,
+                Parallel(n_jobs=self.n_jobs, backend="threading")(
+                    delayed(measure)(name, metric) for name, metric in self.metrics_.items()
+                ),
+                strict=True,
+            )
+        )
+        results = {name: found.get(name) or self._left_out(name, metric) for name, metric in self.metrics}
+        for notice in [*context.notices, *(w for result in results.values() for w in result.warnings)]:
+            warnings.warn(notice, stacklevel=2)
+        notices = (*self.context_.notices, *context.notices)
+        sizes = {role: context.n_rows(role) for role in ("train", "holdout", "synthetic") if role in context}
+        return SuiteResult(results, sizes=sizes, notices=notices)
+
+    def _measure(self, name: str, metric: Metric, context: Context) -> Result:
+        try:
+            return metric.evaluate_context(context)
+        except Exception as error:  # a user's metric may raise anything; the others' results must not be lost
+            if self.on_error == "raise":
+                raise
+            text = f"{type(error).__name__}: {error}"
+            warning = MetricFailedWarning(f"{name} failed: {text}")
+            kind = type(metric).__name__
+            return Result(float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,))
+
+    def _left_out(self, name: str, metric: Metric) -> Result:
+        return Result(
+            float("nan"), metric=type(metric).__name__, tags=metric.tags, error=self.skipped_[name]
+        )
+
+    def _check(self) -> None:
+        names = [name for name, _ in self.metrics]
+        self._validate_names(names)
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        if wrong := [name for name, metric in self.metrics if not isinstance(metric, Metric)]:
+            raise InvalidParameterError(
+                f"MetricSuite: metrics must be (name, Metric) pairs; no Metric: {', '.join(wrong)}."
+            )
+
+    def _sk_visual_block_(self) -> Any:
+        from skeval.reporting.diagram import parallel_block
+
+        return parallel_block(self.metrics)
+
+
+def make_suite(preset: str = "report", *, random_state: int | None = 0, n_jobs: int | None = None) -> MetricSuite:
+    """Return a ready suite.
+
+    Parameters
+    ----------
+    preset : {"report", "fidelity", "privacy"}, default="report"
+        All that the report shows, or one side of it.
+    random_state : int or None, default=0
+        Seed of every metric that draws at random.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    MetricSuite
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such preset.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> [name for name, _ in make_suite("fidelity").metrics]
+    ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
+    """
+    from skeval import fidelity, privacy
+
+    sides: dict[str, list[tuple[str, Metric]]] = {
+        "fidelity": [
+            ("ks_complement", fidelity.KSComplement()),
+            ("tv_complement", fidelity.TVComplement()),
+            ("similarity", fidelity.SimilarityScore()),
+            ("phik_difference", fidelity.PhikMatrixDifference()),
+            ("nn_distances", privacy.NNDistanceDistributions()),
+        ],
+        "privacy": [
+            ("privacy_score", privacy.PrivacyScore()),
+            ("dcr_overfitting", privacy.DCROverfittingProtection()),
+            ("dcr_baseline", privacy.DCRBaselineProtection()),
+        ],
+    }
+    presets = {"report": sides["fidelity"] + sides["privacy"], **sides}
+    if preset not in presets:
+        raise InvalidParameterError(f"make_suite: preset must be among {', '.join(presets)}, got {preset!r}.")
+    for _, metric in presets[preset]:
+        if "random_state" in metric.get_params():
+            metric.set_params(random_state=random_state)
+    return MetricSuite(presets[preset], n_jobs=n_jobs)
