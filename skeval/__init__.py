@@ -1,8 +1,10 @@
 """Evaluate synthetic tabular data the scikit-learn way."""
 
 from skeval.base import Metric
+from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.context import Context, shared
 from skeval.preprocessing import Discretizer, TablePreprocessor
+from skeval.reporting.run import ReportColumns, report
 from skeval.result import Result, SuiteResult
 from skeval.schema import TableSchema
 from skeval.suite import MetricSuite, make_suite
@@ -16,10 +18,14 @@ __all__ = [
     "Metric",
     "MetricSuite",
     "MetricTags",
+    "ReportColumns",
     "Result",
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
+    "check_metric",
     "make_suite",
+    "parametrize_with_metric_checks",
+    "report",
     "shared",
 ]

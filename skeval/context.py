@@ -8,7 +8,9 @@ never hashed: the context is the data's identity.
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import joblib
 import numpy as np
 import pandas as pd
+from joblib.externals import cloudpickle
 
 from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
 from skeval.schema import Kind, TableSchema, complete_schema
@@ -265,6 +268,13 @@ def _frozen(value: T) -> T:
     return value
 
 
+def _hash(arguments: tuple[tuple[str, Any], ...]) -> str:
+    try:
+        return str(joblib.hash(arguments))
+    except pickle.PicklingError:  # a transformer made of a lambda or of a class of the running script
+        return hashlib.sha1(cloudpickle.dumps(arguments), usedforsecurity=False).hexdigest()
+
+
 def shared(
     step: Callable[Concatenate[Context, P], T],
 ) -> Callable[Concatenate[Context, P], T]:
@@ -306,8 +316,7 @@ def shared(
     def recalled(context: Context, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
-        arguments = tuple(bound.arguments.items())[1:]
-        key = f"{step.__module__}.{step.__qualname__}:{joblib.hash(arguments)}"
+        key = f"{step.__module__}.{step.__qualname__}:{_hash(tuple(bound.arguments.items())[1:])}"
         return context.recall(key, lambda: step(context, *args, **kwargs))
 
     return recalled

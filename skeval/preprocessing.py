@@ -32,7 +32,7 @@ def numbers(frame: pd.DataFrame) -> np.ndarray:
 def _seconds(values: pd.Series) -> np.ndarray:
     if not pd.api.types.is_datetime64_any_dtype(values.dtype):
         return values.to_numpy(dtype=np.float64)
-    seconds = values.to_numpy("datetime64[ns]").astype(np.int64) / 1e9
+    seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
     return np.where(values.isna().to_numpy(), np.nan, seconds)
 
 

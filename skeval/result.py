@@ -86,6 +86,8 @@ class Result:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
+        if self.baseline is not None and np.isnan(self.baseline):
+            object.__setattr__(self, "baseline", None)
 
     def __repr__(self) -> str:
         if self.error:

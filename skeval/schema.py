@@ -22,7 +22,7 @@ Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 _LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _DATE_FORMATS = ("ISO8601", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
 _TIME_SUFFIXES = ("", " %H:%M", " %H:%M:%S")
-_NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(id|ids|key|uuid|guid)$|[a-z]Id$", re.IGNORECASE)
+_NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
     "numerical": "continuous",
     "ordinal": "categorical",

@@ -208,12 +208,12 @@ def _read_numbers(values: pd.Series) -> pd.Series:
 
 def _read_dates(values: pd.Series, form: str | None) -> pd.Series:
     if pd.api.types.is_numeric_dtype(values.dtype):
-        dates = pd.Series(pd.NaT, index=values.index)
+        dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
     elif pd.api.types.infer_dtype(values, skipna=True) != "string":
         dates = pd.to_datetime(values, errors="coerce", utc=True)
     else:
         dates = _read_date_strings(values, form)
-    return dates.astype("datetime64[ns, UTC]").dt.tz_localize(None)
+    return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
 
 
 def _read_date_strings(values: pd.Series, form: str | None) -> pd.Series:
@@ -328,7 +328,7 @@ def _empty(columns: Mapping[str, pd.Series], role: str) -> list[MetricWarning]:
 
 def is_canonical(frame: pd.DataFrame, schema: TableSchema) -> bool:
     """Tell whether every measured column already has its canonical type."""
-    wanted = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[ns]")}
+    wanted = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
     return all(
         isinstance(frame[name].dtype, pd.CategoricalDtype)
         and all(isinstance(label, str) for label in frame[name].cat.categories)

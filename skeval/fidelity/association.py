@@ -12,7 +12,7 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning
 from skeval.result import Result
-from skeval.stats.phik import phik
+from skeval.stats.phik import phik, phik_of_package
 from skeval.steps import cells, chosen_columns, histogram, joint_histogram
 from skeval.tags import MetricTags
 
@@ -138,7 +138,7 @@ def phik_matrix(
     backend: str,
 ) -> np.ndarray:
     """Return the phi_k coefficients of a role's rows, nan where a column does not vary."""
-    measure = phik if backend == "fast" else _phik_of_package
+    measure = phik if backend == "fast" else phik_of_package
     matrix = np.full((len(names), len(names)), np.nan)
     for i, name in enumerate(names):
         if _varies(context, role, name, n_bins):
@@ -147,15 +147,6 @@ def phik_matrix(
         table = _present(context, role, names[i], names[j], n_bins)
         matrix[i, j] = matrix[j, i] = measure(table, noise_correction=noise_correction)
     return matrix
-
-
-def _phik_of_package(table: np.ndarray, *, noise_correction: bool) -> float:
-    from phik.phik import phik_from_hist2d
-
-    used = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    if min(used.shape) < 2:
-        return float("nan")
-    return float(phik_from_hist2d(observed=used, noise_correction=noise_correction))
 
 
 def _present(context: Context, role: str, first: str, second: str, n_bins: int) -> np.ndarray:

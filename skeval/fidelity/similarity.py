@@ -31,6 +31,7 @@ _LEGAL: Mapping[str, Constraint] = {
     "n_triples": Interval(int, 1, None),
     "max_categories": Interval(int, 1, None),
     "n_pairs": Nullable(Interval(int, 0, None)),
+    "pair_columns": Columns(),
     "min_count": Interval(int, 1, None),
     "columns": Columns(),
     "random_state": Interval(int, 0, None),
@@ -60,8 +61,10 @@ class SimilarityMatrix(Metric):
     max_categories : int, default=50
         Categories beyond the most frequent so many are pooled.
     n_pairs : int or None, default=24
-        For how many pairs the joint histograms go into the details, None for all: half those that agree least, half
-        those that are most strongly associated in train.
+        For how many pairs the joint histograms go into the details, None for all: half those that
+        agree least, half those that are most strongly associated in train.
+    pair_columns : None, int or list of str, default=None
+        The columns among which those pairs are chosen.
     min_count : int, default=10
         Categories of fewer real rows are pooled in the histograms of the details.
     columns : None, int or list of str, default=None
@@ -109,6 +112,7 @@ class SimilarityMatrix(Metric):
         n_triples: int = 10_000,
         max_categories: int = 50,
         n_pairs: int | None = 24,
+        pair_columns: int | list[str] | None = None,
         min_count: int = 10,
         columns: int | list[str] | None = None,
         random_state: int = 0,
@@ -120,6 +124,7 @@ class SimilarityMatrix(Metric):
         self.n_triples = n_triples
         self.max_categories = max_categories
         self.n_pairs = n_pairs
+        self.pair_columns = pair_columns
         self.min_count = min_count
         self.columns = columns
         self.random_state = random_state
@@ -162,6 +167,8 @@ class SimilarityScore(Metric):
         3 measures triples of columns too; they enter the value with ``average="balanced"``.
     n_pairs : int or None, default=24
         For how many pairs the joint histograms go into the details; None is all.
+    pair_columns : None, int or list of str, default=None
+        The columns among which those pairs are chosen.
     min_count : int, default=10
         Categories of fewer real rows are pooled in the histograms of the details.
     columns : None, int or list of str, default=None
@@ -210,6 +217,7 @@ class SimilarityScore(Metric):
         *,
         order: int = 2,
         n_pairs: int | None = 24,
+        pair_columns: int | list[str] | None = None,
         min_count: int = 10,
         columns: int | list[str] | None = None,
     ) -> None:
@@ -219,6 +227,7 @@ class SimilarityScore(Metric):
         self.scale = scale
         self.order = order
         self.n_pairs = n_pairs
+        self.pair_columns = pair_columns
         self.min_count = min_count
         self.columns = columns
 
@@ -284,6 +293,7 @@ def _details(
     ceiling: np.ndarray,
 ) -> dict[str, Any]:
     i, j = np.unravel_index(int(matrix.argmin()), matrix.shape)
+    every = set(names) & set(chosen_columns(context.schema, metric.pair_columns))
     return {
         "names": list(names),
         "columns": dict(zip(names, np.diag(matrix).tolist(), strict=True)),
@@ -295,7 +305,7 @@ def _details(
             {**pair(context, names[i], names[j], min_count=metric.min_count), "score": float(matrix[i, j])}
             for i, j in _telling_pairs(context, names, matrix, metric)
         ],
-        "n_pairs": len(names) * (len(names) - 1) // 2,
+        "n_pairs": len(every) * (len(every) - 1) // 2,
     }
 
 
@@ -306,7 +316,8 @@ def _telling_pairs(
     metric: SimilarityMatrix,
 ) -> list[tuple[int, int]]:
     """Return half of `n_pairs` that agree least, then half that are most associated in train."""
-    every = list(combinations(range(len(names)), 2))
+    among = set(chosen_columns(context.schema, metric.pair_columns))
+    every = list(combinations([i for i, name in enumerate(names) if name in among], 2))
     worst = sorted(every, key=lambda ij: matrix[ij])
     if metric.n_pairs is None or len(every) <= metric.n_pairs:
         return worst

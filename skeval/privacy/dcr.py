@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -393,7 +394,10 @@ def random_distances(
 
 def random_rows(train: pd.DataFrame, n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return rows whose columns are uniform between the extremes of train, independent of each other."""
-    return pd.DataFrame({name: _random_column(train[name], n_rows, rng) for name in train.columns})
+    key = int(rng.integers(2**32))
+    # a stream a column, named by the column: the order of columns must not matter
+    streams = {name: np.random.default_rng([key, zlib.crc32(str(name).encode())]) for name in train.columns}
+    return pd.DataFrame({name: _random_column(train[name], n_rows, rng) for name, rng in streams.items()})
 
 
 def _random_column(values: pd.Series, n_rows: int, rng: np.random.Generator) -> pd.Series:
@@ -413,7 +417,8 @@ def _random_column(values: pd.Series, n_rows: int, rng: np.random.Generator) -> 
 def _between(present: pd.Series, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     low, high = present.min(), present.max()
     if pd.api.types.is_datetime64_any_dtype(present.dtype):
-        return rng.integers(low.value, high.value + 1, n_rows).astype("datetime64[ns]")
+        ends = np.array([low, high], dtype="datetime64[us]").astype(np.int64)
+        return rng.integers(ends[0], ends[1] + 1, n_rows).astype("datetime64[us]")
     if np.all(present == np.round(present)) and abs(low) < 2**53 and abs(high) < 2**53:
         return rng.integers(int(low), int(high) + 1, n_rows).astype(np.float64)
     return rng.uniform(low, high, n_rows)

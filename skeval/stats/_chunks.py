@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -34,7 +35,7 @@ def chunk_edges(n_rows: int, n_chunks: int, tile: int) -> list[tuple[int, int]]:
     """
     n_tiles = -(-n_rows // tile)
     cuts = [min(n_rows, n_tiles * i // n_chunks * tile) for i in range(n_chunks + 1)]
-    return [(start, stop) for start, stop in zip(cuts[:-1], cuts[1:], strict=True) if start < stop]
+    return [(start, stop) for start, stop in pairwise(cuts) if start < stop]
 
 
 def run_chunks(
@@ -42,7 +43,8 @@ def run_chunks(
 ) -> list[Outcome]:
     """Call `function(start, stop, *arguments)` on chunks of rows, in threads by preference.
 
-    The outcomes are returned, not written to shared memory, so that any joblib backend can run the chunks.
+    The outcomes are returned, not written to shared memory, so that any joblib backend can run the
+    chunks.
 
     Parameters
     ----------

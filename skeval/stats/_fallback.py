@@ -67,9 +67,7 @@ def _nearest_chunk(
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _nearest_block(
-    index: BruteIndex, queries: Encoded, k: int, own: Ints
-) -> tuple[Floats, Ints]:
+def _nearest_block(index: BruteIndex, queries: Encoded, k: int, own: Ints) -> tuple[Floats, Ints]:
     """Sweep over the reference, keeping the k best so far in front of each new block."""
     best = np.full((queries.n_rows, k), np.inf)
     found = np.full((queries.n_rows, k), -1, dtype=np.int64)
@@ -123,7 +121,7 @@ def _within_chunk(
 
 
 def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
-    """Rounded sums of all queries against a block of reference rows."""
+    """Return the rounded sums of all queries against a block of reference rows."""
     rows = _take(index.rows, block)
     shape = (queries.n_rows, rows.n_rows)
     counts = np.zeros(shape, dtype=np.uint16)
@@ -131,7 +129,9 @@ def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
         counts += query_codes[:, None] != codes
     sums, gaps = counts.astype(np.float64), np.empty(shape)
     with np.errstate(over="ignore"):  # the cap takes what overflows
-        for values, column, weight in zip(queries.numbers, rows.numbers, index.weights, strict=True):
+        for values, column, weight in zip(
+            queries.numbers, rows.numbers, index.weights, strict=True
+        ):
             np.subtract(values[:, None], column, out=gaps)
             np.abs(gaps, out=gaps)
             np.multiply(gaps, weight, out=gaps)

@@ -1,12 +1,14 @@
 """The compiled loops of the nearest-neighbour engine; the only module that imports numba.
 
-Every distance in here is a *sum*: one for each categorical column that differs, plus `min(1, |a - b| * weight)` for
-each number column in the order of the columns, in float64, rounded at the very end to a multiple of 2^-32. Bounds are
-summed in the same order with the same cap and rounding; addition, multiplication and min being monotone in IEEE
-arithmetic, `bound <= distance` holds in floats as it does on paper, with no safety margin.
+Every distance in here is a *sum*: one for each categorical column that differs, plus `min(1, |a -
+b| * weight)` for each number column in the order of the columns, in float64, rounded at the very
+end to a multiple of 2^-32. Bounds are summed in the same order with the same cap and rounding;
+addition, multiplication and min being monotone in IEEE arithmetic, `bound <= distance` holds in
+floats as it does on paper, with no safety margin.
 
-The fast-math flags allow no reordering and no fused multiply-add: a pair's distance depends on the pair alone. They
-promise that no NaN occurs, which the encoding keeps (a missing number is `MISSING`), and let `min` loops vectorise.
+The fast-math flags allow no reordering and no fused multiply-add: a pair's distance depends on the
+pair alone. They promise that no NaN occurs, which the encoding keeps (a missing number is
+`MISSING`), and let `min` loops vectorise.
 """
 
 from __future__ import annotations
@@ -20,24 +22,29 @@ from numpy.typing import NDArray
 
 from skeval.stats._columns import GRID_SHIFT, GRID_STEP, MISSING
 
-__all__ = ["Forest", "box_leaves", "count_balls", "grow_leaves", "nearest_rows"]
+__all__ = ["Forest", "count_balls", "jit", "nearest_rows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
+OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"nnan", "nsz"}}
 FLUSH = 255  # columns that a uint8 count of differences can hold
-N_CODES = 256
 NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
+ARGMIN_BLOCK = 64
 TILE = 16  # queries that sweep over the leaves together
 
 
-def _jit(function: Kernel) -> Kernel:
+def jit(function: Kernel) -> Kernel:
     """Compile lazily, release the GIL, keep the machine code on disk."""
-    compiled = numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})(function)
-    return cast(Kernel, compiled)
+    return cast(Kernel, numba.njit(function, **OPTIONS))
+
+
+def _inlined(function: Kernel) -> Kernel:
+    """Compile into the caller: handing over a dozen arrays costs as much as reading a leaf."""
+    return cast(Kernel, numba.njit(function, inline="always", **OPTIONS))
 
 
 class Forest(NamedTuple):
@@ -86,203 +93,10 @@ class Scratch(NamedTuple):
     bounds: Floats
 
 
-# -- growing leaves ----------------------------------------------------------------------------------------------------
+# -- one query -------------------------------------------------------------------------------------
 
 
-@_jit
-def _number_spread(column: Floats, weight: float, order: Ints, span: Ints, size: int) -> float:
-    """Mean capped deviation from the mean, over a strided sample of the span."""
-    start, width = span[0], span[1] - span[0]
-    total, present = 0.0, 0
-    for t in range(size):
-        value = column[order[start + t * width // size]]
-        if value < MISSING:
-            total += value
-            present += 1
-    mean = total / max(present, 1)
-    spread = 0.0
-    for t in range(size):
-        spread += min(1.0, abs(column[order[start + t * width // size]] - mean) * weight)
-    return spread / size
-
-
-@_jit
-def _count_codes(column: Bytes, order: Ints, span: Ints, size: int, counts: Ints) -> int:
-    """Count the codes of a strided sample into `counts`; return the largest count."""
-    start, width = span[0], span[1] - span[0]
-    counts[:] = 0
-    top = 0
-    for t in range(size):
-        code = column[order[start + t * width // size]]
-        counts[code] += 1
-        top = max(top, counts[code])
-    return top
-
-
-@_jit
-def _widest_column(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int, counts: Ints
-) -> int:
-    """Column with the largest spread, number columns first; -1 if none varies in the sample."""
-    best, widest = 0.0, -1
-    for j in range(numbers.shape[0]):
-        spread = _number_spread(numbers[j], weights[j], order, span, size)
-        if spread > best:
-            best, widest = spread, j
-    for j in range(codes.shape[0]):
-        spread = 1.0 - _count_codes(codes[j], order, span, size, counts) / size
-        if spread > best:
-            best, widest = spread, numbers.shape[0] + j
-    return widest
-
-
-@_jit
-def _part_numbers(column: Floats, order: Ints, span: Ints, size: int, spare: Ints) -> int:
-    """Move rows below the sample median to the left, in place and stably; return the border."""
-    start, stop = span[0], span[1]
-    sample = np.empty(size)
-    for t in range(size):
-        sample[t] = column[order[start + t * (stop - start) // size]]
-    sample.sort()
-    median = sample[size // 2]
-    take_median = sample[0] == median  # else nothing would go left
-    border, held = start, 0
-    for t in range(start, stop):
-        row = order[t]
-        if column[row] < median or (take_median and column[row] == median):
-            order[border] = row
-            border += 1
-        else:
-            spare[held] = row
-            held += 1
-    order[border:stop] = spare[:held]
-    return border
-
-
-@_jit
-def _left_codes(counts: Ints, size: int) -> Bytes:
-    """Mark codes for the left side: most frequent first, while it stays at or under half."""
-    side = np.zeros(N_CODES, np.uint8)
-    filled = 0
-    for code in np.argsort(-counts, kind="mergesort"):
-        if counts[code] == 0:
-            break
-        if filled == 0 or filled + counts[code] <= size // 2:
-            filled += counts[code]
-            side[code] = 1
-    return side
-
-
-@_jit
-def _part_codes(
-    column: Bytes, order: Ints, span: Ints, size: int, counts: Ints, spare: Ints
-) -> int:
-    """Move the rows with left codes to the left, in place and stably; return the border."""
-    _count_codes(column, order, span, size, counts)
-    side = _left_codes(counts, size)
-    border, held = span[0], 0
-    for t in range(span[0], span[1]):
-        row = order[t]
-        if side[column[row]]:
-            order[border] = row
-            border += 1
-        else:
-            spare[held] = row
-            held += 1
-    order[border : span[1]] = spare[:held]
-    return border
-
-
-@_jit
-def _part(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int,
-    counts: Ints, spare: Ints,
-) -> int:  # fmt: skip
-    """Split a span at its widest column, or in the middle if nothing separates it."""
-    border = span[0]
-    column = _widest_column(numbers, codes, weights, order, span, size, counts)
-    if column >= numbers.shape[0]:
-        border = _part_codes(codes[column - numbers.shape[0]], order, span, size, counts, spare)
-    elif column >= 0:
-        border = _part_numbers(numbers[column], order, span, size, spare)
-    if border == span[0] or border == span[1]:
-        border = (span[0] + span[1]) // 2
-    return border
-
-
-@_jit
-def grow_leaves(
-    numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, leaf_size: int, sample_size: int
-) -> tuple[Ints, Ints]:
-    """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
-
-    Returns the ordered rows and the leaves' offsets. Sampling shapes the tree only; whatever the shape, results are the
-    same. Of two halves the smaller goes first, so that the stack stays below log2(n) spans.
-    """
-    n = rows.size
-    order, spare, counts = rows.copy(), np.empty(n, np.int64), np.zeros(N_CODES, np.int64)
-    stops = np.empty(n, np.int64)
-    n_leaves = 0
-    stack = np.empty((66, 2), np.int64)
-    stack[0, 0], stack[0, 1] = 0, n
-    depth = 1 if n > 0 else 0
-    while depth > 0:
-        depth -= 1
-        span = stack[depth].copy()
-        width = span[1] - span[0]
-        if width <= leaf_size:
-            stops[n_leaves] = span[1]
-            n_leaves += 1
-            continue
-        size = min(sample_size, width)
-        border = _part(numbers, codes, weights, order, span, size, counts, spare)
-        left_first = border - span[0] <= span[1] - border
-        small, large = (depth + 1, depth) if left_first else (depth, depth + 1)
-        stack[small, 0], stack[small, 1] = span[0], border
-        stack[large, 0], stack[large, 1] = border, span[1]
-        depth += 2
-    offsets = np.zeros(n_leaves + 1, np.int64)
-    offsets[1:] = np.sort(stops[:n_leaves])
-    return order, offsets
-
-
-@_jit
-def box_leaves(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, offsets: Ints, first: Ints,
-    n_absent: int,
-) -> Forest:  # fmt: skip
-    """Copy the rows into leaf order and note what each leaf holds."""
-    n, n_leaves = order.size, offsets.size - 1
-    low = np.full((numbers.shape[0], n_leaves), MISSING)
-    high = np.full((numbers.shape[0], n_leaves), -MISSING)
-    complete = np.ones((numbers.shape[0], n_leaves))
-    absent = np.ones((n_absent, n_leaves), np.uint8)
-    moved_numbers = np.empty((numbers.shape[0], n))
-    moved_codes = np.empty((codes.shape[0], n), np.uint8)
-    for leaf in range(n_leaves):
-        for j in range(numbers.shape[0]):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                value = numbers[j, order[t]]
-                moved_numbers[j, t] = value
-                if value < MISSING:
-                    low[j, leaf] = min(low[j, leaf], value)
-                    high[j, leaf] = max(high[j, leaf], value)
-                else:
-                    complete[j, leaf] = 0.0
-        for j in range(codes.shape[0]):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                code = codes[j, order[t]]
-                moved_codes[j, t] = code
-                absent[first[j] + code, leaf] = 0
-    return Forest(
-        moved_numbers, moved_codes, weights, order, offsets, low, high, complete, absent, first
-    )
-
-
-# -- one query -----------------------------------------------------------------------------------------------------------
-
-
-@_jit
+@jit
 def _bound_leaves(
     forest: Forest, query: Floats, query_codes: Bytes, counts: Bytes, bounds: Floats
 ) -> None:
@@ -311,7 +125,7 @@ def _bound_leaves(
         bounds[leaf] = (bounds[leaf] + GRID_SHIFT) - GRID_SHIFT
 
 
-@_jit
+@jit
 def _count_differences(
     codes: Bytes, query_codes: Bytes, start: int, stop: int, begin: int, counts: Bytes
 ) -> Any:
@@ -328,7 +142,7 @@ def _count_differences(
     return least
 
 
-@_jit
+@jit
 def _least(sums: Floats, width: int) -> float:
     least = MISSING
     for r in range(width):
@@ -336,22 +150,21 @@ def _least(sums: Floats, width: int) -> float:
     return least
 
 
-@_jit
+@jit
 def _sum_leaf(
-    forest: Forest, query: Floats, query_codes: Bytes, start: int, stop: int, limit: float,
-    step: int, scratch: Scratch,
+    numbers: Floats, codes: Bytes, weights: Floats, query: Floats, query_codes: Bytes, start: int,
+    stop: int, limit: float, step: int, sums: Floats, counts: Bytes,
 ) -> float:  # fmt: skip
-    """Write the rounded sums of a slice of rows to `scratch.sums`; return the least.
+    """Write the rounded sums of a slice of rows to `sums`; return the least.
 
-    Returns `MISSING`, leaving the sums unfinished, as soon as no row can come to `limit` or below: that is tested after
-    the categorical columns and after every `step` number columns.
+    Returns `MISSING`, leaving the sums unfinished, as soon as no row can come to `limit` or below:
+    that is tested after the categorical columns and after every `step` number columns.
     """
     width, n_codes = stop - start, query_codes.size
-    sums, counts = scratch.sums, scratch.counts
     if n_codes == 0:
         sums[:width] = 0.0
     for begin in range(0, n_codes, FLUSH):
-        least_count = _count_differences(forest.codes, query_codes, start, stop, begin, counts)
+        least_count = _count_differences(codes, query_codes, start, stop, begin, counts)
         if np.float64(least_count) > limit:
             return MISSING
         if begin == 0:
@@ -361,7 +174,7 @@ def _sum_leaf(
             for r in range(width):
                 sums[r] += np.float64(counts[r])
     for j in range(query.size):
-        value, weight, column = query[j], forest.weights[j], forest.numbers[j, start:stop]
+        value, weight, column = query[j], weights[j], numbers[j, start:stop]
         for r in range(width):
             sums[r] += min(1.0, abs(column[r] - value) * weight)
         if (j + 1) % step == 0 and _least(sums, width) > limit + GRID_STEP:
@@ -371,10 +184,8 @@ def _sum_leaf(
     return _least(sums, width)
 
 
-@_jit
-def _absorb(
-    sums: Floats, rows: Ints, own: int, best: Floats, found: Ints
-) -> float:
+@jit
+def _absorb(sums: Floats, rows: Ints, own: int, best: Floats, found: Ints) -> float:
     """Insert rows into the sorted list of the nearest; ties go to the lowest original index."""
     last = best.size - 1
     worst = best[last]
@@ -392,25 +203,29 @@ def _absorb(
                 slot -= 1
             best[slot], found[slot] = value, row
             worst = best[last]
-    return worst
+    return float(worst)
 
 
-@_jit
+@_inlined
 def _visit(
-    forest: Forest, leaf: int, query: Floats, query_codes: Bytes, own: int, step: int,
-    scratch: Scratch, best: Floats, found: Ints,
-) -> None:  # fmt: skip
-    """Read one leaf for one query."""
-    start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
+    numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, start: int, stop: int,
+    query: Floats, query_codes: Bytes, own: int, step: int, sums: Floats, counts: Bytes,
+    best: Floats, found: Ints,
+) -> float:  # fmt: skip
+    """Read one leaf for one query; return the distance that the next rows must not exceed."""
     worst = best[best.size - 1]
-    if _sum_leaf(forest, query, query_codes, start, stop, worst, step, scratch) <= worst:
-        _absorb(scratch.sums, forest.rows[start:stop], own, best, found)
+    least = _sum_leaf(
+        numbers, codes, weights, query, query_codes, start, stop, worst, step, sums, counts
+    )
+    if least <= worst:
+        worst = _absorb(sums, rows[start:stop], own, best, found)
+    return float(worst)
 
 
-# -- many queries ------------------------------------------------------------------------------------------------------
+# -- many queries ----------------------------------------------------------------------------------
 
 
-@_jit
+@jit
 def _scratch(forest: Forest) -> Scratch:
     n_leaves, widest = forest.offsets.size - 1, 0
     for leaf in range(n_leaves):
@@ -421,77 +236,119 @@ def _scratch(forest: Forest) -> Scratch:
     )  # fmt: skip
 
 
-@_jit
+@jit
+def _argmin(bounds: Floats) -> int:
+    """Find the first least bound, a block at a time: a plain search does not vectorise."""
+    least, at = MISSING, 0
+    for begin in range(0, bounds.size, ARGMIN_BLOCK):
+        block = bounds[begin : begin + ARGMIN_BLOCK]
+        block_least = _least(block, block.size)
+        if block_least < least:
+            least, at = block_least, begin
+    while bounds[at] > least:
+        at += 1
+    return int(at)
+
+
+@jit
+def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
+    """Note for each leaf the least of `bound - worst` over the tile; above 0 nobody visits it."""
+    for leaf in range(slack.size):
+        slack[leaf] = MISSING
+    for g in range(worst.size):
+        mine, limit = bounds[g], worst[g]
+        for leaf in range(slack.size):
+            slack[leaf] = min(slack[leaf], mine[leaf] - limit)
+
+
+@_inlined
 def _visit_closest(
     forest: Forest, query: Floats, query_codes: Bytes, own: int, step: int, bounds: Floats,
     scratch: Scratch, best: Floats, found: Ints,
 ) -> int:  # fmt: skip
     """Bound all leaves, read the closest few, strike them out; return the number of rows read."""
     _bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
+    numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
     n_read = 0
     for _ in range(FIRST_LEAVES):
-        leaf = np.argmin(bounds)
+        leaf = _argmin(bounds)
         if bounds[leaf] > best[best.size - 1] or bounds[leaf] == MISSING:
             break
         bounds[leaf] = MISSING
-        _visit(forest, leaf, query, query_codes, own, step, scratch, best, found)
-        n_read += forest.offsets[leaf + 1] - forest.offsets[leaf]
+        start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
+        _visit(
+            numbers, codes, weights, rows, start, stop, query, query_codes, own, step,
+            scratch.sums, scratch.counts, best, found,
+        )  # fmt: skip
+        n_read += stop - start
     return n_read
 
 
-@_jit
+@jit
 def nearest_rows(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, picks: Ints, k: int,
     bounded: bool, step: int,
 ) -> tuple[Floats, Ints, int]:  # fmt: skip
     """Find the k nearest rows of the picked queries, in the order of `picks`.
 
-    A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the leaves in memory
-    order, each leaf for those queries whose worst of k it can still better or equal. Unbounded, all bounds stay 0.
-    Returns sums and original indices, shape (n_picks, k), and the number of rows read.
+    A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the
+    leaves in memory order, each leaf for those queries whose worst of k it can still better or
+    equal. Unbounded, all bounds stay 0. Returns sums and original indices, shape (n_picks, k), and
+    the number of rows read.
     """
     best = np.full((picks.size, k), MISSING)
     found = np.full((picks.size, k), NO_ROW)
+    worst = np.full(TILE, MISSING)
     scratch = _scratch(forest)
-    bounds = scratch.bounds
+    bounds, offsets = scratch.bounds, forest.offsets
+    numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
+    sums, counts = scratch.sums, scratch.counts
+    slack = np.empty(offsets.size - 1)
     n_read = 0
     for begin in range(0, picks.size, TILE):
-        stop = min(begin + TILE, picks.size)
-        if bounded:
-            for at in range(begin, stop):
-                q = picks[at]
+        tile = picks[begin : begin + TILE]
+        for g in range(tile.size):
+            worst[g] = MISSING
+            if bounded:
+                q = tile[g]
                 n_read += _visit_closest(
-                    forest, queries[q], query_codes[q], own[q], step, bounds[at - begin], scratch,
-                    best[at], found[at],
+                    forest, queries[q], query_codes[q], own[q], step, bounds[g], scratch,
+                    best[begin + g], found[begin + g],
                 )  # fmt: skip
-        for leaf in range(forest.offsets.size - 1):
-            for at in range(begin, stop):
-                bound = bounds[at - begin, leaf]
-                if bound <= best[at, k - 1] and bound < MISSING:
-                    q = picks[at]
-                    _visit(
-                        forest, leaf, queries[q], query_codes[q], own[q], step, scratch,
-                        best[at], found[at],
+                worst[g] = best[begin + g, k - 1]
+        _best_slack(bounds, worst[: tile.size], slack)
+        for leaf in range(offsets.size - 1):
+            if slack[leaf] > 0.0:
+                continue
+            start, stop = offsets[leaf], offsets[leaf + 1]
+            for g in range(tile.size):
+                if bounds[g, leaf] <= worst[g] and bounds[g, leaf] < MISSING:
+                    q = tile[g]
+                    n_read += stop - start
+                    worst[g] = _visit(
+                        numbers, codes, weights, rows, start, stop, queries[q], query_codes[q],
+                        own[q], step, sums, counts, best[begin + g], found[begin + g],
                     )  # fmt: skip
-                    n_read += forest.offsets[leaf + 1] - forest.offsets[leaf]
     return best, found, n_read
 
 
-@_jit
+@_inlined
 def _count_leaf(
-    forest: Forest, leaf: int, radii: Floats, largest: float, query: Floats, query_codes: Bytes,
-    step: int, scratch: Scratch,
+    numbers: Floats, codes: Bytes, weights: Floats, radii: Floats, start: int, stop: int,
+    largest: float, query: Floats, query_codes: Bytes, step: int, sums: Floats, counts: Bytes,
 ) -> int:  # fmt: skip
     """Count the balls around one leaf's rows that hold the query."""
-    start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
     inside = 0
-    if _sum_leaf(forest, query, query_codes, start, stop, largest, step, scratch) <= largest:
+    least = _sum_leaf(
+        numbers, codes, weights, query, query_codes, start, stop, largest, step, sums, counts
+    )
+    if least <= largest:
         for r in range(stop - start):
-            inside += scratch.sums[r] <= radii[start + r]
+            inside += sums[r] <= radii[start + r]
     return inside
 
 
-@_jit
+@jit
 def count_balls(
     forest: Forest, radii: Floats, largest: Floats, queries: Floats, query_codes: Bytes,
     picks: Ints, limit: int, step: int,
@@ -502,20 +359,20 @@ def count_balls(
     """
     inside = np.zeros(picks.size, np.int64)
     scratch = _scratch(forest)
-    bounds = scratch.bounds
+    numbers, codes, weights, offsets = forest.numbers, forest.codes, forest.weights, forest.offsets
+    bounds, sums, counts = scratch.bounds, scratch.sums, scratch.counts
     for begin in range(0, picks.size, TILE):
-        stop = min(begin + TILE, picks.size)
-        for at in range(begin, stop):
-            q = picks[at]
-            _bound_leaves(
-                forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[at - begin]
-            )
-        for leaf in range(forest.offsets.size - 1):
-            for at in range(begin, stop):
-                if bounds[at - begin, leaf] <= largest[leaf] and inside[at] < limit:
-                    q = picks[at]
-                    inside[at] += _count_leaf(
-                        forest, leaf, radii, largest[leaf], queries[q], query_codes[q], step,
-                        scratch,
+        tile = picks[begin : begin + TILE]
+        for g in range(tile.size):
+            q = tile[g]
+            _bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
+        for leaf in range(offsets.size - 1):
+            start, stop = offsets[leaf], offsets[leaf + 1]
+            for g in range(tile.size):
+                if bounds[g, leaf] <= largest[leaf] and inside[begin + g] < limit:
+                    q = tile[g]
+                    inside[begin + g] += _count_leaf(
+                        numbers, codes, weights, radii, start, stop, largest[leaf], queries[q],
+                        query_codes[q], step, sums, counts,
                     )  # fmt: skip
     return inside

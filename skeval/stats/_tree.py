@@ -9,14 +9,8 @@ from numpy.typing import NDArray
 
 from skeval.stats._chunks import run_chunks
 from skeval.stats._columns import Encoded
-from skeval.stats._kernels import (
-    TILE,
-    Forest,
-    box_leaves,
-    count_balls,
-    grow_leaves,
-    nearest_rows,
-)
+from skeval.stats._kernels import TILE, Forest, count_balls, nearest_rows
+from skeval.stats._leaves import box_leaves, grow_leaves
 
 __all__ = ["TreeIndex"]
 
@@ -25,7 +19,7 @@ Ints = NDArray[np.int64]
 Queries = tuple[Floats, NDArray[np.uint8], Ints]
 
 SAMPLE = 128  # rows looked at to split a node
-SMALL_LEAF, LARGE_LEAF, LARGE_TABLE = 256, 512, 500_000
+SMALL_LEAF, LARGE_LEAF, LARGE_TABLE = 256, 1024, 500_000
 QUERY_LEAF, QUERY_SAMPLE = 16, 32  # queries are only sorted: a rough tree will do
 BLOCK = 512  # rows read at once without bounds
 BOUNDED_STEP, UNBOUNDED_STEP = 4, 16  # number columns between two tests for an early exit
@@ -83,9 +77,7 @@ class TreeIndex:
         indices[packed[2]] = np.concatenate([part[1] for part in parts])
         return sums, indices
 
-    def within(
-        self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None
-    ) -> Ints:
+    def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
         packed = self._sort(queries)
         counts = np.zeros(queries.n_rows, dtype=np.int64)
@@ -97,11 +89,11 @@ class TreeIndex:
             _within_chunk, queries.n_rows, forest, sorted_radii, largest, packed, limit,
             n_jobs=n_jobs, tile=TILE,
         )  # fmt: skip
-        counts[packed[2]] = np.concatenate(parts)
+        counts[packed[2]] = np.minimum(np.concatenate(parts), limit)
         return counts
 
     def _sort(self, queries: Encoded) -> Queries:
-        """Queries row by row, and an order that puts close ones into one tile."""
+        """Lay queries out row by row, and find an order that puts close ones into one tile."""
         order, _ = grow_leaves(
             queries.numbers, queries.codes, self.forest.weights, np.arange(queries.n_rows),
             QUERY_LEAF, QUERY_SAMPLE,
@@ -123,9 +115,7 @@ class TreeIndex:
             return True
         numbers, codes, order = packed
         picks = order[np.linspace(0, n_queries - 1, PROBE).astype(np.intp)]
-        *_, n_read = nearest_rows(
-            self.forest, numbers, codes, own, picks, k, True, BOUNDED_STEP
-        )
+        *_, n_read = nearest_rows(self.forest, numbers, codes, own, picks, k, True, BOUNDED_STEP)
         return bool(n_read <= MOST_READ * PROBE * n_rows)
 
     def _balls(self, radii: Floats) -> tuple[Forest | None, Floats]:

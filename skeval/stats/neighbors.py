@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._parameters import Interval, Nullable, Options, check_parameters
+from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.exceptions import InvalidParameterError
-from skeval.stats._columns import ColumnEncoder, Encoded, round_to_grid
+from skeval.stats._columns import ColumnEncoder, Encoded, column_lines, round_to_grid
 
 __all__ = ["MixedNearestNeighbors"]
 
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
-LEGAL = {
+LEGAL: dict[str, Constraint] = {
     "leaf_size": Nullable(Interval(int, 1, None)),
     "backend": Options(("auto", "numba", "numpy")),
 }
@@ -38,28 +38,31 @@ class _Index(Protocol):
 
 
 class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
-    """Find the nearest rows of a mixed table, exactly: 0 is a copy, 1 differs fully in every column.
+    r"""Find the nearest rows of a mixed table, exactly: 0 is a copy, 1 differs in everything.
 
-    The distance is Gower's: the mean over columns of a difference between 0 and 1. A number column gives
-    `min(1, |a - b| / range)`, a categorical column 1 where the codes differ, and a missing value is at 0 from another
-    missing value and at 1 from anything else. Both ends being capped, the distance is a metric.
+    The distance is Gower's: the mean over columns of a difference between 0 and 1. A number column
+    gives `min(1, |a - b| / range)`, a categorical column 1 where the codes differ, and a missing
+    value is at 0 from another missing value and at 1 from anything else. Both ends being capped,
+    the distance is a metric.
 
     Parameters
     ----------
     ranges : array-like of shape (n_columns,), default=None
-        Range of each number column, in its own unit; entries of categorical columns are ignored. Where it is 0, below
-        1e-300 or not finite, values of the column only differ or not. Pass the ranges of all tables that are to be
-        compared; None takes them from the finite values of `X` at fit.
+        Range of each number column, in its own unit; entries of categorical columns are ignored.
+        Where it is 0, below 1e-300 or not finite, values of the column only differ or not. Pass the
+        ranges of all tables that are to be compared; None takes them from the finite values of `X`
+        at fit.
     categorical : array-like of bool of shape (n_columns,) or of int, default=None
-        Mask or positions of the columns that hold codes, whole numbers from 0 on, NaN for missing. None: no column.
+        Mask or positions of the columns that hold codes, whole numbers from 0 on, NaN for missing.
+        None: no column.
     leaf_size : int, default=None
-        Most reference rows that are read together. It changes the time, never the result. None: 256, or 512 from
-        500,000 rows on.
+        Most reference rows that are read together. It changes the time, never the result. None:
+        256, or 1024 from 500,000 rows on.
     n_jobs : int, default=None
         Number of threads, as in joblib: None is 1 unless a `joblib.parallel_config` says otherwise.
     backend : {"auto", "numba", "numpy"}, default="auto"
-        Compiled trees, or brute force in NumPy with the same bits, about a hundred times slower. "auto" takes numba
-        where it can be imported.
+        Compiled trees, or brute force in NumPy with the same bits, about a hundred times slower.
+        "auto" takes numba where it can be imported.
 
     Attributes
     ----------
@@ -74,27 +77,26 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
     -----
     With `delta_j` in [0, 1] the difference in column `j` of `p`,
 
-    .. math:: d(a, b) = \\frac{1}{p} \\operatorname{round}\\Bigl(\\sum_{j=1}^p \\delta_j(a_j, b_j)\\Bigr)
+    .. math:: d(a, b) = \frac{1}{p} \, \mathrm{round} \sum_{j=1}^p \delta_j(a_j, b_j)
 
-    where the sum runs in float64, categorical columns first and number columns in the order given, and is rounded to a
-    multiple of 2^-32. Ties are thereby exact, 2/7 against 1/7 + 1/7 for one, at the price that sums nearer than 2.3e-10
-    count as equal; among equals the lowest index wins. A pair's distance depends on the pair and the ranges alone: not
-    on the other rows, the leaf size, the number of threads or the backend. Compare distances with `<`, `<=` and `==`,
-    without a tolerance.
+    where the sum runs in float64, categorical columns first and number columns in the order given,
+    and is rounded to a multiple of 2^-32. Ties are thereby exact, 2/7 against 1/7 + 1/7 for one, at
+    the price that sums nearer than 2.3e-10 count as equal; among equals the lowest index wins. A
+    pair's distance depends on the pair and the ranges alone: not on the other rows, the leaf size,
+    the number of threads or the backend. Compare distances with `<`, `<=` and `==`, without a
+    tolerance.
 
-    Infinite numbers, and finite ones beyond 1e200, count as 1e200: far from all, and equal to each other. A code that
-    was not seen at fit differs from all that were.
+    Infinite numbers, and finite ones beyond 1e200, count as 1e200: far from all, and equal to each
+    other. A code that was not seen at fit differs from all that were.
 
-    A fitted object keeps the reference rows and is only read afterwards: any number of threads may query it at once.
+    A fitted object keeps the reference rows and is only read afterwards: any number of threads may
+    query it at once.
 
-    References
-    ----------
-    J. C. Gower, A general coefficient of similarity and some of its properties, Biometrics 27 (1971) 857-871,
-    doi:10.2307/2528823.
+    References ---------- J. C. Gower, A general coefficient of similarity and some of its
+    properties, Biometrics 27 (1971) 857-871, doi:10.2307/2528823.
 
-    Examples
-    --------
-    Age, and a code for the region; the second row of `X` is the closest to a 40-year-old of region 1.
+    Examples -------- Age, and a code for the region; the second row of `X` is the closest to a
+    40-year-old of region 1.
 
     >>> from skeval.stats.neighbors import MixedNearestNeighbors
     >>> X = [[20.0, 1.0], [36.0, 1.0], [60.0, 0.0]]
@@ -143,13 +145,14 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), LEGAL)
         rows = cast(Floats, validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
+        lines = column_lines(rows)
         self._columns = ColumnEncoder.learn(
-            rows,
+            lines,
             _check_ranges(self.ranges, rows.shape[1]),
             _check_categorical(self.categorical, rows.shape[1]),
         )
         self.backend_, self._index = _build_index(
-            self.backend, self._columns, self._columns.encode(rows), self.leaf_size
+            self.backend, self._columns, self._columns.encode(lines), self.leaf_size
         )
         self.n_samples_fit_ = len(rows)
         return self
@@ -157,7 +160,7 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
     def kneighbors(
         self, Y: ArrayLike, n_neighbors: int = 1, *, exclude: ArrayLike | None = None
     ) -> tuple[Floats, Ints]:
-        """Find the nearest reference rows: distance 0 is a copy, 1 a row that differs in everything.
+        """Find the nearest rows: distance 0 is a copy, 1 a row that differs in everything.
 
         Parameters
         ----------
@@ -166,8 +169,8 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
         n_neighbors : int, default=1
             How many neighbours to return.
         exclude : array-like of int of shape (n_queries,), default=None
-            For each query the index of the reference row that it is itself, or -1. That row is left out, and no other:
-            a duplicate of it is found at distance 0.
+            For each query the index of the reference row that it is itself, or -1. That row is left
+            out, and no other: a duplicate of it is found at distance 0.
 
         Returns
         -------
@@ -190,9 +193,7 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
         sums, indices = self._index.nearest(queries, int(n_neighbors), own, self.n_jobs)
         return sums / self._columns.n_columns, indices
 
-    def count_within(
-        self, Y: ArrayLike, radius: ArrayLike, *, limit: int | None = None
-    ) -> Ints:
+    def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: int | None = None) -> Ints:
         """Count the balls around reference rows that hold each query row.
 
         Parameters
@@ -200,8 +201,9 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
         Y : array-like of shape (n_queries, n_columns)
             Query rows, NaN where missing; may be empty.
         radius : float or array-like of shape (n_samples_fit_,)
-            Radius of the ball around every, or around each, reference row, in the unit of the distances. A radius that
-            `kneighbors` returned includes its own boundary exactly. A negative radius, or NaN, holds nothing.
+            Radius of the ball around every, or around each, reference row, in the unit of the
+            distances. A radius that `kneighbors` returned includes its own boundary exactly. A
+            negative radius, or NaN, holds nothing.
         limit : int, default=None
             Stop counting a query here: with 1, the count says whether any ball holds it.
 
@@ -233,7 +235,7 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
         rows = validate_data(
             self, Y, reset=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
         )
-        return self._columns.encode(rows)
+        return self._columns.encode(column_lines(rows))
 
     def _check_exclude(self, exclude: ArrayLike | None, n_queries: int) -> Ints:
         if exclude is None:
@@ -241,14 +243,14 @@ class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
         own = np.asarray(exclude)
         if own.shape != (n_queries,) or own.dtype.kind not in "iu":
             raise InvalidParameterError(
-                f"MixedNearestNeighbors: exclude must be one int for each of the {n_queries} queries, "
-                f"got shape {own.shape} of {own.dtype}."
+                f"MixedNearestNeighbors: exclude must be one int for each of the {n_queries} "
+                f"queries, got shape {own.shape} of {own.dtype}."
             )
         own = own.astype(np.int64)
         if own.size and (own.min() < -1 or own.max() >= self.n_samples_fit_):
             raise InvalidParameterError(
-                f"MixedNearestNeighbors: exclude must be -1 or an index of the {self.n_samples_fit_} "
-                f"reference rows, got {own.min()} to {own.max()}."
+                "MixedNearestNeighbors: exclude must be -1 or an index of the "
+                f"{self.n_samples_fit_} reference rows, got {own.min()} to {own.max()}."
             )
         return own
 

@@ -100,7 +100,7 @@ def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float
     Notes
     -----
     The package integrates every cell at every step of its search for the root: the time grows with
-    the number of cells, and is 100 to 10,000 times that of :func:`phik` on a shape it has seen.
+    the number of cells: 30 (2 x 2) to 1,000 times (50 x 50) that of :func:`phik` on a known shape.
 
     Examples
     --------

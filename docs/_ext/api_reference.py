@@ -1,0 +1,126 @@
+"""Write the pages of the API reference from what the packages list in `__all__`.
+
+Every public package gets a page, and so does each module named in the configuration value
+`api_modules`. A new metric therefore documents itself by being exported. A name that several
+packages export is described once, in the outermost.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+INDEX = """\
+API reference
+=============
+
+What is not listed here may change without notice.
+
+.. toctree::
+   :maxdepth: 1
+
+{pages}
+"""
+
+
+def public_modules(package: ModuleType, extra: list[str]) -> Iterator[ModuleType]:
+    """Yield the package, its public subpackages and the `extra` modules, outermost first."""
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    names = [name for _, name, is_package in found if is_package]
+    names += [f"{package.__name__}.{name}" for name in extra]
+    public = [name for name in names if not any(part[0] == "_" for part in name.split("."))]
+    yield package
+    for name in sorted(public, key=lambda name: (name.count("."), name)):
+        yield importlib.import_module(name)
+
+
+def exported(module: ModuleType, described: set[int]) -> dict[str, list[str]]:
+    """Sort what a module exports and no earlier one did into headings."""
+    sections: dict[str, list[str]] = {"Classes": [], "Functions": [], "Exceptions": [], "Other": []}
+    for name in sorted(getattr(module, "__all__", ()), key=str.lower):
+        value = getattr(module, name)
+        if name.startswith("_") or inspect.ismodule(value) or id(value) in described:
+            continue
+        if inspect.isclass(value):
+            heading = "Exceptions" if issubclass(value, BaseException) else "Classes"
+        else:
+            heading = "Functions" if callable(value) and hasattr(value, "__name__") else "Other"
+        if heading != "Other":
+            described.add(id(value))
+        sections[heading].append(name)
+    return {heading: names for heading, names in sections.items() if names}
+
+
+def page(module: ModuleType, sections: dict[str, list[str]]) -> str:
+    """Return the page of one module: its docstring's first line and a table under each heading."""
+    title = f"``{module.__name__}``"
+    lines = [title, "=" * len(title), "", f".. currentmodule:: {module.__name__}", ""]
+    if module.__doc__:
+        lines += [module.__doc__.strip().partition("\n")[0], ""]
+    for heading, names in sections.items():
+        lines += [heading, "-" * len(heading), ""]
+        lines += [".. autosummary::", "   :toctree: generated", ""]
+        lines += [*(f"   {name}" for name in names), ""]
+    return "\n".join(lines)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a page unless it is there already: Sphinx reads again what is newer."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def remove_others(folder: Path, names: set[str]) -> None:
+    """Delete the pages of what is no longer public."""
+    for path in folder.glob("*.rst"):
+        if path.stem not in names:
+            path.unlink()
+
+
+def write_pages(app: Sphinx, config: Config) -> None:
+    """Write api/index.rst and a page for each public module with something to describe."""
+    folder = Path(app.srcdir) / "api"
+    folder.mkdir(exist_ok=True)
+    described: set[int] = set()
+    pages, objects = [], []
+    for module in public_modules(importlib.import_module(config.api_package), config.api_modules):
+        if sections := exported(module, described):
+            write(folder / f"{module.__name__}.rst", page(module, sections))
+            pages.append(module.__name__)
+            objects += [
+                f"{module.__name__}.{name}" for names in sections.values() for name in names
+            ]
+    write(folder / "index.rst", INDEX.format(pages="\n".join(f"   {name}" for name in pages)))
+    # named, since Sphinx looks for sources of a known tree only after autosummary ran
+    config.autosummary_generate = [f"api/{name}.rst" for name in pages]
+    remove_others(folder, {"index", *pages})
+    remove_others(folder / "generated", set(objects))
+
+
+def skip_foreign(
+    app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out of a class what it inherits from other packages, such as scikit-learn's routing."""
+    function = inspect.unwrap(getattr(obj, "fget", None) or getattr(obj, "__func__", obj))
+    owner = getattr(function, "__module__", None)
+    foreign = (
+        what == "class" and callable(function) and not str(owner).startswith(app.config.api_package)
+    )
+    return True if foreign else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension; the pages have to exist before Sphinx looks for sources."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.add_config_value("api_package", "", "env", [str])
+    app.add_config_value("api_modules", [], "env", [list])
+    app.connect("config-inited", write_pages)
+    app.connect("autodoc-skip-member", skip_foreign)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

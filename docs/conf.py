@@ -1,0 +1,63 @@
+"""Configuration of the documentation site: sphinx-build -W -b html docs docs/_build/html."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import skeval
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+with (HERE.parent / "pyproject.toml").open("rb") as file:
+    pyproject = tomllib.load(file)
+
+project = "skeval"
+author = "The skeval developers"
+project_copyright = f"2026, {author}"
+release = version = skeval.__version__
+
+extensions = [
+    "api_reference",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+default_role = "code"
+nitpicky = False
+
+# The reference: pages from __all__ (docs/_ext), one page a name (autosummary).
+api_package = "skeval"
+api_modules = ["checks", "datasets", "exceptions", "generators", "steps"]
+autodoc_typehints = "none"  # the Parameters sections name the types
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # the templates list them
+numpydoc_validation_checks = set(pyproject["tool"]["numpydoc_validation"]["checks"])
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"[/\\]plot_",
+    "backreferences_dir": "api/generated/backreferences",
+    "doc_module": ("skeval",),
+    "reference_url": {"skeval": None},
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"skeval {version}"
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+}

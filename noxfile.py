@@ -1,0 +1,80 @@
+"""Sessions of nox: `nox -l` lists them, `nox` runs those a change has to pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["lint", "types", "tests", "docs"]
+nox.options.reuse_existing_virtualenvs = True
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests with whatever versions pip chooses, and measure the coverage."""
+    session.install(".[test]", "pytest-cov")
+    session.run("pytest", "--cov", *session.posargs)
+    session.run("pytest", "--doctest-glob=*.rst", *map(str, sorted(Path("docs").glob("*.rst"))))
+
+
+@nox.session(python=PYTHONS)
+def oldest(session: nox.Session) -> None:
+    """Run the tests with the oldest supported dependencies."""
+    session.install("--constraint", ".ci/oldest.txt", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def newest(session: nox.Session) -> None:
+    """Run the tests with the newest dependencies, pandas 3 among them."""
+    session.install("--upgrade", "--upgrade-strategy", "eager", ".[test]", "pandas>=3")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, format and spelling."""
+    session.install("ruff", "codespell")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("codespell")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the annotations."""
+    session.install(".[lint]")
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site, warnings being errors; it ends up in docs/_build/html."""
+    session.install(".[docs]")
+    session.env["MPLBACKEND"] = "Agg"
+    session.run("sphinx-build", "-W", "-b", "html", "docs", "docs/_build/html", *session.posargs)
+
+
+@nox.session
+def slow(session: nox.Session) -> None:
+    """Run the tests that take long: calibration over many seeds, large tables."""
+    session.install(".[test]")
+    session.run("pytest", "-m", "slow", *session.posargs)
+
+
+@nox.session
+def peers(session: nox.Session) -> None:
+    """Compare with SDMetrics, which holds pandas below 3."""
+    session.install(".[test]", "sdmetrics")
+    session.run("pytest", "-m", "peers", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Run the benchmarks: `nox -s bench -- benchmarks/run.py ...`."""
+    session.install(".[bench]")
+    session.run("python", *(session.posargs or ["benchmarks/run.py"]))

@@ -1,0 +1,294 @@
+"""The command line: report, evaluate, compare, demo, list."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from skeval import __version__
+from skeval._files import replacing
+from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
+from skeval.result import Result, SuiteResult
+from skeval.schema import TableSchema
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Evaluate synthetic tabular data: fidelity and privacy, each number beside its baseline and interval.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TRAIN [HOLDOUT] SYNTHETIC",
+        help="CSV or Parquet files. Without a holdout there are no baselines, and what needs one is left out.",
+        show_default=False,
+    ),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option("--schema", help="JSON: {column: kind}, or the metadata of SDV.", show_default=False),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of everything that is drawn at random.", min=0)]
+
+
+def main() -> None:
+    """Run the command line; bad input ends in one sentence and exit code 2."""
+    try:
+        with _told_warnings():
+            app()
+    except (SkevalError, OSError) as error:
+        _say(f"skeval: error: {error}")
+        sys.exit(2)
+
+
+@app.command()
+def report(
+    tables: Tables,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A PDF, or an HTML page.")] = Path("report.pdf"),
+    n_max_train: Annotated[int | None, typer.Option(help="At most so many rows of train.", min=1)] = None,
+    n_max_test: Annotated[int | None, typer.Option(help="At most so many rows of the holdout.", min=1)] = None,
+    columns: Annotated[int | None, typer.Option(help="Look at the first so many columns.", min=1)] = None,
+    schema: SchemaFile = None,
+    seed: Seed = 0,
+) -> None:
+    """Write the report of a synthetic table."""
+    from skeval.reporting.run import report as write_report
+    from skeval.reporting.summary import summary
+
+    train, holdout, synthetic = _read_tables(tables)
+    result = write_report(
+        train,
+        holdout,
+        synthetic,
+        output,
+        n_max_train=n_max_train,
+        n_max_test=n_max_test,
+        columns=columns,
+        schema=_read_schema(schema),
+        random_state=seed,
+    )
+    _say(summary(result))
+    _say(f"Report: {output}")
+
+
+@app.command()
+def evaluate(
+    tables: Tables,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Save the table: .txt, .csv or .json (.json keeps all details).", show_default=False),
+    ] = None,
+    suite: Annotated[str, typer.Option(help="report, fidelity or privacy.")] = "report",
+    schema: SchemaFile = None,
+    seed: Seed = 0,
+) -> None:
+    """Print the scores of a synthetic table, and save them."""
+    from skeval.suite import make_suite
+
+    writer = _writer(output)
+    train, holdout, synthetic = _read_tables(tables)
+    chosen = make_suite(suite, random_state=seed, n_jobs=-1)
+    result = chosen.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
+    _print_scores(result)
+    if output is not None:
+        with replacing(output) as temporary:
+            temporary.write_text(writer(result), encoding="utf-8")
+        _say(f"Saved: {output}")
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="The same of another synthetic table.", show_default=False)],
+) -> None:
+    """Set the scores of two synthetic tables side by side."""
+    this, other = (_read_results(path) for path in (first, second))
+    frame = this.compare(other)
+    table = Table("metric", first.stem, second.stem, "difference", "better")
+    names = {"this": first.stem, "other": second.stem, "": ""}
+    for row in frame.itertuples():
+        table.add_row(str(row.Index), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
+    Console().print(table)
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path("skeval-demo.pdf"),
+    rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 20_000,
+    seed: Seed = 0,
+) -> None:
+    """Write a report of real flights, half of them held out, and a Gaussian copula fitted on the rest."""
+    from sklearn.model_selection import train_test_split
+
+    from skeval.datasets import load_flights
+    from skeval.generators import GaussianCopula
+    from skeval.reporting.run import report as write_report
+    from skeval.reporting.summary import summary
+
+    flights = load_flights(rows, random_state=seed)
+    train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
+    synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
+    _say(
+        f"{len(train):,} real flights as train, {len(holdout):,} held out, "
+        f"{len(synthetic):,} synthetic ones from a Gaussian copula."
+    )
+    result = write_report(train, holdout, synthetic, output, random_state=seed)
+    _say(summary(result))
+    _say(f"Report: {output}")
+
+
+@app.command(name="list")
+def list_metrics() -> None:
+    """List the metrics, one line each."""
+    from skeval import fidelity, privacy
+
+    console = Console(soft_wrap=True, highlight=False)
+    for module in (fidelity, privacy):
+        for name in module.__all__:
+            kind = getattr(module, name)
+            line = (kind.__doc__ or "").strip().splitlines()[0]
+            console.print(f"{name:26}{kind.tags.aspect:10}{line}", markup=False)
+
+
+def _version(shown: bool) -> None:
+    if shown:
+        typer.echo(f"skeval {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    """Hold the options that stand before a command."""
+
+
+def _read_tables(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
+    if len(paths) not in {2, 3}:
+        raise InvalidParameterError(
+            f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
+        )
+    tables = [read_table(path) for path in paths]
+    return (tables[0], tables[1], tables[2]) if len(tables) == 3 else (tables[0], None, tables[1])
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        Ending in .csv, .tsv (also .gz, .bz2, .xz, .zip of them), .parquet or .pq.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    TableError
+        If there is no such file, it cannot be read, or has a column name twice.
+    """
+    if not path.is_file():
+        raise TableError(f"there is no file {path}.")
+    kind = next((s for s in reversed(path.suffixes) if s.lower() not in {".gz", ".bz2", ".xz", ".zip"}), "").lower()
+    try:
+        if kind in {".parquet", ".pq"}:
+            return pd.read_parquet(path)
+        if kind in {".csv", ".tsv"}:
+            return _read_csv(path, "\t" if kind == ".tsv" else ",")
+    except (ValueError, OSError) as error:
+        raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
+    except ImportError as error:
+        raise TableError(f"{path} needs a Parquet reader. Install one: pip install pyarrow.") from error
+    raise TableError(f"{path} is neither CSV nor Parquet; its name must end in .csv, .tsv or .parquet.")
+
+
+def _read_csv(path: Path, separator: str) -> pd.DataFrame:
+    # pandas would quietly rename the second of two equal names
+    header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].tolist()
+    if twice := sorted({str(name) for name in header if header.count(name) > 1}):
+        raise ValueError(f"columns of the same name: {', '.join(twice)}; rename or drop one of each.")
+    return pd.read_csv(path, sep=separator, low_memory=False)
+
+
+def _read_schema(path: Path | None) -> Any:
+    if path is None:
+        return None
+    if not path.is_file():
+        raise TableError(f"there is no file {path}.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TableError(f"{path} is no JSON: {error}") from error
+    described = isinstance(content, dict) and ("columns" in content or "tables" in content)
+    return TableSchema.from_sdv(content) if described else content
+
+
+def _read_results(path: Path) -> SuiteResult:
+    if not path.is_file():
+        raise TableError(f"there is no file {path}.")
+    try:
+        return SuiteResult.from_json(path)
+    except (ValueError, KeyError, TypeError) as error:
+        raise TableError(f"{path} holds no scores; save them with: skeval evaluate ... -o {path}.") from error
+
+
+def _writer(output: Path | None) -> Any:
+    writers = {
+        ".json": lambda result: result.to_json(),
+        ".csv": lambda result: result.frame().to_csv(index=False),
+        ".txt": lambda result: f"{result!r}\n",
+    }
+    if output is not None and output.suffix.lower() not in writers:
+        raise InvalidParameterError(f"{output} must end in .txt, .csv or .json.")
+    return writers[output.suffix.lower()] if output is not None else None
+
+
+def _print_scores(result: SuiteResult) -> None:
+    table = Table("metric", "value", "interval", "baseline", "best", "evidence")
+    for name, found in result.items():
+        if not found.error:
+            table.add_row(name, *_score_cells(found))
+    Console().print(table)
+    for name, found in result.items():
+        if found.error:
+            Console(soft_wrap=True).print(f"{name} left out: {found.error}", markup=False)
+
+
+def _score_cells(found: Result) -> tuple[str, ...]:
+    interval = "" if found.interval is None else "{:.4g} to {:.4g}".format(*found.interval)
+    baseline = "" if found.baseline is None else f"{found.baseline:.4g}"
+    row = found.row()
+    return f"{found.value:.4g}", interval, baseline, row["direction"].split()[0], row["evidence"]
+
+
+@contextmanager
+def _told_warnings() -> Iterator[None]:
+    """Show our warnings as plain sentences on standard error, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            texts = [str(w.message) for w in caught if issubclass(w.category, MetricWarning)]
+            for text in dict.fromkeys(texts):
+                _say(f"note: {text}")
+
+
+def _say(text: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(text, markup=False, highlight=False)

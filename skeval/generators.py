@@ -1,0 +1,370 @@
+"""A baseline generator: what any serious one should beat, and what examples and tests run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, ndtri
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skeval.exceptions import InvalidParameterError, TableError
+
+__all__ = ["GaussianCopula"]
+
+# Levels rarer than this say too little about the numeric columns to be ordered by them.
+_MIN_ROWS_TO_ORDER = 10
+# Floats with at most so many decimals are taken as rounded, and rounded again when sampled.
+_MOST_DECIMALS = 6
+_N_POLYNOMIALS = 32
+_N_BISECTIONS = 30
+_LEAST_EIGENVALUE = 1e-8
+
+
+class GaussianCopula(BaseEstimator):
+    """Sample rows whose columns follow the training marginals and a Gaussian copula.
+
+    A small baseline for tables of mixed types: every column keeps its distribution, its dtype and
+    its share of missing values, and pairs of columns keep their monotone association. It learns no
+    other dependence: no interaction, no rule, and of an unordered category with many levels only
+    one direction.
+
+    It is not private. Numbers lie between training values that are neighbours in rank, or on
+    them; categories, strings and keys are training values as they stand, the rarest included.
+
+    Parameters
+    ----------
+    random_state : int or None, default=None
+        Seed of :meth:`sample` where that gets none. Fitting is deterministic.
+
+    Attributes
+    ----------
+    columns_ : Index of length n_columns
+        The columns of the training table.
+    marginals_ : list of length n_columns
+        The learnt distribution of each column.
+    correlation_ : ndarray of shape (n_latent, n_latent)
+        Correlations of the latent normals: one per column, then one for each column that has both
+        missing and other values, in that order, which is high where the value is missing.
+
+    Notes
+    -----
+    Column j is a step function of a standard normal Z_j, cut at the normal quantiles of its
+    cumulative shares. With X_j = E(Z_j | value), the covariance of two such scores is the series
+    sum_k a_ik a_jk rho^k over their Hermite coefficients, which rises in rho: the latent
+    correlation is where it meets the covariance of the rows (those in which neither is missing).
+    The matrix is made positive definite by clipping its eigenvalues, which is a compromise where
+    pairs contradict each other, as when values are missing because of their own size.
+
+    Levels of an unordered category are put in order by their mean score in the ordered column
+    that depends on them most; rare levels take the middle. Without ordered columns, in order of
+    frequency. Numbers are drawn from the quantiles, linear between neighbours, on the training
+    values' grid (whole numbers, decimals, whole days).
+
+    References
+    ----------
+    R. B. Nelsen, "An Introduction to Copulas", Springer (2006), doi:10.1007/0-387-28678-0.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import GaussianCopula
+    >>> train = make_mixed()
+    >>> synthetic = GaussianCopula(random_state=0).fit(train).sample(1_000)
+    >>> synthetic.dtypes.equals(train.dtypes), len(synthetic)
+    (True, 1000)
+    """
+
+    def __init__(self, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, table: pd.DataFrame) -> Self:
+        """Learn the marginals and the correlations of a table.
+
+        Parameters
+        ----------
+        table : DataFrame of shape (n_rows, n_columns)
+            Training rows, of any dtypes whose values are hashable.
+
+        Returns
+        -------
+        GaussianCopula
+            The fitted generator itself.
+
+        Raises
+        ------
+        TableError
+            If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
+        """
+        _check_table(table)
+        columns = [_ordered_codes(table.iloc[:, j]) for j in range(table.shape[1])]
+        anchors = [_scores(column.codes)[0] for column in columns if column.ordered]
+        columns = [c if c.ordered else _put_in_order(c, anchors) for c in columns]
+        gaps = [(c.codes < 0).astype(np.int64) for c in columns]
+        gaps = [gap for gap in gaps if 0 < gap.sum() < len(gap)]
+        self.columns_ = table.columns
+        self.marginals_ = [_marginal(table.iloc[:, j], c) for j, c in enumerate(columns)]
+        self.correlation_ = _latent_correlation([*(c.codes for c in columns), *gaps])
+        return self
+
+    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
+        """Draw rows with the columns and dtypes of the training table.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        random_state : int or None, default=None
+            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
+            each time. Equal seeds give equal rows.
+
+        Returns
+        -------
+        DataFrame of shape (n, n_columns)
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        InvalidParameterError
+            If `n` is below 1.
+        """
+        check_is_fitted(self, "correlation_")
+        if n < 1:
+            raise InvalidParameterError(f"GaussianCopula.sample: n must be at least 1, got {n!r}.")
+        rng = np.random.default_rng(self.random_state if random_state is None else random_state)
+        uniform = ndtr(rng.normal(size=(n, len(self.correlation_))) @ _root(self.correlation_).T)
+        gaps = iter(uniform[:, len(self.marginals_) :].T)
+        drawn = {
+            j: marginal.draw(uniform[:, j], _absent(marginal.missing, gaps, n))
+            for j, marginal in enumerate(self.marginals_)
+        }
+        table = pd.DataFrame(drawn, index=pd.RangeIndex(n))
+        table.columns = self.columns_
+        return table
+
+
+@dataclass
+class _Codes:
+    """A column as ranks of its distinct values, -1 where missing, and a row to find each at."""
+
+    codes: np.ndarray
+    positions: np.ndarray
+    ordered: bool
+
+
+@dataclass
+class _Levels:
+    """Values that are drawn as they stand."""
+
+    values: Any
+    dtype: Any
+    cumulative: np.ndarray
+    missing: float
+
+    def draw(self, uniform: np.ndarray, missing: np.ndarray) -> pd.Series:
+        codes = np.searchsorted(self.cumulative[:-1], uniform, side="right")
+        codes[missing] = -1
+        taken = self.values.take(codes, allow_fill=bool(missing.any()))
+        return pd.Series(taken, dtype=self.dtype)
+
+
+@dataclass
+class _Numbers:
+    """Sorted numbers, dates or durations, between which quantiles are interpolated."""
+
+    values: np.ndarray
+    dtype: Any
+    decimals: int | None
+    step: int
+    missing: float
+
+    def draw(self, uniform: np.ndarray, missing: np.ndarray) -> pd.Series:
+        place = uniform * (len(self.values) - 1)
+        # the last interval is closed, and a table of one row has none
+        lower = np.minimum(place.astype(np.int64), max(len(self.values) - 2, 0))
+        upper = np.minimum(lower + 1, len(self.values) - 1)
+        between = self._between(self.values[lower], self.values[upper], place - lower)
+        column = _as_dtype(between, self.dtype)
+        return column.mask(missing) if missing.any() else column
+
+    def _between(self, lower: np.ndarray, upper: np.ndarray, part: np.ndarray) -> np.ndarray:
+        if self.values.dtype.kind == "f":
+            with np.errstate(invalid="ignore", over="ignore"):
+                gap = upper - lower
+            inside = lower + part * np.where(np.isfinite(gap), gap, 0.0)
+            return np.asarray(inside if self.decimals is None else inside.round(self.decimals))
+        # unsigned differences cannot overflow, and float64 would lose the digits of the values
+        gap = upper.view(np.uint64) - lower.view(np.uint64)
+        steps = np.rint(part * (gap // np.uint64(self.step))).astype(np.uint64)
+        between = lower.view(np.uint64) + steps * np.uint64(self.step)
+        return np.asarray(between.view(self.values.dtype))
+
+
+def _absent(share: float, gaps: Iterator[np.ndarray], n: int) -> np.ndarray:
+    """Tell which rows miss a value; only columns that have both take the next of `gaps`."""
+    return np.asarray(next(gaps) > 1.0 - share) if 0.0 < share < 1.0 else np.full(n, share == 1.0)
+
+
+def _check_table(table: pd.DataFrame) -> None:
+    if not isinstance(table, pd.DataFrame) or table.empty:
+        came = f"shape {table.shape}" if isinstance(table, pd.DataFrame) else type(table).__name__
+        raise TableError(
+            f"GaussianCopula.fit expected a DataFrame with rows and columns, and got {came}."
+        )
+    faults = [
+        str(name)
+        for name, column in table.items()
+        if column.dtype == object and any(t.__hash__ is None for t in set(map(type, column)))
+    ]
+    if faults:
+        raise TableError(
+            f"GaussianCopula.fit expected values that can be hashed, and got lists or the like in "
+            f"{', '.join(faults)}. Drop these columns, or turn their values into strings."
+        )
+
+
+def _kind(dtype: Any) -> str:
+    """Return numpy's letter for numbers (i, u, f), truths (b), dates (M), durations (m); else O."""
+    kind = getattr(dtype, "kind", "O")
+    return kind if kind in "iufbMm" else "O"
+
+
+def _ordered_codes(column: pd.Series) -> _Codes:
+    """Rank the values of a column; unordered ones in order of appearance."""
+    missing = column.isna().to_numpy(dtype=bool)
+    ordered = _kind(column.dtype) != "O" or bool(getattr(column.dtype, "ordered", False))
+    rows = np.flatnonzero(~missing)
+    keys = _numbers(column.iloc[rows]) if ordered else pd.factorize(column.iloc[rows])[0]
+    _, first, ranks = np.unique(keys, return_index=True, return_inverse=True)
+    codes = np.full(len(column), -1, dtype=np.int64)
+    codes[rows] = ranks
+    return _Codes(codes, rows[first], ordered)
+
+
+def _numbers(present: pd.Series) -> np.ndarray:
+    """Return ordered values as int64, uint64, float64, datetime64 (in UTC) or timedelta64."""
+    kind = _kind(present.dtype)
+    if kind == "O":
+        return np.asarray(present.cat.codes)
+    if kind == "M":
+        dates = pd.DatetimeIndex(present)
+        return np.asarray(dates if dates.tz is None else dates.tz_convert(None))
+    if kind == "m":
+        return np.asarray(pd.TimedeltaIndex(present))
+    return np.asarray(present.to_numpy(dtype={"u": "uint64", "f": "float64"}.get(kind, "int64")))
+
+
+def _as_dtype(values: np.ndarray, dtype: Any) -> pd.Series:
+    """Undo :func:`_numbers`."""
+    column = pd.Series(values)
+    if getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None) is not None:
+        column = column.dt.tz_localize("UTC")
+    return column.astype(dtype)
+
+
+def _put_in_order(column: _Codes, anchors: list[np.ndarray]) -> _Codes:
+    """Order levels by their mean score in the column that depends on them most."""
+    rows = np.flatnonzero(column.codes >= 0)
+    codes, n_levels = column.codes[rows], len(column.positions)
+    counts = np.bincount(codes, minlength=n_levels)
+    frequent = counts >= _MIN_ROWS_TO_ORDER
+    key, most = np.zeros(n_levels), 0.0
+    for anchor in anchors:
+        sums = np.bincount(codes, weights=anchor[rows], minlength=n_levels)
+        means = np.where(frequent, sums / np.maximum(counts, 1), 0.0)
+        explained = float((counts * means**2).sum() / max((anchor**2).sum(), 1e-12))
+        if explained > most:
+            key, most = means, explained
+    order = np.lexsort((-counts, key))
+    rank = np.empty(n_levels, dtype=np.int64)
+    rank[order] = np.arange(n_levels)
+    ranked = column.codes.copy()
+    ranked[rows] = rank[codes]
+    return _Codes(ranked, column.positions[order], ordered=False)
+
+
+def _marginal(column: pd.Series, codes: _Codes) -> _Levels | _Numbers:
+    missing = float((codes.codes < 0).mean())
+    if _kind(column.dtype) in "Ob" or missing == 1.0:
+        counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.positions))
+        cumulative = np.cumsum(counts) / max(counts.sum(), 1)
+        return _Levels(column.iloc[codes.positions].array, column.dtype, cumulative, missing)
+    values = np.sort(_numbers(column.dropna()))
+    floats = values.dtype.kind == "f"
+    distinct = np.unique(values)
+    return _Numbers(
+        values,
+        column.dtype,
+        decimals=_decimals(distinct) if floats else None,
+        step=1 if floats else int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1,
+        missing=missing,
+    )
+
+
+def _decimals(values: np.ndarray) -> int | None:
+    """Return how many decimals write all values exactly; None if more than six."""
+    for decimals in range(_MOST_DECIMALS + 1):
+        if np.array_equal(values.round(decimals), values):
+            return decimals
+    return None
+
+
+def _scores(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return E(Z | value) for each row, 0 where missing, and its Hermite coefficients."""
+    present = codes >= 0
+    counts = np.bincount(codes[present])
+    if len(counts) == 0:
+        return np.zeros(len(codes)), np.zeros(_N_POLYNOMIALS)
+    cuts = ndtri(np.cumsum(counts)[:-1] / counts.sum())
+    density = np.exp(-0.5 * cuts**2) / np.sqrt(2.0 * np.pi)
+
+    def masses(polynomial: np.ndarray) -> np.ndarray:
+        return np.asarray(-np.diff(polynomial * density, prepend=0.0, append=0.0))
+
+    score = masses(np.ones_like(cuts)) * counts.sum() / counts
+    before, now = np.zeros_like(cuts), np.ones_like(cuts)
+    coefficients = np.empty(_N_POLYNOMIALS)
+    for k in range(1, _N_POLYNOMIALS + 1):
+        # the integral of the k-th normalised polynomial is the one before, times the density
+        coefficients[k - 1] = score @ masses(now) / np.sqrt(k)
+        before, now = now, (cuts * now - np.sqrt(k - 1) * before) / np.sqrt(k)
+    return np.where(present, score[np.maximum(codes, 0)], 0.0), coefficients
+
+
+def _latent_correlation(columns: list[np.ndarray]) -> np.ndarray:
+    scores, coefficients = map(np.column_stack, zip(*map(_scores, columns), strict=True))
+    present = np.column_stack([codes >= 0 for codes in columns]).astype(np.float64)
+    covariance = scores.T @ scores / np.maximum(present.T @ present, 1.0)
+    low, high = np.full_like(covariance, -1.0), np.ones_like(covariance)
+    for _ in range(_N_BISECTIONS):
+        middle = (low + high) / 2.0
+        below = _series(coefficients, middle) < covariance
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    varies = coefficients[0] > 0.0
+    rho = np.where(np.outer(varies, varies), (low + high) / 2.0, 0.0)
+    np.fill_diagonal(rho, 1.0)
+    return _positive_definite(rho)
+
+
+def _series(coefficients: np.ndarray, rho: np.ndarray) -> np.ndarray:
+    """Return the covariances of all pairs of scores whose latent normals have correlation `rho`."""
+    total = np.zeros_like(rho)
+    for row in coefficients[::-1]:
+        total = (total + np.outer(row, row)) * rho
+    return total
+
+
+def _positive_definite(correlation: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2.0)
+    clipped = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
+    scale = np.sqrt(np.diag(clipped))
+    return np.asarray(clipped / np.outer(scale, scale))
+
+
+def _root(correlation: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.cholesky(correlation))

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
+from skeval.privacy.dcr import closeness, random_rows
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
+
+
+def column(*values):
+    return pd.DataFrame({"x": np.array(values, dtype=float)})
+
+
+def evaluate(metric, train, holdout, synthetic):
+    return metric.fit(train, holdout).evaluate(synthetic)
+
+
+TOY = column(0, 1, 4, 9), column(2, 6, 7, 12), column(0, 1.2, 5, 20)
+
+
+# On the toy table the published distances are unscaled: 20 is 11 from train and 8 from the holdout. The
+# engine caps every column's distance at the real range, 12, which none of them exceeds.
+@pytest.mark.parametrize(
+    ("ties", "share", "protection"), [("half", 0.625, 0.75), ("holdout", 0.5, 1.0)]
+)
+def test_toy_table(ties, share, protection):
+    result = evaluate(DCROverfittingProtection(ties=ties), *TOY)
+    assert result.details["closer_to_training"] == share
+    assert result.value == protection
+    assert result.details["ties"] == 0.25
+
+
+def test_second_toy_table():
+    tables = column(0, 10), column(5, 20), column(1, 2, 6, 11)
+    result = evaluate(DCROverfittingProtection(), *tables)
+    assert result.details["closer_to_training"] == 0.75
+    assert result.value == 0.5
+    context = Context.of(*tables[:2]).with_synthetic(tables[2])
+    masses = closeness(context, None, "common", "gower", None, 0).masses
+    assert masses.tolist() == [0.5, 0.25, 0.25, 0.0]
+
+
+def test_the_example_of_sdmetrics():
+    tables = column(0, 10), column(0, 5, 10), column(1, 4, 6, 9.9)
+    metric = DCROverfittingProtection(ties="holdout", scale="reference")
+    with pytest.warns(UserWarning, match="66.67% of the holdout rows"):
+        metric.fit(*tables[:2])
+    result = metric.evaluate(tables[2])
+    assert result.details["closer_to_training"] == 0.0
+    assert result.value == 1.0
+
+
+def test_own_ranges_turn_the_order_round():
+    tables = column(0, 5), column(2, 102), column(4)
+    assert evaluate(DCROverfittingProtection(), *tables).details["closer_to_training"] == 1.0
+    own = DCROverfittingProtection(scale="reference")
+    assert evaluate(own, *tables).details["closer_to_training"] == 0.0
+
+
+def test_mixed_types_and_missing_values():
+    train = pd.DataFrame({"n": [0.0, 10.0, np.nan], "c": ["a", "b", None]})
+    synthetic = pd.DataFrame({"n": [5.0, np.nan, 20.0], "c": ["a", None, "b"]})
+    context = Context.of(train).with_synthetic(synthetic)
+    from skeval.steps import nearest
+
+    assert nearest(context, "synthetic", "train")[0].ravel().tolist() == [0.25, 0.0, 0.5]
+
+
+def test_unequal_tables_are_not_ignored():
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc")) for n in (300, 100, 300)]
+    result = evaluate(DCROverfittingProtection(), *tables)
+    assert result.details["expected"] == 0.75
+    assert result.details["closer_to_training"] == pytest.approx(0.75, abs=0.08)
+    assert result.value > 0.75
+
+
+def test_duplicated_synthetic_rows_are_no_more_evidence():
+    once = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, SYNTHETIC)
+    twice = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, pd.concat([SYNTHETIC, SYNTHETIC]))
+    assert once.interval == pytest.approx(twice.interval)
+    assert once.details["standard_error"] == pytest.approx(twice.details["standard_error"])
+
+
+def test_shares_rise_with_the_leak():
+    shares = []
+    for leak in (0.0, 0.3, 0.7, 1.0):
+        n = int(200 * leak)
+        synthetic = pd.concat([TRAIN.iloc[:n], SYNTHETIC.iloc[n:]])
+        shares.append(evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, synthetic).details["closer_to_training"])
+        assert shares[-1] == pytest.approx(0.5 + 0.5 * leak, abs=0.08)
+    assert shares == sorted(shares)
+
+
+def test_labels_exchanged_give_the_complement():
+    there = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, SYNTHETIC).details["closer_to_training"]
+    back = evaluate(DCROverfittingProtection(), HOLDOUT, TRAIN, SYNTHETIC).details["closer_to_training"]
+    assert there + back == pytest.approx(1.0)
+
+
+def test_scale_and_names_do_not_matter():
+    rescaled = [t.assign(age=3.0 * t["age"] - 7, city=t["city"].str.upper()) for t in (TRAIN, HOLDOUT, SYNTHETIC)]
+    plain = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, SYNTHETIC).value
+    assert evaluate(DCROverfittingProtection(), *rescaled).value == plain
+
+
+def test_subsamples_are_averaged():
+    metric = DCROverfittingProtection(num_rows_subsample=80, num_iterations=10)
+    result = evaluate(metric, TRAIN, HOLDOUT, SYNTHETIC)
+    singles = [
+        evaluate(DCROverfittingProtection(num_rows_subsample=80, random_state=i), TRAIN, HOLDOUT, SYNTHETIC)
+        for i in range(10)
+    ]
+    shares = [single.details["closer_to_training"] for single in singles]
+    assert result.details["closer_to_training"] == pytest.approx(np.mean(shares))
+    assert result.details["between_iterations"] == pytest.approx(np.std(shares, ddof=1))
+    assert result.details["between_iterations"] > 0
+
+
+@pytest.mark.parametrize("kind", [DCROverfittingProtection, DCRBaselineProtection])
+def test_iterations_need_a_subsample(kind):
+    with pytest.raises(InvalidParameterError, match="num_iterations=3 repeats one computation; give num_rows_subsample"):
+        kind(num_iterations=3).fit(TRAIN, HOLDOUT)
+
+
+def test_own_ranges_are_of_the_default_space():
+    with pytest.raises(InvalidParameterError, match="scale='reference' is defined in space='gower' only"):
+        DCROverfittingProtection(scale="reference", space="euclidean").fit(TRAIN, HOLDOUT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_holdout", [150, 80])
+def test_standard_error_covers_under_the_null(n_holdout):
+    held, scores, baselines = [], [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        tables = [pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc")) for n in (150, n_holdout, 200)]
+        result = evaluate(DCROverfittingProtection(), *tables)
+        d = result.details
+        held.append(abs(d["closer_to_training"] - d["expected"]) <= 1.96 * d["standard_error"])
+        scores.append(result.value)
+        baselines.append(result.baseline)
+    assert 0.92 <= np.mean(held) <= 0.98
+    assert np.mean(scores) == pytest.approx(np.mean(baselines), abs=0.01)
+
+
+def test_baseline_protection_by_hand(monkeypatch):
+    from skeval.privacy import dcr
+
+    monkeypatch.setattr(dcr, "random_rows", lambda train, n, rng: column(5, 5))
+    result = DCRBaselineProtection().fit(column(0, 10)).evaluate(column(1, 4))
+    assert result.value == 0.5
+    assert (result.details["median_synthetic"], result.details["median_random"]) == (0.25, 0.5)
+
+
+def test_baseline_protection_of_noise_and_copies():
+    copy = evaluate(DCRBaselineProtection(), TRAIN, HOLDOUT, TRAIN)
+    assert copy.value == 0.0
+    assert copy.interval == (0.0, 0.0)
+    fresh = evaluate(DCRBaselineProtection(), TRAIN, HOLDOUT, SYNTHETIC)
+    assert fresh.interval[0] < fresh.value < fresh.interval[1]
+    assert fresh.value == pytest.approx(fresh.baseline, abs=0.1)
+    context = Context.of(TRAIN)
+    noise = random_rows(context.train, 200, np.random.default_rng(9))
+    assert evaluate(DCRBaselineProtection(), TRAIN, HOLDOUT, noise).value > 0.9
+
+
+def test_baseline_protection_repeats_and_subsamples():
+    one = evaluate(DCRBaselineProtection(1), TRAIN, HOLDOUT, SYNTHETIC)
+    five = evaluate(DCRBaselineProtection(5), TRAIN, HOLDOUT, SYNTHETIC)
+    assert one.details["between_repeats"] == 0.0
+    assert five.details["between_repeats"] > 0.0
+    drawn = evaluate(
+        DCRBaselineProtection(num_rows_subsample=100, num_iterations=3), TRAIN, HOLDOUT, SYNTHETIC
+    )
+    assert drawn.details["between_iterations"] > 0.0
+    assert drawn.value == pytest.approx(five.value, abs=0.1)
+
+
+def test_random_rows_on_train_rows():
+    table = pd.DataFrame({"c": ["a", "b"] * 20})
+    with pytest.warns(DegenerateInputWarning, match="half of the random rows lie on train rows"):
+        assert np.isnan(DCRBaselineProtection().fit(table).score(table))
+
+
+def test_random_rows_keep_to_the_columns_of_train():
+    train = Context.of(
+        TRAIN.assign(
+            empty=np.nan,
+            note=["a text that is long enough to be one", "and another such text of many words"] * 100,
+        ),
+        schema={"note": "text"},
+    ).train
+    rows = random_rows(train, 5000, np.random.default_rng(0))
+    assert list(rows.columns) == list(train.columns)
+    assert (rows.dtypes == train.dtypes).all()
+    for name in ("age", "income", "visits", "joined"):
+        assert train[name].min() <= rows[name].min()
+        assert rows[name].max() <= train[name].max()
+    assert (rows["age"] == rows["age"].round()).all()
+    assert rows["income"].isna().mean() == pytest.approx(train["income"].isna().mean(), abs=0.02)
+    shares = rows["city"].value_counts(normalize=True)
+    np.testing.assert_allclose(shares[shares > 0], 1 / (shares > 0).sum(), atol=0.03)
+
+
+def test_random_rows_do_not_depend_on_the_order_of_columns():
+    train = Context.of(TRAIN).train
+    there, back = (random_rows(t, 50, np.random.default_rng(1)) for t in (train, train[train.columns[::-1]]))
+    pd.testing.assert_frame_equal(there, back[there.columns])

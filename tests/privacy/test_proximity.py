@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ks_2samp
+from sklearn.preprocessing import FunctionTransformer
+
+from skeval import Context, TablePreprocessor
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning
+from skeval.privacy import NNDistanceDistributions, PrivacyScore
+from skeval.privacy.proximity import histograms
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
+
+
+def normal_tables(seed, n, leak=0.0, columns=3):
+    rng = np.random.default_rng(seed)
+    train, holdout, synthetic = rng.normal(size=(3, n, columns))
+    copied = rng.random(n) < leak
+    synthetic[copied] = train[copied]
+    return [pd.DataFrame(rows, columns=list("abcdef")[:columns]) for rows in (train, holdout, synthetic)]
+
+
+def evaluate(metric, tables):
+    train, holdout, synthetic = tables
+    return metric.fit(train, holdout).evaluate(synthetic)
+
+
+@pytest.mark.parametrize("n_levels", [1000, 3])
+def test_distances_are_those_of_brute_force(n_levels):
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame(rng.integers(0, n_levels, (60, 2)).astype(float), columns=["x", "y"]) for _ in range(3)]
+    # tables of few levels share rows, which fit would warn of
+    context = Context.of(*tables[:2]).with_synthetic(tables[2])
+    result = NNDistanceDistributions().evaluate_context(context)
+    train, holdout, synthetic = (table.to_numpy() for table in tables)
+    span = np.ptp(np.vstack([train, holdout]), axis=0)
+
+    def to_nearest(query, reference, itself=False):
+        gaps = np.minimum(1, np.abs(query[:, None] - reference) / span).mean(axis=2)
+        if itself:
+            np.fill_diagonal(gaps, np.inf)
+        return gaps.min(axis=1)
+
+    expected = {
+        "train to train": to_nearest(train, train, True),
+        "synthetic to synthetic": to_nearest(synthetic, synthetic, True),
+        "synthetic to train": to_nearest(synthetic, train),
+        "holdout to train": to_nearest(holdout, train),
+        "synthetic to holdout": to_nearest(synthetic, holdout),
+    }
+    levels = result.details["quantiles"]["levels"]
+    for name, distances in expected.items():
+        np.testing.assert_allclose(result.details["quantiles"][name], np.quantile(distances, levels), atol=1e-9)
+    ks = ks_2samp(
+        expected["train to train"].round(9), expected["synthetic to synthetic"].round(9), method="asymp"
+    ).statistic
+    assert result.value == pytest.approx(ks, abs=1e-9)
+
+
+def test_distributions_without_holdout():
+    details = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC).details
+    assert set(details["histogram"]["shares"]) == {"train to train", "synthetic to synthetic", "synthetic to train"}
+
+
+def test_sizes_are_matched_within_tables():
+    few = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC.iloc[:50])
+    assert few.details["n_rows_within"] == 50
+    many = NNDistanceDistributions().fit(TRAIN).evaluate(pd.concat([HOLDOUT, SYNTHETIC]))
+    assert many.details["n_rows_within"] == 200
+    assert many.value < 0.2
+
+
+def test_mode_collapse_is_seen():
+    collapsed = SYNTHETIC.iloc[:20].sample(200, replace=True, random_state=0)
+    result = evaluate(NNDistanceDistributions(), (TRAIN, HOLDOUT, collapsed))
+    assert result.value > 0.9
+    assert result.baseline < 0.2
+
+
+def test_one_row_has_no_neighbours():
+    with pytest.warns(DegenerateInputWarning, match="need two rows each"):
+        assert np.isnan(NNDistanceDistributions().fit(TRAIN).score(SYNTHETIC.iloc[:1]))
+    with pytest.warns(DegenerateInputWarning, match="train needs two rows"):
+        assert np.isnan(PrivacyScore().fit(TRAIN.iloc[:1], HOLDOUT).score(SYNTHETIC))
+
+
+def test_histograms():
+    samples = {"a": np.array([0.0, 0.1, 0.2, np.inf]), "b": np.array([0.05, 0.3])}
+    found = histograms(samples, aligned=0.1)
+    assert np.isclose(found["edges"], 0.1).any()
+    under = np.asarray(found["edges"][1:]) <= 0.1 + 1e-12
+    assert found["shares"]["a"][under].sum() == 0.5
+    assert found["shares"]["a"][-1] == 0.25
+    assert all(shares.sum() == pytest.approx(1.0) for shares in found["shares"].values())
+    flat = histograms({"a": np.zeros(3)})
+    assert flat["shares"]["a"][0] == 1.0
+
+
+@pytest.mark.parametrize("space", ["euclidean", TablePreprocessor(), FunctionTransformer(lambda f: f[["age"]])])
+def test_other_spaces(space):
+    for metric in (PrivacyScore(space=space), NNDistanceDistributions(space=space)):
+        fresh = evaluate(metric, (TRAIN, HOLDOUT, SYNTHETIC))
+        assert np.isfinite(fresh.value)
+    assert evaluate(PrivacyScore(space="euclidean"), (TRAIN, HOLDOUT, TRAIN)).value < 15
+
+
+def test_columns_can_be_chosen_in_the_default_space():
+    tables = normal_tables(0, 100)
+    alone = [table[["a"]] for table in tables]
+    chosen = evaluate(PrivacyScore(columns=["a"]), tables)
+    assert chosen.value == evaluate(PrivacyScore(), alone).value
+
+
+@pytest.mark.parametrize("se", ["bootstrap", "delta"])
+def test_a_copy_and_a_fresh_table(se):
+    copy = evaluate(PrivacyScore(se=se), (TRAIN, HOLDOUT, TRAIN))
+    assert copy.value == pytest.approx(100 * copy.details["p_real"])
+    assert copy.details["risk"] == pytest.approx(1 - copy.details["p_real"])
+    assert copy.interval[1] < 20
+    fresh = evaluate(PrivacyScore(se=se), (TRAIN, HOLDOUT, SYNTHETIC))
+    assert fresh.interval[1] == 100
+    assert 85 < fresh.baseline < 100
+    assert fresh.details["risk"] < 0.1
+
+
+def test_scores_fall_with_the_leak():
+    scores, risks = [], []
+    for leak in (0.0, 0.1, 0.3, 0.6, 1.0):
+        result = evaluate(PrivacyScore(), normal_tables(0, 400, leak))
+        scores.append(result.value)
+        risks.append(result.details["risk"])
+        expected = leak * (1 - result.details["p_real"])
+        assert result.details["risk"] == pytest.approx(expected, abs=0.06)
+    assert scores == sorted(scores, reverse=True)
+    assert risks == sorted(risks)
+
+
+def test_risk_confidence_lowers_the_risk():
+    tables = normal_tables(1, 400, leak=0.1)
+    plain, cautious, very = (
+        evaluate(PrivacyScore(risk_confidence=c), tables).details["risk"] for c in (None, 1.0, 3.0)
+    )
+    p = evaluate(PrivacyScore(), tables).details
+    n_risk = p["p_synthetic"] * 400
+    assert cautious == pytest.approx(max(0, (n_risk - np.sqrt(n_risk)) / 400 - p["p_real"]))
+    assert plain > cautious > very >= 0
+
+
+def test_rescaled_score_spans_the_scale():
+    assert evaluate(PrivacyScore(rescale=True), (TRAIN, HOLDOUT, TRAIN)).value < 1
+    assert evaluate(PrivacyScore(rescale=True), (TRAIN, HOLDOUT, HOLDOUT)).value == 100
+
+
+def test_nothing_in_the_tail():
+    far = SYNTHETIC.assign(age=10_000, visits=9_999, income=1e9)
+    result = evaluate(PrivacyScore(), (TRAIN, HOLDOUT, far))
+    assert result.details["p_synthetic"] == 0
+    assert result.value == 100 == result.interval[1]
+    assert result.interval[0] < 100 or result.details["p_real"] > 0.05
+    text = result.to_json()
+    assert json.loads(text)["details"]["ratio"] == "inf"
+
+
+def test_duplicates_have_a_base_of_zero():
+    doubled = pd.concat([TRAIN, TRAIN], ignore_index=True)
+    result = evaluate(PrivacyScore(), (doubled, HOLDOUT, TRAIN))
+    assert result.details["zero_base"] == 1.0
+    assert np.isfinite(result.value)
+
+
+def test_split_mode_needs_no_holdout():
+    result = PrivacyScore(n_splits=3).fit(TRAIN).evaluate(SYNTHETIC)
+    assert result.details["mode"] == "split"
+    assert result.details["n_rows"] == 100
+    copy = PrivacyScore().fit(TRAIN).score(TRAIN)
+    assert copy < 40 < result.value
+    chosen = PrivacyScore(mode="split").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    assert chosen.details["mode"] == "split"
+
+
+def test_sizes_are_matched():
+    many = pd.concat([SYNTHETIC] + [make_mixed(200, random_state=s) for s in (10, 11, 12)])
+    matched = evaluate(PrivacyScore(), (TRAIN, HOLDOUT, many))
+    unmatched = evaluate(PrivacyScore(match_size=False), (TRAIN, HOLDOUT, many))
+    assert unmatched.details["p_synthetic"] > 2 * matched.details["p_synthetic"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("se", ["bootstrap", "delta"])
+def test_intervals_cover_under_the_null(se):
+    """A fresh table's true score is 100, so that the upper limit is 100 in 97.5% of seeds, or more by clipping."""
+    from joblib import Parallel, delayed
+
+    def upper(seed):
+        return evaluate(PrivacyScore(se=se, n_bootstrap=200), normal_tables(seed, 300)).interval[1]
+
+    held = np.mean(np.array(Parallel(n_jobs=2)(delayed(upper)(seed) for seed in range(200))) == 100)
+    assert 0.94 <= held <= 1.0
+
+
+@pytest.mark.slow
+def test_baseline_is_the_mean_score_of_a_fresh_table():
+    results = [evaluate(PrivacyScore(se="delta"), normal_tables(seed, 500)) for seed in range(100)]
+    assert np.mean([r.value for r in results]) == pytest.approx(np.mean([r.baseline for r in results]), abs=1.5)
+    assert np.mean([r.baseline for r in results]) == pytest.approx(94.8, abs=2.0)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import hypergeom, ks_2samp
+
+from skeval.stats import distributions as d
+
+VALUES = arrays(float, st.integers(1, 30), elements=st.sampled_from([-1.0, 0.0, 0.5, 2.0, 7.25]))
+
+
+@given(VALUES, VALUES)
+@settings(deadline=None)
+def test_kolmogorov_is_scipys(x, y):
+    assert d.kolmogorov_distance(x, y) == pytest.approx(ks_2samp(x, y, method="exact").statistic, abs=1e-12)
+    assert d.kolmogorov_distance(x, y) == d.kolmogorov_distance(y, x)
+    assert d.kolmogorov_distance(x, x) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "distance"),
+    [([1], [2], 1.0), ([1, 2, 3, 4], [2, 3, 4, 5], 0.25), ([1, 0], [1, 1], 0.5), ([-np.inf, 1], [1, np.inf], 0.5)],
+)
+def test_kolmogorov_by_hand(x, y, distance):
+    assert d.kolmogorov_distance(np.array(x, float), np.array(y, float)) == distance
+
+
+def test_empty_samples():
+    none, some = np.array([]), np.array([1.0])
+    assert d.kolmogorov_distance(none, some) == d.kolmogorov_distance(some, none) == 1.0
+    assert np.isnan(d.kolmogorov_distance(none, none))
+    assert d.total_variation(np.zeros(2), np.ones(2)) == 1.0
+    assert np.isnan(d.total_variation(np.zeros(2), np.zeros(2)))
+    assert np.isnan(d.expected_total_variation(np.zeros(2), np.ones(2)))
+
+
+COUNTS = arrays(np.int64, 5, elements=st.integers(0, 40)).filter(lambda c: c.sum() > 0)
+
+
+@given(COUNTS, COUNTS)
+@settings(deadline=None)
+def test_total_variation(p, q):
+    expected = np.abs(p / p.sum() - q / q.sum()).sum() / 2
+    assert d.total_variation(p, q) == pytest.approx(expected, abs=1e-12)
+    assert d.total_variation(p, 3 * p) == 0.0
+    assert 0.0 <= d.total_variation(p, q) <= 1.0
+
+
+@given(COUNTS, COUNTS)
+@settings(deadline=None)
+def test_expectation_by_summing_the_hypergeometric(p, q):
+    n, m = p.sum(), q.sum()
+    expected = 0.0
+    for pooled in p + q:
+        x = np.arange(pooled + 1)
+        expected += (hypergeom.pmf(x, n + m, pooled, n) * np.abs(x / n - (pooled - x) / m)).sum() / 2
+    assert d.expected_total_variation(p, q) == pytest.approx(expected, abs=1e-9)
+
+
+def test_expectation_over_all_relabellings():
+    rows = np.array([0, 0, 1, 2, 2])
+    found = [
+        d.total_variation(np.bincount(order[:2], minlength=3), np.bincount(order[2:], minlength=3))
+        for order in map(np.array, permutations(rows))
+    ]
+    exact = d.expected_total_variation(np.bincount(rows[:2], minlength=3), np.bincount(rows[2:], minlength=3))
+    assert exact == pytest.approx(np.mean(found), abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m", "published"), [(200, 200, 0.06078), (2000, 500, 0.03072)])
+def test_expectation_agrees_with_the_published_simulation(n, m, published):
+    rng, p = np.random.default_rng(0), np.array([0.5, 0.3, 0.15, 0.05])
+    pools = [(rng.multinomial(n, p), rng.multinomial(m, p)) for _ in range(400)]
+    assert np.mean([d.expected_total_variation(x, y) for x, y in pools]) == pytest.approx(published, rel=0.02)
+
+
+@pytest.mark.parametrize(("n", "m", "simulated"), [(500, 500, 0.0536), (1000, 200, 0.0668)])
+def test_kolmogorov_bias_bounds_the_mean_under_the_null(n, m, simulated):
+    assert d.kolmogorov_bias(n, m) > simulated
+    rng = np.random.default_rng(1)
+    found = [d.kolmogorov_distance(rng.normal(size=n), rng.normal(size=m)) for _ in range(300)]
+    assert np.mean(found) == pytest.approx(simulated, rel=0.05)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1, 0.5])
+def test_intervals_cover(shift):
+    """At least 95% of the intervals hold the true distances of a mean of two columns."""
+    from scipy.stats import norm
+
+    rng, n, m = np.random.default_rng(2), 150, 100
+    truth = 2 * norm.cdf(shift / 2) - 1
+    held = 0
+    for _ in range(300):
+        x, y = rng.normal(size=(n, 2)), rng.normal(shift, 1, size=(m, 2))
+        mean = np.mean([d.kolmogorov_distance(x[:, j], y[:, j]) for j in range(2)])
+        low, high = d.deviation_interval(mean, d.kolmogorov_bias(n, m), 1 / n + 1 / m)
+        held += low <= truth <= high
+    assert held >= 0.95 * 300
+
+
+@pytest.mark.parametrize("q", [(0.5, 0.3, 0.2), (0.3, 0.3, 0.4), (0.05, 0.05, 0.9)])
+def test_intervals_of_total_variation_cover(q):
+    rng, p, n, m = np.random.default_rng(3), np.array([0.5, 0.3, 0.2]), 200, 300
+    truth = np.abs(p - q).sum() / 2
+    held = 0
+    for _ in range(300):
+        x, y = rng.multinomial(n, p), rng.multinomial(m, q)
+        bias = d.total_variation_bias(x, y)
+        low, high = d.deviation_interval(d.total_variation(x, y), bias, 1 / n + 1 / m)
+        held += low <= truth <= high
+    assert held >= 0.95 * 300
+
+
+def test_intervals_shrink_with_the_rows():
+    widths = [np.diff(d.deviation_interval(0.5, d.kolmogorov_bias(n, n), 2 / n))[0] for n in (100, 1000, 10_000)]
+    assert widths[0] > widths[1] > widths[2]
+    assert widths[2] < 0.06

@@ -1,0 +1,202 @@
+"""A check that cannot fail checks nothing: each broken metric fails the check of the promise it breaks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skeval import Metric, MetricTags, Result, check_metric, parametrize_with_metric_checks
+from skeval.checks import CheckFailedError
+from skeval.exceptions import InvalidParameterError
+from skeval.fidelity import KSComplement
+
+TAGS = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
+LEAK = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+
+
+class Sound(Metric):
+    """Share of synthetic ages at or under the real mean, folded; `power` does nothing."""
+
+    tags = TAGS
+
+    def __init__(self, power=1):
+        self.power = power
+
+    def _compute(self, context):
+        share = (context.synthetic["age"] <= context.train["age"].mean()).mean()
+        return 1.0 - abs(share - (context.train["age"] <= context.train["age"].mean()).mean())
+
+
+class StoresMore(Sound):
+    """See Sound; `power`."""
+
+    def __init__(self, power=1):
+        super().__init__(power)
+        self.derived = power + 1
+
+
+class ChangesParameter(Sound):
+    """See Sound; `power`."""
+
+    def __init__(self, power=1):
+        self.power = [power]
+
+
+class Undocumented(Sound):
+    def __init__(self, power=1):
+        self.power = power
+
+
+class OutOfBounds(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return 2.0
+
+
+class FalseInterval(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return Result(0.5, interval=(0.6, 0.7))
+
+
+class Random(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return float(np.random.default_rng().random())
+
+
+class GlobalGenerator(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        np.random.random()  # noqa: NPY002
+        return 0.5
+
+
+class OrderOfRows(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return float(context.synthetic["age"].iloc[0] > 40)
+
+
+class OrderOfColumns(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return float(context.train.columns[0] == "age")
+
+
+class Untagged(Metric):
+    """Nothing."""
+
+    def _compute(self, context):
+        return 0.5
+
+
+class HiddenNeed(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return float(len(context.holdout) > 0)
+
+
+class WrongWay(Sound):
+    """See Sound; `power`."""
+
+    tags = LEAK
+
+    def _compute(self, context):
+        return float(not context.synthetic["age"].isin(context.train["age"]).all())
+
+
+class Leaks(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return Result(0.5, details={"most": context.train["income"].max()})
+
+
+class SilentNan(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        return float("nan") if context.synthetic["age"].nunique() == 1 else 0.5
+
+
+class Remembers(Sound):
+    """See Sound; `power`."""
+
+    def _prepare(self, context):
+        self.count_ = getattr(self, "count_", 0) + 1
+
+    def _compute(self, context):
+        return 1.0 / self.count_
+
+
+class TooMuchMemory(Sound):
+    """See Sound; `power`."""
+
+    def _compute(self, context):
+        x = context.train["age"].to_numpy()
+        return float(np.abs(x[:, None] - x[None, :]).mean() > 0)
+
+
+@pytest.mark.parametrize(
+    ("broken", "check"),
+    [
+        (StoresMore, "check_init_sets_only_parameters"),
+        (ChangesParameter, "check_clone_keeps_parameters"),
+        (Undocumented, "check_docstring_names_parameters"),
+        (Untagged, "check_tags"),
+        (OutOfBounds, "check_bounds"),
+        (FalseInterval, "check_interval"),
+        (Random, "check_deterministic"),
+        (GlobalGenerator, "check_global_state_untouched"),
+        (OrderOfRows, "check_row_order_ignored"),
+        (OrderOfColumns, "check_column_order_ignored"),
+        (HiddenNeed, "check_missing_needs_are_named"),
+        (WrongWay, "check_direction"),
+        (Leaks, "check_no_cell_leaks"),
+        (SilentNan, "check_odd_tables"),
+        (Remembers, "check_refit_forgets"),
+        (TooMuchMemory, "check_memory"),
+    ],
+)
+def test_a_broken_promise_is_found(broken, check):
+    failed = [record["check"] for record in check_metric(broken(), on_fail="record") if record["status"] == "failed"]
+    assert check in failed
+
+
+def test_a_sound_metric_passes():
+    assert {record["status"] for record in check_metric(Sound())} == {"passed"}
+
+
+def test_failures_raise_warn_or_are_expected():
+    with pytest.raises(CheckFailedError, match="OutOfBounds, check_bounds: .*2.0, outside 0.0 to 1.0"):
+        check_metric(OutOfBounds())
+    with pytest.warns(UserWarning, match="OutOfBounds, check_bounds"):
+        check_metric(OutOfBounds(), on_fail="warn")
+    records = check_metric(OutOfBounds(), expected_failures={"check_bounds": "known"})
+    assert {r["check"]: r["status"] for r in records}["check_bounds"] == "expected"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metric": KSComplement}, "expected a Metric instance"),
+        ({"metric": KSComplement(), "on_fail": "shout"}, "on_fail must be"),
+        ({"metric": KSComplement(), "expected_failures": {"check_x": ""}}, "names no check: check_x"),
+    ],
+)
+def test_faulty_calls(arguments, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        check_metric(**arguments)
+
+
+@parametrize_with_metric_checks([Sound()])
+def test_decorator(metric, check):
+    check(metric)

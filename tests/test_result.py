@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from skeval import MetricTags, Result, SuiteResult
+from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
+
+HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+LOW = MetricTags("fidelity", greater_is_better=False, bounds=(0, float("inf")))
+BETWEEN = MetricTags("diagnostic")
+
+
+def full_result():
+    return Result(
+        np.float64(0.5),
+        interval=(0.25, float("inf")),
+        p_value=0.04,
+        baseline=float("nan"),
+        details={"matrix": np.array([[1.0, np.nan]]), "n": np.int64(3), "nested": {"a": (1, 2)}},
+        warnings=(ConstantColumnWarning("x is constant"), MetricWarning("another")),
+        metric="Example",
+        tags=LOW,
+        seconds=0.1,
+    )
+
+
+def test_value_is_a_plain_float():
+    assert type(full_result().value) is float
+
+
+def test_frame():
+    row = full_result().frame().iloc[0]
+    assert (row["metric"], row["value"], row["low"], row["high"]) == ("Example", 0.5, 0.25, float("inf"))
+    assert row["direction"] == "lower is better"
+
+
+def test_json_is_strict_and_round_trips():
+    text = full_result().to_json()
+    content = json.loads(text, parse_constant=lambda constant: pytest.fail(f"not JSON: {constant}"))
+    assert content["details"] == {"matrix": [[1.0, None]], "n": 3, "nested": {"a": [1, 2]}}
+    again = Result.from_dict(content)
+    assert again.to_json() == text
+    assert again.interval == (0.25, float("inf"))
+    assert again.baseline is None
+    assert [type(warning) for warning in again.warnings] == [ConstantColumnWarning, MetricWarning]
+    assert again.tags == LOW
+
+
+def test_json_file_is_written_whole(tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text("old")
+    full_result().to_json(path)
+    assert json.loads(path.read_text())["value"] == 0.5
+    assert list(tmp_path.iterdir()) == [path]
+    broken = Result(0.0, details={"object": object()})
+    with pytest.raises(TypeError):
+        broken.to_json(path)
+    assert json.loads(path.read_text())["value"] == 0.5
+
+
+def test_repr():
+    assert repr(Result(0.123456, interval=(0, 1), metric="M")) == "M 0.1235 (0 to 1)"
+    assert repr(Result(float("nan"), metric="M", error="no rows")) == "M left out: no rows"
+
+
+@pytest.fixture
+def two_suites():
+    first = {"up": Result(0.5, tags=HIGH), "down": Result(2.0, tags=LOW), "mid": Result(1.0, tags=BETWEEN)}
+    second = {"up": Result(0.6, tags=HIGH), "down": Result(3.0, tags=LOW), "mid": Result(2.0, tags=BETWEEN)}
+    second["only here"] = Result(0.0, tags=HIGH)
+    sizes = {"train": 10, "synthetic": 5}
+    return SuiteResult(first, sizes=sizes, notices=(MetricWarning("hm"),)), SuiteResult(second)
+
+
+def test_suite_result_is_a_mapping(two_suites):
+    first, _ = two_suites
+    assert list(first) == ["up", "down", "mid"]
+    assert first["up"].value == 0.5
+    assert first.frame()["metric"].tolist() == ["up", "down", "mid"]
+    assert "up" in repr(first)
+    assert "<table" in first._repr_html_()
+
+
+def test_compare_goes_by_direction(two_suites):
+    frame = two_suites[0].compare(two_suites[1])
+    assert frame["better"].to_dict() == {"up": "other", "down": "this", "mid": ""}
+    np.testing.assert_allclose(frame["difference"], [0.1, 1.0, 1.0])
+
+
+def test_compare_with_a_missing_value(two_suites):
+    lost = SuiteResult({"up": Result(float("nan"), tags=HIGH)})
+    assert two_suites[0].compare(lost)["better"].tolist() == [""]
+
+
+def test_suite_result_round_trips(two_suites, tmp_path):
+    path = tmp_path / "scores.json"
+    text = two_suites[0].to_json(path)
+    again = SuiteResult.from_json(path)
+    assert again.to_json() == text
+    assert again.sizes == {"train": 10, "synthetic": 5}
+
+
+@pytest.mark.parametrize(
+    ("tags", "message"),
+    [
+        ({"aspect": "beauty"}, "aspect must be among"),
+        ({"aspect": "fidelity", "needs": {"luck"}}, "needs must be among"),
+        ({"aspect": "privacy"}, "evidence must be among"),
+        ({"aspect": "fidelity", "evidence": "screen"}, "None for others"),
+    ],
+)
+def test_tags_are_a_closed_set(tags, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        MetricTags(**tags)
+
+
+def test_tags_round_trip():
+    tags = MetricTags("privacy", needs={"holdout"}, greater_is_better=False, evidence="attack")
+    assert MetricTags.from_dict(json.loads(json.dumps(tags.to_dict() | {"bounds": ["-inf", "inf"]}))) == tags
+    assert tags.direction == "lower is better"
+    assert BETWEEN.direction == "in between is best"

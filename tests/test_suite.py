@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skeval import Context, Metric, MetricSuite, MetricTags, make_suite
+from skeval.datasets import make_mixed
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricFailedWarning,
+    MissingInputError,
+    NotRememberedError,
+)
+from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
+from skeval.privacy import DCROverfittingProtection, PrivacyScore
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
+EVERYTHING = [name for name, _ in make_suite().metrics]
+
+
+class Broken(Metric):
+    """Raises."""
+
+    tags = MetricTags("diagnostic")
+
+    def _compute(self, context):
+        raise ZeroDivisionError("of course")
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Count how often each shared step runs on each context."""
+    runs = Counter()
+    run = Context._run
+
+    def counting(self, key, compute, future):
+        runs[id(self.real), id(self), key] += 1
+        return run(self, key, compute, future)
+
+    monkeypatch.setattr(Context, "_run", counting)
+    return runs
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_each_shared_step_runs_once(counted, n_jobs):
+    suite = make_suite(n_jobs=n_jobs).fit(TRAIN, HOLDOUT)
+    first = suite.evaluate(SYNTHETIC)
+    assert set(counted.values()) == {1}
+    steps = Counter(key.split(":")[0].rsplit(".", 1)[1] for _, _, key in counted)
+    assert {"_nearest", "encoded", "codes", "joint_histogram", "reference_index"} <= set(steps)
+    assert len(first) == len(EVERYTHING)
+
+
+def test_real_rows_are_searched_once_for_all_synthetic_tables(counted):
+    suite = make_suite().fit(TRAIN, HOLDOUT)
+    suite.evaluate(SYNTHETIC)
+    on_real = Counter(key for _, _, key in counted)
+    suite.evaluate(SYNTHETIC.iloc[::-1])
+    again = Counter(key for _, _, key in counted)
+    trees = [key for key in on_real if "reference_index" in key or "preprocessor" in key or ".cells:" in key]
+    assert trees
+    for key in trees:
+        if "synthetic" not in key:
+            assert again[key] <= on_real[key] + 1
+
+
+def test_values_are_those_of_each_metric_alone():
+    result = make_suite(n_jobs=2).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    for name, metric in make_suite().metrics:
+        alone = metric.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+        assert {**alone.to_dict(), "seconds": 0} == {**result[name].to_dict(), "seconds": 0}
+
+
+def test_parameters_are_reached_by_name():
+    suite = MetricSuite([("a", SimilarityScore(n_bins=5)), ("b", TVComplement())])
+    assert suite.get_params()["a__n_bins"] == 5
+    suite.set_params(a__n_bins=7, b=KSComplement())
+    assert suite["a"].n_bins == 7
+    assert isinstance(suite["b"], KSComplement)
+    assert clone(suite).get_params()["a__n_bins"] == 7
+    assert len(suite) == 2
+
+
+def test_fits_clones():
+    metric = KSComplement()
+    suite = MetricSuite([("ks", metric)]).fit(TRAIN)
+    assert not hasattr(metric, "context_")
+    assert suite["ks"] is suite.metrics_["ks"] is not metric
+
+
+def test_metrics_without_their_needs_are_left_out_with_the_reason():
+    result = make_suite().fit(TRAIN).evaluate(SYNTHETIC)
+    assert np.isnan(result["dcr_overfitting"].value)
+    assert "compares against holdout rows" in result["dcr_overfitting"].error
+    assert result["ks_complement"].baseline is None
+    assert result.sizes == {"train": 150, "synthetic": 150}
+    with pytest.raises(MissingInputError, match="DCROverfittingProtection compares against holdout rows"):
+        DCROverfittingProtection().fit(TRAIN)
+    with pytest.raises(MissingInputError, match='has mode="holdout"'):
+        PrivacyScore(mode="holdout").fit(TRAIN)
+
+
+def test_a_failing_metric_does_not_lose_the_others():
+    suite = MetricSuite([("bad", Broken()), ("ks", KSComplement())]).fit(TRAIN)
+    with pytest.warns(MetricFailedWarning, match="bad failed: ZeroDivisionError: of course"):
+        result = suite.evaluate(SYNTHETIC)
+    assert result["bad"].error == "ZeroDivisionError: of course"
+    assert 0 < result["ks"].value <= 1
+    with pytest.raises(ZeroDivisionError):
+        suite.set_params(on_error="raise").evaluate(SYNTHETIC)
+
+
+def test_progress_is_told():
+    seen = []
+    suite = make_suite("privacy").fit(TRAIN, HOLDOUT)
+    suite.evaluate(SYNTHETIC, progress=lambda *told: seen.append(told))
+    assert seen == [("privacy_score", 1, 3), ("dcr_overfitting", 2, 3), ("dcr_baseline", 3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ([("a", KSComplement()), ("a", TVComplement())], "not unique"),
+        ([("a__b", KSComplement())], "__"),
+        ([("a", "ks")], "no Metric: a"),
+    ],
+)
+def test_faulty_suites(metrics, message):
+    with pytest.raises(ValueError, match=message):
+        MetricSuite(metrics).fit(TRAIN)
+
+
+def test_unfitted():
+    with pytest.raises(NotFittedError):
+        MetricSuite([("ks", KSComplement())]).evaluate(SYNTHETIC)
+
+
+def test_unknown_preset():
+    with pytest.raises(InvalidParameterError, match="preset must be among report, fidelity, privacy"):
+        make_suite("everything")
+
+
+def test_random_state_reaches_the_metrics():
+    assert make_suite(random_state=7)["privacy_score"].random_state == 7
+
+
+def test_pickle_holds_no_rows():
+    suite = make_suite("fidelity").fit(TRAIN, HOLDOUT)
+    suite.evaluate(SYNTHETIC)
+    with pytest.raises(NotRememberedError):
+        pickle.loads(pickle.dumps(suite)).evaluate(SYNTHETIC)
+
+
+def test_html_diagram():
+    html = make_suite()._repr_html_()
+    assert "KSComplement" in html
+    assert "PrivacyScore" in html
+
+
+def test_baseline_is_the_holdout_in_the_synthetic_place():
+    train, holdout = TRAIN, HOLDOUT.iloc[:60]
+    result = KSComplement().fit(train, holdout).evaluate(SYNTHETIC)
+    assert result.baseline == KSComplement().fit(train).score(holdout)
+    at = result.details["at_baseline_size"]
+    assert at["n_rows"] == 60
+    assert abs(at["value"] - result.value) < 0.1
+    assert set(result.details["baseline_columns"]) == set(result.details["columns"])
+
+
+def test_baseline_has_no_more_rows_than_the_synthetic_table():
+    result = KSComplement().fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC.iloc[:50])
+    assert "at_baseline_size" not in result.details
+    assert result.baseline < KSComplement().fit(TRAIN).score(HOLDOUT) + 0.1
+
+
+def test_a_holdout_that_copies_train_warns_at_fit():
+    with pytest.warns(UserWarning, match="100.00% of the holdout rows also stand in train"):
+        KSComplement().fit(TRAIN, TRAIN)
+
+
+def test_columns_that_are_not_in_the_table():
+    with pytest.raises(InvalidParameterError, match="columns names nope, which cannot be measured"):
+        KSComplement(columns=["nope"]).fit(TRAIN).score(SYNTHETIC)
+
+
+def test_columns_by_number_and_name():
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]})
+    first_two = KSComplement(columns=2).fit(table).evaluate(table).details["columns"]
+    named = KSComplement(columns=["c", "a"]).fit(table).evaluate(table).details["columns"]
+    assert (list(first_two), list(named)) == (["a", "b"], ["a", "c"])
