@@ -21,7 +21,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import joblib
 import numpy as np
 import pandas as pd
-from joblib.externals import cloudpickle
 
 from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
 from skeval.schema import Kind, TableSchema, complete_schema
@@ -272,6 +271,10 @@ def _hash(arguments: tuple[tuple[str, Any], ...]) -> str:
     try:
         return str(joblib.hash(arguments))
     except pickle.PicklingError:  # a transformer made of a lambda or of a class of the running script
+        try:
+            import cloudpickle  # comes with joblib: beside it since 1.6, within it before
+        except ImportError:
+            from joblib.externals import cloudpickle
         return hashlib.sha1(cloudpickle.dumps(arguments), usedforsecurity=False).hexdigest()
 
 
