@@ -13,7 +13,9 @@ from skeval.result import Result
 __all__ = ["mean_of_columns", "undefined"]
 
 
-def undefined(reason: str, kind: type[MetricWarning] = DegenerateInputWarning, **details: Any) -> Result:
+def undefined(
+    reason: str, kind: type[MetricWarning] = DegenerateInputWarning, **details: Any
+) -> Result:
     """Return the result of a measure that is not defined here: nan, and a warning that says why."""
     return Result(float("nan"), details=details, warnings=(kind(reason),))
 
@@ -48,7 +50,9 @@ def mean_of_columns(
     """
     defined = {name: score for name, score in scores.items() if not np.isnan(score)}
     if not defined:
-        reason = undefined("no column of this table can be measured.", columns=dict(scores), **details)
+        reason = undefined(
+            "no column of this table can be measured.", columns=dict(scores), **details
+        )
         return Result(reason.value, details=reason.details, warnings=(*warnings, *reason.warnings))
     worst = (min if greater_is_better else max)(defined, key=lambda name: defined[name])
     return Result(

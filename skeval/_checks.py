@@ -18,9 +18,8 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from skeval._check_tables import ODD_TABLES, Tables, default_tables, noise
 from skeval.base import Metric
-from skeval.context import Context
-from skeval.datasets import make_mixed
 from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
@@ -34,17 +33,9 @@ from skeval.suite import MetricSuite
 
 __all__ = ["CHECKS", "CheckFailedError", "Tables", "default_tables"]
 
-Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
-
 
 class CheckFailedError(SkevalError, AssertionError):
     """A metric breaks a promise of the contract."""
-
-
-def default_tables() -> Tables:
-    """Return small mixed tables: train, holdout, synthetic."""
-    train, holdout, synthetic = (make_mixed(120, random_state=seed) for seed in range(3))
-    return train, holdout, synthetic
 
 
 def _demand(kept: bool, promise: str) -> None:
@@ -53,7 +44,9 @@ def _demand(kept: bool, promise: str) -> None:
 
 
 def _same(a: float, b: float, tolerance: float = 1e-6) -> bool:
-    return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(a) and math.isnan(b))
+    return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
+        math.isnan(a) and math.isnan(b)
+    )
 
 
 def _value(metric: Metric, train: Any, holdout: Any, synthetic: Any) -> float:
@@ -106,7 +99,9 @@ def check_docstring_names_parameters(metric: Metric, tables: Tables) -> None:
     """The class says what it measures, and names every parameter."""
     text = type(metric).__doc__ or ""
     missing = [name for name in metric.get_params(deep=False) if name not in text]
-    _demand(bool(text.strip()) and not missing, f"the docstring does not name {missing or 'anything'}.")
+    _demand(
+        bool(text.strip()) and not missing, f"the docstring does not name {missing or 'anything'}."
+    )
 
 
 def check_parameters_are_checked(metric: Metric, tables: Tables) -> None:
@@ -162,9 +157,12 @@ def check_bounds(metric: Metric, tables: Tables) -> None:
     """Values lie within the bounds of the tags: for fresh rows, copies and noise."""
     low, high = metric.tags.bounds
     train, holdout, synthetic = tables
-    for name, rows in {"fresh": synthetic, "copy": train, "noise": _noise(train)}.items():
+    for name, rows in {"fresh": synthetic, "copy": train, "noise": noise(train)}.items():
         value = _value(metric, train, holdout, rows)
-        _demand(math.isnan(value) or low <= value <= high, f"{name} rows score {value}, outside {low} to {high}.")
+        _demand(
+            math.isnan(value) or low <= value <= high,
+            f"{name} rows score {value}, outside {low} to {high}.",
+        )
 
 
 def check_interval(metric: Metric, tables: Tables) -> None:
@@ -173,7 +171,9 @@ def check_interval(metric: Metric, tables: Tables) -> None:
     if result.interval is not None:
         a, b = result.interval
         _demand(a <= result.value <= b, f"the interval {a} to {b} does not hold {result.value}.")
-        _demand(low <= a and b <= high, f"the interval {a} to {b} leaves the bounds {low} to {high}.")
+        _demand(
+            low <= a and b <= high, f"the interval {a} to {b} leaves the bounds {low} to {high}."
+        )
 
 
 def check_deterministic(metric: Metric, tables: Tables) -> None:
@@ -193,21 +193,35 @@ def check_global_state_untouched(metric: Metric, tables: Tables) -> None:
 def check_row_order_ignored(metric: Metric, tables: Tables) -> None:
     """Shuffled rows give the same value."""
     shuffled = [table.sample(frac=1.0, random_state=i) for i, table in enumerate(tables)]
-    _demand(_same(_value(metric, *tables), _value(metric, *shuffled)), "the value depends on the order of rows.")
+    _demand(
+        _same(_value(metric, *tables), _value(metric, *shuffled)),
+        "the value depends on the order of rows.",
+    )
 
 
 def check_index_ignored(metric: Metric, tables: Tables) -> None:
     """Row labels mean nothing: doubled, unordered or strings."""
-    labelled = [table.set_axis([f"r{i // 2}" for i in range(len(table), 0, -1)]) for table in tables]
-    _demand(_same(_value(metric, *tables), _value(metric, *labelled), 0.0), "the value depends on row labels.")
+    labelled = [
+        table.set_axis([f"r{i // 2}" for i in range(len(table), 0, -1)]) for table in tables
+    ]
+    _demand(
+        _same(_value(metric, *tables), _value(metric, *labelled), 0.0),
+        "the value depends on row labels.",
+    )
 
 
 def check_column_order_ignored(metric: Metric, tables: Tables) -> None:
     """Tables with their columns reversed give the same value."""
     reverse = [table[table.columns[::-1]] for table in tables]
-    _demand(_same(_value(metric, *tables), _value(metric, *reverse)), "the value depends on the order of columns.")
+    _demand(
+        _same(_value(metric, *tables), _value(metric, *reverse)),
+        "the value depends on the order of columns.",
+    )
     mixed = (*tables[:2], reverse[2])
-    _demand(_same(_value(metric, *tables), _value(metric, *mixed), 0.0), "columns are matched by position.")
+    _demand(
+        _same(_value(metric, *tables), _value(metric, *mixed), 0.0),
+        "columns are matched by position.",
+    )
 
 
 def check_pickles(metric: Metric, tables: Tables) -> None:
@@ -227,12 +241,14 @@ def check_pickles(metric: Metric, tables: Tables) -> None:
 
 
 def check_suite_agrees(metric: Metric, tables: Tables) -> None:
-    """In a suite, beside a copy of itself and in threads, the metric has the value that it has alone."""
+    """In a suite, beside a copy of itself and in threads, the value is that of the metric alone."""
     alone = _value(metric, *tables)
     with _quiet():
         suite = MetricSuite([("a", metric), ("b", clone(metric))], n_jobs=2, on_error="raise")
         result = suite.fit(*tables[:2]).evaluate(tables[2])
-    _demand(all(_same(alone, result[name].value, 0.0) for name in result), "a suite changes the value.")
+    _demand(
+        all(_same(alone, result[name].value, 0.0) for name in result), "a suite changes the value."
+    )
 
 
 def check_missing_needs_are_named(metric: Metric, tables: Tables) -> None:
@@ -242,7 +258,10 @@ def check_missing_needs_are_named(metric: Metric, tables: Tables) -> None:
     except MissingInputError as error:
         _demand("holdout" in str(error), f"the error does not name the holdout: {error}")
     else:
-        _demand("holdout" not in metric.tags.needs, "tags.needs names the holdout, fit accepts its absence.")
+        _demand(
+            "holdout" not in metric.tags.needs,
+            "tags.needs names the holdout, fit accepts its absence.",
+        )
 
 
 def check_faulty_columns_are_named(metric: Metric, tables: Tables) -> None:
@@ -260,9 +279,12 @@ def check_faulty_columns_are_named(metric: Metric, tables: Tables) -> None:
 def check_odd_tables(metric: Metric, tables: Tables) -> None:
     """Odd tables give a number, or nan with a warning; never an error of another kind."""
     train, holdout, synthetic = tables
-    for name, change in _ODD.items():
+    for name, change in ODD_TABLES.items():
         for roles in ((2,), (0, 1, 2)) if name != "one row" else ((2,),):
-            odd = [change(table) if i in roles else table for i, table in enumerate((train, holdout, synthetic))]
+            odd = [
+                change(table) if i in roles else table
+                for i, table in enumerate((train, holdout, synthetic))
+            ]
             try:
                 with _quiet():
                     result = clone(metric).fit(*odd[:2]).evaluate(odd[2])
@@ -277,7 +299,9 @@ def check_result_round_trips(metric: Metric, tables: Tables) -> None:
     result = _evaluated(metric, tables)
     again = Result.from_dict(json.loads(result.to_json()))
     _demand(again.to_json() == result.to_json(), "the result changes on its way through JSON.")
-    _demand({f.name for f in fields(again)} == {f.name for f in fields(result)}, "fields were lost.")
+    _demand(
+        {f.name for f in fields(again)} == {f.name for f in fields(result)}, "fields were lost."
+    )
 
 
 def check_no_cell_leaks(metric: Metric, tables: Tables) -> None:
@@ -292,17 +316,23 @@ def check_no_cell_leaks(metric: Metric, tables: Tables) -> None:
             planted.append("only-this-person")
             train.loc[train.index[7], column] = "only-this-person"
     text = _evaluated(metric, (train, holdout, synthetic)).to_json()
-    _demand(not [value for value in planted if value in text], f"the result holds cells of train: {planted}.")
+    _demand(
+        not [value for value in planted if value in text],
+        f"the result holds cells of train: {planted}.",
+    )
 
 
 def check_direction(metric: Metric, tables: Tables) -> None:
     """A copy of train is no less faithful than noise, and leaks no less."""
     train, holdout, _ = tables
-    copy, noise = (_value(metric, train, holdout, rows) for rows in (train, _noise(train)))
-    gain = (copy - noise) * metric.tags.sign
+    copy, noisy = (_value(metric, train, holdout, rows) for rows in (train, noise(train)))
+    gain = (copy - noisy) * metric.tags.sign
     if metric.tags.aspect == "privacy":
         gain = -gain
-    _demand(math.isnan(gain) or gain >= -1e-9, f"a copy of train scores {copy}, noise {noise}: wrong direction.")
+    _demand(
+        math.isnan(gain) or gain >= -1e-9,
+        f"a copy of train scores {copy}, noise {noisy}: wrong direction.",
+    )
 
 
 def check_half_the_rows(metric: Metric, tables: Tables) -> None:
@@ -310,8 +340,14 @@ def check_half_the_rows(metric: Metric, tables: Tables) -> None:
     train, holdout, synthetic = tables
     half = _evaluated(metric, (train, holdout, synthetic.iloc[::2]))
     if half.interval is not None and not math.isnan(half.value):
-        width, change = half.interval[1] - half.interval[0], abs(half.value - _value(metric, *tables))
-        _demand(change <= width + 1e-9, f"half the rows change the value by {change}, the interval is {width}.")
+        width, change = (
+            half.interval[1] - half.interval[0],
+            abs(half.value - _value(metric, *tables)),
+        )
+        _demand(
+            change <= width + 1e-9,
+            f"half the rows change the value by {change}, the interval is {width}.",
+        )
 
 
 def check_memory(metric: Metric, tables: Tables) -> None:
@@ -321,7 +357,10 @@ def check_memory(metric: Metric, tables: Tables) -> None:
     )
     _peak(metric, small)  # imports and compiled code count once
     before, after = _peak(metric, small), _peak(metric, large)
-    _demand(after <= 8 * before + 2**20, f"memory grows from {before} to {after} bytes with 4 times the rows.")
+    _demand(
+        after <= 8 * before + 2**20,
+        f"memory grows from {before} to {after} bytes with 4 times the rows.",
+    )
 
 
 def _peak(metric: Metric, tables: Any) -> int:
@@ -332,52 +371,6 @@ def _peak(metric: Metric, tables: Any) -> int:
     finally:
         tracemalloc.stop()
 
-
-def _noise(train: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of independent uniform columns, as the canonical table has them."""
-    from skeval.privacy.dcr import random_rows
-
-    with _quiet():
-        canonical = Context.of(train).train
-    return random_rows(canonical, len(train), np.random.default_rng(0))
-
-
-def _all_missing(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(**{str(table.columns[0]): np.full(len(table), np.nan)})
-
-
-def _constant(table: pd.DataFrame) -> pd.DataFrame:
-    first = table.iloc[:, 0].dropna().iloc[0]
-    return table.assign(**{str(table.columns[0]): [first] * len(table)})
-
-
-def _new_category(table: pd.DataFrame) -> pd.DataFrame:
-    changed = table.copy()
-    for column in changed.columns:
-        if changed[column].dtype == object or isinstance(changed[column].dtype, pd.StringDtype):
-            changed[column] = [f"new-{i % 3}" for i in range(len(changed))]
-    return changed
-
-
-def _infinite(table: pd.DataFrame) -> pd.DataFrame:
-    changed = table.copy()
-    for column in changed.columns:
-        if pd.api.types.is_float_dtype(changed[column].dtype):
-            changed[column] = np.where(np.arange(len(changed)) % 5 == 0, np.inf, changed[column])
-    return changed
-
-
-_ODD: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
-    "an all-missing column": _all_missing,
-    "a constant column": _constant,
-    "new categories": _new_category,
-    "infinities": _infinite,
-    "nullable dtypes": lambda table: table.convert_dtypes(),
-    "one row": lambda table: table.iloc[:1],
-    "a third of the rows": lambda table: table.iloc[::3],
-    "one column": lambda table: table.iloc[:, :1],
-    "duplicated rows": lambda table: pd.concat([table, table], ignore_index=True),
-}
 
 CHECKS: tuple[Callable[[Metric, Tables], None], ...] = (
     check_init_sets_only_parameters,

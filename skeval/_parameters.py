@@ -1,4 +1,4 @@
-"""Legal sets of constructor parameters: one sentence when a value is outside, an example that is."""
+"""Legal sets of constructor parameters, and one sentence when a value is outside."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Any, Protocol
 
 from skeval.exceptions import InvalidParameterError
 
-__all__ = ["Anything", "Columns", "Constraint", "Interval", "Nullable", "Options", "check_parameters"]
+__all__ = [
+    "Anything",
+    "Columns",
+    "Constraint",
+    "Interval",
+    "Nullable",
+    "Options",
+    "check_parameters",
+]
 
 
 class Constraint(Protocol):
@@ -27,7 +35,7 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class Interval:
-    """Numbers between two bounds; `kind` int or float, `closed` any of "both", "left", "neither"."""
+    """Numbers between two bounds: `kind` int or float, `closed` "both", "left" or "neither"."""
 
     kind: type
     low: float | None
@@ -37,7 +45,7 @@ class Interval:
     def accepts(self, value: object) -> bool:
         """Tell whether `value` is a number of the kind within the bounds; bools are not numbers."""
         number = Integral if self.kind is int else Real
-        if not isinstance(value, number) or isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, number):
             return False
         x = float(value)
         above = self.low is None or (x > self.low if self.closed == "neither" else x >= self.low)
@@ -105,7 +113,9 @@ class Columns:
         """Tell whether `value` chooses columns."""
         if value is None:
             return True
-        if isinstance(value, Integral) and not isinstance(value, bool):
+        if isinstance(value, bool):
+            return False
+        if isinstance(value, Integral):
             return int(value) >= 1
         names = isinstance(value, list | tuple) and len(value) > 0
         return names and all(isinstance(name, str) for name in value)  # type: ignore[attr-defined]

@@ -23,9 +23,12 @@ from skeval.tags import MetricTags
 __all__ = ["Metric"]
 
 _UNMET = {
-    "holdout": "compares against holdout rows, and fit received none. Pass them: fit(train, holdout=rows).",
-    "keys": "needs a primary key. Pass a schema that names it: fit(train, schema=TableSchema(...)).",
-    "text": "needs a text column, and the table has none. Name one: fit(train, schema={column: 'text'}).",
+    "holdout": "compares against holdout rows, and fit received none. "
+    "Pass them: fit(train, holdout=rows).",
+    "keys": "needs a primary key. "
+    "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
+    "text": "needs a text column, and the table has none. "
+    "Name one: fit(train, schema={{column: 'text'}}).",
     "target": "needs a target column of the table. Name it: {metric}(target=column).",
 }
 
@@ -64,7 +67,8 @@ class Metric(BaseEstimator):
     ...     def __init__(self, column):
     ...         self.column = column
     ...     def _compute(self, context):
-    ...         return abs(context.train[self.column].mean() - context.synthetic[self.column].mean())
+    ...         real, synthetic = context.train[self.column], context.synthetic[self.column]
+    ...         return abs(real.mean() - synthetic.mean())
     >>> MeanGap("x").fit(pd.DataFrame({"x": [1, 2, 3]})).score(pd.DataFrame({"x": [3, 3]}))
     1.0
     """
@@ -143,7 +147,7 @@ class Metric(BaseEstimator):
         return result
 
     def score(self, synthetic: Any) -> float:
-        """Return the value alone: ``evaluate(synthetic).value``, without the cost of its baseline."""
+        """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic)
         result = self._result(context)

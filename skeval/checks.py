@@ -73,7 +73,9 @@ def _check_arguments(metric: Metric, on_fail: str, expected: Mapping[str, str]) 
     if inspect.isclass(metric) or not isinstance(metric, Metric):
         raise InvalidParameterError(f"check_metric expected a Metric instance, got {metric!r}.")
     if on_fail not in {"raise", "warn", "record"}:
-        raise InvalidParameterError(f"on_fail must be 'raise', 'warn' or 'record', got {on_fail!r}.")
+        raise InvalidParameterError(
+            f"on_fail must be 'raise', 'warn' or 'record', got {on_fail!r}."
+        )
     if unknown := sorted(set(expected) - {check.__name__ for check in CHECKS}):
         raise InvalidParameterError(f"expected_failures names no check: {', '.join(unknown)}.")
 

@@ -24,7 +24,7 @@ from skeval.schema import TableSchema
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Evaluate synthetic tabular data: fidelity and privacy, each number beside its baseline and interval.",
+    help="Evaluate synthetic tabular data: each number beside its baseline and interval.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -34,15 +34,19 @@ Tables = Annotated[
     list[Path],
     typer.Argument(
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
-        help="CSV or Parquet files. Without a holdout there are no baselines, and what needs one is left out.",
+        help="CSV or Parquet files. Without a holdout there are no baselines.",
         show_default=False,
     ),
 ]
 SchemaFile = Annotated[
     Path | None,
-    typer.Option("--schema", help="JSON: {column: kind}, or the metadata of SDV.", show_default=False),
+    typer.Option(
+        "--schema", help="JSON: {column: kind}, or the metadata of SDV.", show_default=False
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything that is drawn at random.", min=0)]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed of everything that is drawn at random.", min=0)
+]
 
 
 def main() -> None:
@@ -58,10 +62,18 @@ def main() -> None:
 @app.command()
 def report(
     tables: Tables,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A PDF, or an HTML page.")] = Path("report.pdf"),
-    n_max_train: Annotated[int | None, typer.Option(help="At most so many rows of train.", min=1)] = None,
-    n_max_test: Annotated[int | None, typer.Option(help="At most so many rows of the holdout.", min=1)] = None,
-    columns: Annotated[int | None, typer.Option(help="Look at the first so many columns.", min=1)] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A PDF, or an HTML page.")] = Path(
+        "report.pdf"
+    ),
+    n_max_train: Annotated[
+        int | None, typer.Option(help="At most so many rows of train.", min=1)
+    ] = None,
+    n_max_test: Annotated[
+        int | None, typer.Option(help="At most so many rows of the holdout.", min=1)
+    ] = None,
+    columns: Annotated[
+        int | None, typer.Option(help="Look at the first so many columns.", min=1)
+    ] = None,
     schema: SchemaFile = None,
     seed: Seed = 0,
 ) -> None:
@@ -90,7 +102,12 @@ def evaluate(
     tables: Tables,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Save the table: .txt, .csv or .json (.json keeps all details).", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Save the table: .txt, .csv or .json (.json keeps all details).",
+            show_default=False,
+        ),
     ] = None,
     suite: Annotated[str, typer.Option(help="report, fidelity or privacy.")] = "report",
     schema: SchemaFile = None,
@@ -112,8 +129,12 @@ def evaluate(
 
 @app.command()
 def compare(
-    first: Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="The same of another synthetic table.", show_default=False)],
+    first: Annotated[
+        Path, typer.Argument(help="What `evaluate -o scores.json` saved.", show_default=False)
+    ],
+    second: Annotated[
+        Path, typer.Argument(help="The same of another synthetic table.", show_default=False)
+    ],
 ) -> None:
     """Set the scores of two synthetic tables side by side."""
     this, other = (_read_results(path) for path in (first, second))
@@ -127,11 +148,13 @@ def compare(
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path("skeval-demo.pdf"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path(
+        "skeval-demo.pdf"
+    ),
     rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 20_000,
     seed: Seed = 0,
 ) -> None:
-    """Write a report of real flights, half of them held out, and a Gaussian copula fitted on the rest."""
+    """Write a report of real flights, half of them held out, and a copula fitted on the rest."""
     from sklearn.model_selection import train_test_split
 
     from skeval.datasets import load_flights
@@ -172,7 +195,9 @@ def _version(shown: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     """Hold the options that stand before a command."""
 
@@ -205,7 +230,9 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     if not path.is_file():
         raise TableError(f"there is no file {path}.")
-    kind = next((s for s in reversed(path.suffixes) if s.lower() not in {".gz", ".bz2", ".xz", ".zip"}), "").lower()
+    kind = next(
+        (s for s in reversed(path.suffixes) if s.lower() not in {".gz", ".bz2", ".xz", ".zip"}), ""
+    ).lower()
     try:
         if kind in {".parquet", ".pq"}:
             return pd.read_parquet(path)
@@ -214,15 +241,21 @@ def read_table(path: Path) -> pd.DataFrame:
     except (ValueError, OSError) as error:
         raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except ImportError as error:
-        raise TableError(f"{path} needs a Parquet reader. Install one: pip install pyarrow.") from error
-    raise TableError(f"{path} is neither CSV nor Parquet; its name must end in .csv, .tsv or .parquet.")
+        raise TableError(
+            f"{path} needs a Parquet reader. Install one: pip install pyarrow."
+        ) from error
+    raise TableError(
+        f"{path} is neither CSV nor Parquet; its name must end in .csv, .tsv or .parquet."
+    )
 
 
 def _read_csv(path: Path, separator: str) -> pd.DataFrame:
     # pandas would quietly rename the second of two equal names
     header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].tolist()
     if twice := sorted({str(name) for name in header if header.count(name) > 1}):
-        raise ValueError(f"columns of the same name: {', '.join(twice)}; rename or drop one of each.")
+        raise ValueError(
+            f"columns of the same name: {', '.join(twice)}; rename or drop one of each."
+        )
     return pd.read_csv(path, sep=separator, low_memory=False)
 
 
@@ -245,7 +278,9 @@ def _read_results(path: Path) -> SuiteResult:
     try:
         return SuiteResult.from_json(path)
     except (ValueError, KeyError, TypeError) as error:
-        raise TableError(f"{path} holds no scores; save them with: skeval evaluate ... -o {path}.") from error
+        raise TableError(
+            f"{path} holds no scores; save them with: skeval evaluate ... -o {path}."
+        ) from error
 
 
 def _writer(output: Path | None) -> Any:

@@ -13,7 +13,7 @@ import inspect
 import pickle
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -29,8 +29,8 @@ from skeval.tables import as_frame, check_columns, conform, learn_levels, shared
 __all__ = ["Context", "shared"]
 
 _SHARED_ROWS = (
-    "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks milder "
-    "than it is. Remove them from one of the tables, unless such rows are natural in this table."
+    "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
+    "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
 P = ParamSpec("P")
@@ -87,7 +87,7 @@ class Context:
 
     def _start(self) -> None:
         self._memo: dict[str, Future[tuple[Any, frozenset[str]]]] = {}
-        self._lock = self._parent._lock if self._parent else RLock()
+        self._lock: AbstractContextManager[Any] = self._parent._lock if self._parent else RLock()
 
     @property
     def train(self) -> pd.DataFrame:
@@ -188,23 +188,21 @@ class Context:
         read = conform(frame, self.schema, "synthetic", self.levels)
         return self.standing_in(read.frame, read.notices)
 
-    def standing_in(
-        self, rows: pd.DataFrame, notices: tuple[MetricWarning, ...] = ()
-    ) -> Context:
-        """Return a context in which canonical `rows`, such as the holdout's, stand in the synthetic place."""
+    def standing_in(self, rows: pd.DataFrame, notices: tuple[MetricWarning, ...] = ()) -> Context:
+        """Return a context in which canonical `rows` stand in the synthetic place."""
         tables = {**self.real._remembered(), "synthetic": rows}
         return Context(self.schema, tables, levels=self.levels, notices=notices, parent=self.real)
 
     def _remembered(self) -> dict[str, pd.DataFrame]:
         if self._tables is None:
             raise NotRememberedError(
-                "The real rows were left out when this fitted object was pickled. Fit it again, or set "
-                "context_.remember_rows = True before pickling (the file then holds the training rows)."
+                "The real rows were left out when this fitted object was pickled. Fit it again, or "
+                "set context_.remember_rows = True before pickling (the file then holds them)."
             )
         return self._tables
 
     def recall(self, key: str, compute: Callable[[], T]) -> T:
-        """Return what is known under `key`, computing it at most once whatever the number of threads."""
+        """Return what is known under `key`; it is computed at most once, whatever the threads."""
         with self._lock:
             known = (self._parent._memo.get(key) if self._parent else None) or self._memo.get(key)
             if mine := known is None:
@@ -233,7 +231,9 @@ class Context:
                 self._parent._memo.setdefault(key, future)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in {"_memo", "_lock"}}
+        state = {
+            name: value for name, value in vars(self).items() if name not in {"_memo", "_lock"}
+        }
         if not self.remember_rows:
             state["_tables"] = None
             state["levels"] = {}
@@ -270,7 +270,9 @@ def _frozen(value: T) -> T:
 def _hash(arguments: tuple[tuple[str, Any], ...]) -> str:
     try:
         return str(joblib.hash(arguments))
-    except pickle.PicklingError:  # a transformer made of a lambda or of a class of the running script
+    except (
+        pickle.PicklingError
+    ):  # a transformer made of a lambda or of a class of the running script
         try:
             import cloudpickle  # comes with joblib: beside it since 1.6, within it before
         except ImportError:
@@ -322,4 +324,4 @@ def shared(
         key = f"{step.__module__}.{step.__qualname__}:{_hash(tuple(bound.arguments.items())[1:])}"
         return context.recall(key, lambda: step(context, *args, **kwargs))
 
-    return recalled
+    return cast("Callable[Concatenate[Context, P], T]", recalled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Interval, Nullable, Options, check_parameters
+from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.schema import TableSchema, complete_schema
-from skeval.tables import Levels, as_frame, check_columns, conform, is_canonical, learn_levels, with_levels
+from skeval.tables import (
+    Levels,
+    as_frame,
+    check_columns,
+    conform,
+    is_canonical,
+    learn_levels,
+    with_levels,
+)
 
 __all__ = ["Discretizer", "TablePreprocessor"]
 
@@ -87,7 +95,9 @@ class TablePreprocessor(ColumnTransformer):
 
     _legal = {"space": Options(("euclidean", "gower"))}
 
-    def __init__(self, schema: Any = None, *, space: str = "euclidean", n_jobs: int | None = None) -> None:
+    def __init__(
+        self, schema: Any = None, *, space: str = "euclidean", n_jobs: int | None = None
+    ) -> None:
         super().__init__([], sparse_threshold=0, verbose_feature_names_out=True)
         self.schema = schema
         self.space = space
@@ -100,7 +110,7 @@ class TablePreprocessor(ColumnTransformer):
 
     def set_params(self, **params: Any) -> Self:
         """Set the parameters."""
-        return BaseEstimator.set_params(self, **params)  # type: ignore[return-value]
+        return BaseEstimator.set_params(self, **params)
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Learn kinds, levels, means and scales from a table."""
@@ -137,7 +147,9 @@ def canonical(
     return with_levels(frame[list(schema.kinds)], levels or {})
 
 
-def _transformers(schema: TableSchema, levels: Levels, space: str) -> list[tuple[str, Any, list[str]]]:
+def _transformers(
+    schema: TableSchema, levels: Levels, space: str
+) -> list[tuple[str, Any, list[str]]]:
     parts: list[tuple[str, Any, list[str]]] = []
     numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
     if numeric:
@@ -256,7 +268,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
     array([0, 1, 3], dtype=int32)
     """
 
-    _legal = {
+    _legal: ClassVar[dict[str, Constraint]] = {
         "n_bins": Interval(int, 2, None),
         "strategy": Options(("uniform", "quantile")),
         "max_categories": Nullable(Interval(int, 1, None)),
@@ -314,7 +326,10 @@ class Discretizer(TransformerMixin, BaseEstimator):
         if isinstance(column.iloc[:, 0].dtype, pd.CategoricalDtype):
             return _cut_categories(values, self.max_categories)
         edges = inner_edges(values[np.isfinite(values)], self.n_bins, self.strategy)
-        return Cells(n_own=0 if edges is None else len(edges) + 1, edges=np.array([]) if edges is None else edges)
+        return Cells(
+            n_own=0 if edges is None else len(edges) + 1,
+            edges=np.array([]) if edges is None else edges,
+        )
 
 
 def _values(column: pd.DataFrame) -> np.ndarray:
@@ -334,7 +349,7 @@ def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:
 
 
 def inner_edges(values: np.ndarray, n_bins: int, strategy: str) -> np.ndarray | None:
-    """Return the edges between the bins of finite `values`, ascending; None if there are no values."""
+    """Return the edges between the bins of finite `values`, ascending; None for no values."""
     distinct = np.unique(values)
     if distinct.size == 0:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +133,9 @@ class Result:
             **{
                 **content,
                 "value": _number(content["value"]),
-                "interval": None if interval is None else (_number(interval[0]), _number(interval[1])),
+                "interval": None
+                if interval is None
+                else (_number(interval[0]), _number(interval[1])),
                 "baseline": None if content["baseline"] is None else _number(content["baseline"]),
                 "warnings": tuple(_warning(name, text) for name, text in content["warnings"]),
                 "tags": MetricTags.from_dict(tags) if tags else None,
@@ -205,7 +207,7 @@ class SuiteResult(Mapping[str, Result]):
         return _html_table(self.frame())
 
     def frame(self) -> pd.DataFrame:
-        """Return one row a metric: value, interval, baseline, direction, evidence, seconds, error."""
+        """Return one row a metric: value, interval, baseline, direction, evidence and more."""
         rows = [{**result.row(), "metric": name} for name, result in self.items()]
         return pd.DataFrame(rows, columns=list(_FRAME_COLUMNS))
 
@@ -310,7 +312,7 @@ def _number(value: float | str | None) -> float:
 
 def _warning(name: str, text: str) -> MetricWarning:
     kind = getattr(exceptions, name, MetricWarning)
-    return kind(text)  # type: ignore[no-any-return]
+    return kind(text)
 
 
 def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:

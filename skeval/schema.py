@@ -1,4 +1,4 @@
-"""The kinds of a table's columns: inferred from the training rows, given, or read from SDV metadata."""
+"""The kinds of a table's columns: inferred from train, given, or read from SDV metadata."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TableSchema:
     --------
     >>> import pandas as pd
     >>> from skeval import TableSchema
-    >>> table = pd.DataFrame({"age": [31, 45], "sex": ["f", "m"], "born": ["1993-02-11", "1979-07-30"]})
+    >>> table = pd.DataFrame({"age": [31, 45], "born": ["1993-02-11", "1979-07-30"]})
     >>> TableSchema.infer(table).kinds["born"]
     'datetime'
     """
@@ -70,11 +70,15 @@ class TableSchema:
 
     def __post_init__(self) -> None:
         faults = [
-            f"{name!r} is {kind!r}" for name, kind in self.kinds.items() if kind not in get_args(Kind)
+            f"{name!r} is {kind!r}"
+            for name, kind in self.kinds.items()
+            if kind not in get_args(Kind)
         ]
         if faults:
             legal = ", ".join(get_args(Kind))
-            raise InvalidParameterError(f"TableSchema: kinds must be among {legal}; {', '.join(faults)}.")
+            raise InvalidParameterError(
+                f"TableSchema: kinds must be among {legal}; {', '.join(faults)}."
+            )
         if unknown := [name for name in self.primary_key if name not in self.kinds]:
             raise InvalidParameterError(f"TableSchema: primary_key names no column: {unknown}.")
         object.__setattr__(self, "kinds", MappingProxyType(dict(self.kinds)))
@@ -140,9 +144,9 @@ class TableSchema:
         Parameters
         ----------
         metadata : mapping, path or object with `to_dict`
-            The single-table, multi-table V1 or V2 form, or the mapping that SDMetrics takes. Metadata that
-            SDV detected holds real values (categories, extremes); only names, kinds, keys and
-            date formats are read.
+            The single-table, multi-table V1 or V2 form, or the mapping that SDMetrics takes.
+            Metadata that SDV detected holds real values (categories, extremes); only names, kinds,
+            keys and date formats are read.
         table : str, optional
             Which table, where there are several.
 
@@ -165,7 +169,10 @@ class TableSchema:
         columns: Mapping[str, Mapping[str, Any]] = content["columns"]
         key = content.get("primary_key") or ()
         return cls(
-            {name: _SDV_KINDS.get(about.get("sdtype", ""), "text") for name, about in columns.items()},
+            {
+                name: _SDV_KINDS.get(about.get("sdtype", ""), "text")
+                for name, about in columns.items()
+            },
             primary_key=(key,) if isinstance(key, str) else tuple(key),
             datetime_formats={
                 name: about["datetime_format"]
@@ -188,22 +195,24 @@ def complete_schema(
 
 def _sdv_dict(metadata: Any) -> Mapping[str, Any]:
     if isinstance(metadata, str | Path):
-        return json.loads(Path(metadata).read_text(encoding="utf-8"))  # type: ignore[no-any-return]
-    return metadata.to_dict() if hasattr(metadata, "to_dict") else metadata  # type: ignore[no-any-return]
+        return json.loads(Path(metadata).read_text(encoding="utf-8"))
+    return metadata.to_dict() if hasattr(metadata, "to_dict") else metadata
 
 
 def _one_table(content: Mapping[str, Any], table: str | None) -> Mapping[str, Any]:
     tables = content.get("tables", {table: content} if "columns" in content else {})
     if not tables:
-        raise InvalidParameterError("TableSchema.from_sdv expected `tables` or `columns` in the metadata.")
+        raise InvalidParameterError(
+            "TableSchema.from_sdv expected `tables` or `columns` in the metadata."
+        )
     if table is None and len(tables) == 1:
-        return next(iter(tables.values()))  # type: ignore[no-any-return]
+        return next(iter(tables.values()))
     if table not in tables:
         raise InvalidParameterError(
             f"TableSchema.from_sdv: the metadata describes {', '.join(map(str, tables))}; "
             f"table={table!r} names none of them. Pass table=<name>."
         )
-    return tables[table]  # type: ignore[no-any-return]
+    return tables[table]
 
 
 def _infer_kind(values: pd.Series) -> Kind:
@@ -250,7 +259,8 @@ def _infer_string_kind(name: str, present: pd.Series) -> Kind:
 def datetime_format(values: pd.Series) -> str | None:
     """Return the format in which all strings of `values` read as dates, or None.
 
-    The first format that reads every distinct value wins, ISO 8601 first, month before day where both fit.
+    The first format that reads every distinct value wins, ISO 8601 first, month before day where
+    both fit.
     """
     present = values.dropna()
     if present.empty or pd.api.types.infer_dtype(present, skipna=True) != "string":

@@ -32,7 +32,7 @@ ColumnChoice = int | Sequence[str] | None
 
 
 def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
-    """Return `n_drawn` of `n_rows` positions without repetition, ascending; all if there are no more."""
+    """Return `n_drawn` of `n_rows` positions, ascending, none twice; all if there are no more."""
     if n_drawn is None or n_drawn >= n_rows:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False))
@@ -92,7 +92,9 @@ def cells(
 
 
 @shared
-def codes(context: Context, role: str, n_bins: int, strategy: str, max_categories: int | None) -> np.ndarray:
+def codes(
+    context: Context, role: str, n_bins: int, strategy: str, max_categories: int | None
+) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
     cutter = cells(context, n_bins, strategy, max_categories)
     return cutter.transform(context[role][context.schema.measured])
@@ -151,7 +153,9 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
 
 
 @shared
-def encoded(context: Context, role: str, space: Any = "gower", columns: ColumnChoice = None) -> np.ndarray:
+def encoded(
+    context: Context, role: str, space: Any = "gower", columns: ColumnChoice = None
+) -> np.ndarray:
     """Return the matrix of a role's rows in a space, shape (n_rows, n_features)."""
     matrix = np.asarray(preprocessor(context, space).transform(context[role]), dtype=np.float64)
     return matrix[:, kept_features(context, space, columns)]
@@ -163,15 +167,21 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
     Raises
     ------
     InvalidParameterError
-        If columns are chosen in another space than "gower": which features stem from which column is
-        the transformer's affair.
+        If columns are chosen in another space than "gower": which features stem from which column
+        is the transformer's affair.
     """
     names = _gower_columns(context.schema)
     if isinstance(space, str) and space == "gower":
         chosen = set(chosen_columns(context.schema, columns))
-        return slice(None) if len(chosen) == len(names) else np.array([name in chosen for name in names])
+        return (
+            slice(None)
+            if len(chosen) == len(names)
+            else np.array([name in chosen for name in names])
+        )
     if columns is not None:
-        raise InvalidParameterError("columns can be chosen in space='gower' only; choose them in your transformer.")
+        raise InvalidParameterError(
+            "columns can be chosen in space='gower' only; choose them in your transformer."
+        )
     return slice(None)
 
 
@@ -182,7 +192,13 @@ def _gower_columns(schema: TableSchema) -> list[str]:
 @shared
 def ranges(context: Context, columns: ColumnChoice = None) -> np.ndarray:
     """Return each encoded column's range over train and holdout together; 0 if it has no value."""
-    real = np.concatenate([encoded(context, role, "gower", columns) for role in ("train", "holdout") if role in context])
+    real = np.concatenate(
+        [
+            encoded(context, role, "gower", columns)
+            for role in ("train", "holdout")
+            if role in context
+        ]
+    )
     present = ~np.isnan(real)
     low = np.where(present, real, np.inf).min(axis=0)
     high = np.where(present, real, -np.inf).max(axis=0)
@@ -227,16 +243,25 @@ def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearest
 
     chosen = set(chosen_columns(context.schema, columns))
     nominal = set(context.schema.columns(*NOMINAL))
-    is_nominal = np.array([name in nominal for name in _gower_columns(context.schema) if name in chosen])
+    is_nominal = np.array(
+        [name in nominal for name in _gower_columns(context.schema) if name in chosen]
+    )
     return MixedNearestNeighbors(ranges=ranges(context, columns), categorical=is_nominal)
 
 
 @shared
 def reference_index(
-    context: Context, reference: str, space: Any, columns: ColumnChoice, n_reference: int | None, seed: int
+    context: Context,
+    reference: str,
+    space: Any,
+    columns: ColumnChoice,
+    n_reference: int | None,
+    seed: int,
 ) -> Index:
     """Return the search structure over a role's rows."""
-    return index_of(context, _rows(context, reference, space, columns, n_reference, seed), space, columns)
+    return index_of(
+        context, _rows(context, reference, space, columns, n_reference, seed), space, columns
+    )
 
 
 def nearest(
@@ -301,7 +326,9 @@ def _nearest(
     n_reference: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    index = reference_index(context, reference, space, columns, n_reference, seed if n_reference else 0)
+    index = reference_index(
+        context, reference, space, columns, n_reference, seed if n_reference else 0
+    )
     if query == reference:
         return index.itself(k)
     return index.kneighbors(_rows(context, query, space, columns, n_query, seed), k)

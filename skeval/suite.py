@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from joblib import Parallel, delayed
 from sklearn.base import clone
@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Interval, Nullable, Options, check_parameters
+from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
@@ -37,7 +37,8 @@ class MetricSuite(_BaseComposition):
     n_jobs : int, optional
         Number of threads; None is one. The values do not depend on it.
     on_error : {"warn", "raise"}, default="warn"
-        Whether a metric that raises is reported as failed in its row, with a warning, or ends the evaluation.
+        Whether a metric that raises is reported as failed in its row, with a warning, or ends the
+        evaluation.
 
     Attributes
     ----------
@@ -61,13 +62,17 @@ class MetricSuite(_BaseComposition):
 
     __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
     __metadata_request__evaluate = {"progress": UNUSED}
-    _legal = {
+    _legal: ClassVar[dict[str, Constraint]] = {
         "n_jobs": Nullable(Interval(int, None, None)),
         "on_error": Options(("warn", "raise")),
     }
 
     def __init__(
-        self, metrics: list[tuple[str, Metric]], *, n_jobs: int | None = None, on_error: str = "warn"
+        self,
+        metrics: list[tuple[str, Metric]],
+        *,
+        n_jobs: int | None = None,
+        on_error: str = "warn",
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
@@ -146,23 +151,36 @@ class MetricSuite(_BaseComposition):
                 strict=True,
             )
         )
-        results = {name: found.get(name) or self._left_out(name, metric) for name, metric in self.metrics}
-        for notice in [*context.notices, *(w for result in results.values() for w in result.warnings)]:
+        results = {
+            name: found.get(name) or self._left_out(name, metric) for name, metric in self.metrics
+        }
+        for notice in [
+            *context.notices,
+            *(w for result in results.values() for w in result.warnings),
+        ]:
             warnings.warn(notice, stacklevel=2)
         notices = (*self.context_.notices, *context.notices)
-        sizes = {role: context.n_rows(role) for role in ("train", "holdout", "synthetic") if role in context}
+        sizes = {
+            role: context.n_rows(role)
+            for role in ("train", "holdout", "synthetic")
+            if role in context
+        }
         return SuiteResult(results, sizes=sizes, notices=notices)
 
     def _measure(self, name: str, metric: Metric, context: Context) -> Result:
         try:
             return metric.evaluate_context(context)
-        except Exception as error:  # a user's metric may raise anything; the others' results must not be lost
+        except (
+            Exception
+        ) as error:  # a user's metric may raise anything; the others' results must not be lost
             if self.on_error == "raise":
                 raise
             text = f"{type(error).__name__}: {error}"
             warning = MetricFailedWarning(f"{name} failed: {text}")
             kind = type(metric).__name__
-            return Result(float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,))
+            return Result(
+                float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,)
+            )
 
     def _left_out(self, name: str, metric: Metric) -> Result:
         return Result(
@@ -184,7 +202,9 @@ class MetricSuite(_BaseComposition):
         return parallel_block(self.metrics)
 
 
-def make_suite(preset: str = "report", *, random_state: int | None = 0, n_jobs: int | None = None) -> MetricSuite:
+def make_suite(
+    preset: str = "report", *, random_state: int | None = 0, n_jobs: int | None = None
+) -> MetricSuite:
     """Return a ready suite.
 
     Parameters
@@ -229,7 +249,9 @@ def make_suite(preset: str = "report", *, random_state: int | None = 0, n_jobs: 
     }
     presets = {"report": sides["fidelity"] + sides["privacy"], **sides}
     if preset not in presets:
-        raise InvalidParameterError(f"make_suite: preset must be among {', '.join(presets)}, got {preset!r}.")
+        raise InvalidParameterError(
+            f"make_suite: preset must be among {', '.join(presets)}, got {preset!r}."
+        )
     for _, metric in presets[preset]:
         if "random_state" in metric.get_params():
             metric.set_params(random_state=random_state)

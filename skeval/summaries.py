@@ -1,7 +1,7 @@
 """Histograms that a report may show: no bar or axis stands for a few persons.
 
-Numeric axes end at rounded quantiles, not at the extremes; categories that fewer than `min_count` real
-rows have are pooled.
+Numeric axes end at rounded quantiles, not at the extremes; categories that fewer than `min_count`
+real rows have are pooled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAIL = 0.005
 
 @dataclass(frozen=True)
 class Axis:
-    """How one column is drawn: numbers between `edges`, or the bars `labels`; then missing and unseen."""
+    """How one column is drawn: numbers between `edges` or bars `labels`; then missing, unseen."""
 
     kind: str
     labels: tuple[str, ...]
@@ -83,7 +83,7 @@ def _bars(frame: pd.DataFrame, kind: str, min_count: int) -> Axis:
 
 
 def _rounded_edges(values: np.ndarray, n_bins: int, min_count: int) -> np.ndarray:
-    """Return equal bins between the tail quantiles, rounded outwards to three digits of the span."""
+    """Return equal bins between the tail quantiles, rounded outwards to three digits."""
     if values.size == 0:
         return np.array([0.0, 1.0])
     tail = min(0.5, max(_TAIL, min_count / values.size))
@@ -95,7 +95,7 @@ def _rounded_edges(values: np.ndarray, n_bins: int, min_count: int) -> np.ndarra
     distinct = np.unique(values)
     if distinct.size <= n_bins and np.all(distinct == np.round(distinct)) and distinct.size > 1:
         width = float(np.diff(distinct).min())
-        bins = int(round((high - low) / width)) + 1
+        bins = round((high - low) / width) + 1
         if bins <= 2 * n_bins:  # whole numbers: one bar each
             return low - width / 2.0 + width * np.arange(bins + 1)
     return np.linspace(low, high, n_bins + 1)
@@ -111,7 +111,9 @@ def bars(context: Context, role: str, column: str, n_bins: int, min_count: int) 
     return axis(context, column, n_bins, min_count).codes(context[role][[column]])
 
 
-def marginal(context: Context, column: str, *, n_bins: int = 30, min_count: int = 10) -> dict[str, Any]:
+def marginal(
+    context: Context, column: str, *, n_bins: int = 30, min_count: int = 10
+) -> dict[str, Any]:
     """Return one column's axis and the shares of each role's rows over its bars."""
     ax = axis(context, column, n_bins, min_count)
     return {

@@ -1,8 +1,8 @@
 """From whatever table a user has to one canonical frame; all faults of a frame in one sentence.
 
-Canonical means: string column names, a plain row index, float64 numbers, ``datetime64`` dates in UTC,
-and categories (booleans too) as pandas categoricals whose levels are strings, the real levels first.
-Codes of two tables of one context can therefore be compared.
+Canonical means: string column names, a plain row index, float64 numbers, ``datetime64`` dates in
+UTC, and categories (booleans too) as pandas categoricals whose levels are strings, the real levels
+first. Codes of two tables of one context can therefore be compared.
 """
 
 from __future__ import annotations
@@ -25,7 +25,15 @@ from skeval.exceptions import (
 )
 from skeval.schema import Kind, TableSchema, datetime_format
 
-__all__ = ["Levels", "as_frame", "check_columns", "conform", "learn_levels", "shared_share", "with_levels"]
+__all__ = [
+    "Levels",
+    "as_frame",
+    "check_columns",
+    "conform",
+    "learn_levels",
+    "shared_share",
+    "with_levels",
+]
 
 Levels = Mapping[str, Sequence[str]]
 
@@ -60,7 +68,9 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
     frame = table if isinstance(table, pd.DataFrame) else _through_narwhals(table, role)
     names = [str(name) for name in frame.columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise TableError(f"{role} has columns of the same name: {', '.join(twice)}. Rename or drop one of each.")
+        raise TableError(
+            f"{role} has columns of the same name: {', '.join(twice)}. Rename or drop one of each."
+        )
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise TableError(
             f"{role} has {frame.shape[0]} rows and {frame.shape[1]} columns; "
@@ -74,20 +84,30 @@ def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
         f"{role} must be a pandas, polars or pyarrow table, got {type(table).__name__}. "
         "Wrap arrays and lists: pandas.DataFrame(rows, columns=names)."
     )
-    if type(table).__module__.split(".")[0] not in {"polars", "pyarrow", "modin", "cudf", "duckdb", "dask", "ibis"}:
+    if type(table).__module__.split(".")[0] not in {
+        "polars",
+        "pyarrow",
+        "modin",
+        "cudf",
+        "duckdb",
+        "dask",
+        "ibis",
+    }:
         raise wrong
     try:
         import narwhals as nw
     except ImportError as error:
         raise TableError(
-            f"{role} is a {type(table).__module__.split('.')[0]} table, which is read through narwhals. "
+            f"{role} is a {type(table).__module__.split('.')[0]} table, read through narwhals. "
             'Install it: pip install "skeval[tables]".'
         ) from error
     try:
         native = nw.from_native(table)
     except TypeError as error:
         raise wrong from error
-    frame: pd.DataFrame = (native.collect() if isinstance(native, nw.LazyFrame) else native).to_pandas()
+    frame: pd.DataFrame = (
+        native.collect() if isinstance(native, nw.LazyFrame) else native
+    ).to_pandas()
     return frame
 
 
@@ -154,9 +174,15 @@ def conform(
         for name in schema.columns("continuous", "datetime", "boolean")
     }
     _check_types(frame, schema, invalid, role)
-    notices = [*_unreadable(invalid, role), *_infinite(columns, schema, role), *_empty(columns, role)]
+    notices = [
+        *_unreadable(invalid, role),
+        *_infinite(columns, schema, role),
+        *_empty(columns, role),
+    ]
     if extra := [name for name in frame.columns if name not in schema.kinds]:
-        notices.append(MetricWarning(f"{role} has columns that train lacks; ignored: {', '.join(extra)}."))
+        notices.append(
+            MetricWarning(f"{role} has columns that train lacks; ignored: {', '.join(extra)}.")
+        )
     return Conformed(with_levels(pd.DataFrame(columns), levels or {}), tuple(notices))
 
 
@@ -180,7 +206,9 @@ def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[st
 
 def shared_share(train: pd.DataFrame, holdout: pd.DataFrame) -> float:
     """Return the share of holdout rows that occur, cell by cell, in train (canonical frames)."""
-    hashes = [pd.util.hash_pandas_object(frame, index=False).to_numpy() for frame in (train, holdout)]
+    hashes = [
+        pd.util.hash_pandas_object(frame, index=False).to_numpy() for frame in (train, holdout)
+    ]
     return float(np.isin(hashes[1], hashes[0]).mean())
 
 
@@ -229,12 +257,17 @@ def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
         codes, distinct = pd.factorize(values, use_na_sentinel=True)
     except TypeError as error:
         raise TableError(
-            f"{values.name} holds values that are no categories ({error}). Flatten the column or drop it."
+            f"{values.name} holds values that are no categories ({error}). "
+            "Flatten the column or drop it."
         ) from error
     labels: list[str | None] = [_label(value) for value in distinct]
     if boolean:
         labels = [_TRUTH.get(str(label).strip().lower()) for label in labels]
-    levels = BOOLEAN_LEVELS if boolean else _sorted_labels({label for label in labels if label is not None})
+    levels = (
+        BOOLEAN_LEVELS
+        if boolean
+        else _sorted_labels({label for label in labels if label is not None})
+    )
     return _recoded(codes, labels, levels)
 
 
@@ -242,7 +275,9 @@ def _recoded(codes: np.ndarray, labels: Sequence[str | None], levels: Sequence[s
     """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
     position = {level: i for i, level in enumerate(levels)}
     lookup = np.array([*(position.get(label, -1) for label in labels), -1])  # type: ignore[arg-type]
-    return pd.Series(pd.Categorical.from_codes(lookup[codes], categories=pd.Index(levels, dtype=object)))
+    return pd.Series(
+        pd.Categorical.from_codes(lookup[codes], categories=pd.Index(levels, dtype=object))
+    )
 
 
 def _label(value: object) -> str:
@@ -262,7 +297,10 @@ def _with_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
     present, known = list(values.cat.categories), set(real)
     # "1.0" written by a generator is the level 1 of a column of integer codes
     same = {label: _label(number) for label in present if (number := _number(label)) is not None}
-    renamed = [same[label] if label not in known and same.get(label) in known else label for label in present]
+    renamed = [
+        same[label] if label not in known and same.get(label) in known else label
+        for label in present
+    ]
     unseen = _sorted_labels({label for label in renamed if label not in known})
     return _recoded(values.cat.codes.to_numpy(), renamed, [*real, *unseen])
 
@@ -292,7 +330,8 @@ def _check_types(
     ]
     if wrong:
         raise SchemaMismatchError(
-            f"{role} has columns of another type than train or its schema says: {', '.join(wrong)}. "
+            f"{role} has columns of another type than train or its schema says: "
+            f"{', '.join(wrong)}. "
             "Convert them, or pass schema={column: kind} to fit."
         )
 
@@ -304,15 +343,24 @@ def _unreadable(invalid: Mapping[str, int], role: str) -> list[MetricWarning]:
     return [InvalidValueWarning(f"{role} has cells of another type, counted as missing: {counts}.")]
 
 
-def _infinite(columns: Mapping[str, pd.Series], schema: TableSchema, role: str) -> list[MetricWarning]:
-    names = [name for name in schema.columns("continuous") if np.isinf(columns[name].to_numpy()).any()]
+def _infinite(
+    columns: Mapping[str, pd.Series], schema: TableSchema, role: str
+) -> list[MetricWarning]:
+    names = [
+        name for name in schema.columns("continuous") if np.isinf(columns[name].to_numpy()).any()
+    ]
     if names and role in {"train", "holdout"}:
         raise TableError(
-            f"{role} has infinite values in {', '.join(names)}. Replace them by missing values or finite ones."
+            f"{role} has infinite values in {', '.join(names)}. "
+            "Replace them by missing values or finite ones."
         )
     if not names:
         return []
-    return [InvalidValueWarning(f"{role} has infinite values, taken as beyond all real ones: {', '.join(names)}.")]
+    return [
+        InvalidValueWarning(
+            f"{role} has infinite values, taken as beyond all real ones: {', '.join(names)}."
+        )
+    ]
 
 
 def _empty(columns: Mapping[str, pd.Series], role: str) -> list[MetricWarning]:
@@ -321,7 +369,8 @@ def _empty(columns: Mapping[str, pd.Series], role: str) -> list[MetricWarning]:
         return []
     return [
         DegenerateInputWarning(
-            f"{role} has no value at all in {', '.join(names)}. Drop the columns from all tables, or fill them."
+            f"{role} has no value at all in {', '.join(names)}. "
+            "Drop the columns from all tables, or fill them."
         )
     ]
 

@@ -72,8 +72,8 @@ class MetricTags:
             *get_args(Evidence),
         }:
             raise InvalidParameterError(
-                f"MetricTags: evidence must be among {get_args(Evidence)} for a privacy metric and None "
-                f"for others, got {self.evidence!r} for {self.aspect}."
+                f"MetricTags: evidence must be among {get_args(Evidence)} for a privacy metric and "
+                f"None for others, got {self.evidence!r} for {self.aspect}."
             )
 
     @property
@@ -94,4 +94,6 @@ class MetricTags:
     def from_dict(cls, content: Mapping[str, Any]) -> MetricTags:
         """Rebuild tags from what :meth:`to_dict` gave."""
         low, high = content["bounds"]
-        return cls(**{**content, "needs": frozenset(content["needs"]), "bounds": (float(low), float(high))})
+        return cls(
+            **{**content, "needs": frozenset(content["needs"]), "bounds": (float(low), float(high))}
+        )

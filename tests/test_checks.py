@@ -72,7 +72,7 @@ class GlobalGenerator(Sound):
     """See Sound; `power`."""
 
     def _compute(self, context):
-        np.random.random()  # noqa: NPY002
+        np.random.random()
         return 0.5
 
 
@@ -167,7 +167,11 @@ class TooMuchMemory(Sound):
     ],
 )
 def test_a_broken_promise_is_found(broken, check):
-    failed = [record["check"] for record in check_metric(broken(), on_fail="record") if record["status"] == "failed"]
+    failed = [
+        record["check"]
+        for record in check_metric(broken(), on_fail="record")
+        if record["status"] == "failed"
+    ]
     assert check in failed
 
 
@@ -176,7 +180,9 @@ def test_a_sound_metric_passes():
 
 
 def test_failures_raise_warn_or_are_expected():
-    with pytest.raises(CheckFailedError, match="OutOfBounds, check_bounds: .*2.0, outside 0.0 to 1.0"):
+    with pytest.raises(
+        CheckFailedError, match=r"OutOfBounds, check_bounds: .*2.0, outside 0.0 to 1.0"
+    ):
         check_metric(OutOfBounds())
     with pytest.warns(UserWarning, match="OutOfBounds, check_bounds"):
         check_metric(OutOfBounds(), on_fail="warn")
@@ -189,7 +195,10 @@ def test_failures_raise_warn_or_are_expected():
     [
         ({"metric": KSComplement}, "expected a Metric instance"),
         ({"metric": KSComplement(), "on_fail": "shout"}, "on_fail must be"),
-        ({"metric": KSComplement(), "expected_failures": {"check_x": ""}}, "names no check: check_x"),
+        (
+            {"metric": KSComplement(), "expected_failures": {"check_x": ""}},
+            "names no check: check_x",
+        ),
     ],
 )
 def test_faulty_calls(arguments, message):

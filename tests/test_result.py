@@ -33,7 +33,12 @@ def test_value_is_a_plain_float():
 
 def test_frame():
     row = full_result().frame().iloc[0]
-    assert (row["metric"], row["value"], row["low"], row["high"]) == ("Example", 0.5, 0.25, float("inf"))
+    assert (row["metric"], row["value"], row["low"], row["high"]) == (
+        "Example",
+        0.5,
+        0.25,
+        float("inf"),
+    )
     assert row["direction"] == "lower is better"
 
 
@@ -68,8 +73,16 @@ def test_repr():
 
 @pytest.fixture
 def two_suites():
-    first = {"up": Result(0.5, tags=HIGH), "down": Result(2.0, tags=LOW), "mid": Result(1.0, tags=BETWEEN)}
-    second = {"up": Result(0.6, tags=HIGH), "down": Result(3.0, tags=LOW), "mid": Result(2.0, tags=BETWEEN)}
+    first = {
+        "up": Result(0.5, tags=HIGH),
+        "down": Result(2.0, tags=LOW),
+        "mid": Result(1.0, tags=BETWEEN),
+    }
+    second = {
+        "up": Result(0.6, tags=HIGH),
+        "down": Result(3.0, tags=LOW),
+        "mid": Result(2.0, tags=BETWEEN),
+    }
     second["only here"] = Result(0.0, tags=HIGH)
     sizes = {"train": 10, "synthetic": 5}
     return SuiteResult(first, sizes=sizes, notices=(MetricWarning("hm"),)), SuiteResult(second)
@@ -119,6 +132,9 @@ def test_tags_are_a_closed_set(tags, message):
 
 def test_tags_round_trip():
     tags = MetricTags("privacy", needs={"holdout"}, greater_is_better=False, evidence="attack")
-    assert MetricTags.from_dict(json.loads(json.dumps(tags.to_dict() | {"bounds": ["-inf", "inf"]}))) == tags
+    assert (
+        MetricTags.from_dict(json.loads(json.dumps(tags.to_dict() | {"bounds": ["-inf", "inf"]})))
+        == tags
+    )
     assert tags.direction == "lower is better"
     assert BETWEEN.direction == "in between is best"

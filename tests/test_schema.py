@@ -114,7 +114,12 @@ def test_a_partial_schema_is_completed():
 
 @pytest.mark.parametrize(
     ("text", "form"),
-    [("2020-02-03", "ISO8601"), ("02/03/2020", "%m/%d/%Y"), ("25/03/2020", "%d/%m/%Y"), ("5.3.2020 10:20", "%d.%m.%Y %H:%M")],
+    [
+        ("2020-02-03", "ISO8601"),
+        ("02/03/2020", "%m/%d/%Y"),
+        ("25/03/2020", "%d/%m/%Y"),
+        ("5.3.2020 10:20", "%d.%m.%Y %H:%M"),
+    ],
 )
 def test_datetime_formats(text, form):
     assert datetime_format(pd.Series([text, None])) == form
@@ -144,7 +149,10 @@ ONE = {"primary_key": "id", "columns": COLUMNS}
         {"METADATA_SPEC_VERSION": "SINGLE_TABLE_V1", **ONE},
         {"METADATA_SPEC_VERSION": "V1", "tables": {"people": ONE}, "relationships": []},
         {"METADATA_SPEC_VERSION": "V2", "tables": {"people": ONE}},
-        {"METADATA_SPEC_VERSION": "MULTI_TABLE_V1", "tables": {"people": ONE, "b": {"columns": {}}}},
+        {
+            "METADATA_SPEC_VERSION": "MULTI_TABLE_V1",
+            "tables": {"people": ONE, "b": {"columns": {}}},
+        },
     ],
     ids=["sdmetrics", "single table", "V1", "V2", "multi table"],
 )
@@ -164,7 +172,10 @@ def test_from_sdv(metadata, form, tmp_path):
 
 
 def test_from_sdv_composite_key():
-    metadata = {"primary_key": ["a", "b"], "columns": {"a": {"sdtype": "id"}, "b": {"sdtype": "id"}}}
+    metadata = {
+        "primary_key": ["a", "b"],
+        "columns": {"a": {"sdtype": "id"}, "b": {"sdtype": "id"}},
+    }
     assert TableSchema.from_sdv(metadata).primary_key == ("a", "b")
 
 

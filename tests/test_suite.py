@@ -63,7 +63,11 @@ def test_real_rows_are_searched_once_for_all_synthetic_tables(counted):
     on_real = Counter(key for _, _, key in counted)
     suite.evaluate(SYNTHETIC.iloc[::-1])
     again = Counter(key for _, _, key in counted)
-    trees = [key for key in on_real if "reference_index" in key or "preprocessor" in key or ".cells:" in key]
+    trees = [
+        key
+        for key in on_real
+        if "reference_index" in key or "preprocessor" in key or ".cells:" in key
+    ]
     assert trees
     for key in trees:
         if "synthetic" not in key:
@@ -100,7 +104,9 @@ def test_metrics_without_their_needs_are_left_out_with_the_reason():
     assert "compares against holdout rows" in result["dcr_overfitting"].error
     assert result["ks_complement"].baseline is None
     assert result.sizes == {"train": 150, "synthetic": 150}
-    with pytest.raises(MissingInputError, match="DCROverfittingProtection compares against holdout rows"):
+    with pytest.raises(
+        MissingInputError, match="DCROverfittingProtection compares against holdout rows"
+    ):
         DCROverfittingProtection().fit(TRAIN)
     with pytest.raises(MissingInputError, match='has mode="holdout"'):
         PrivacyScore(mode="holdout").fit(TRAIN)
@@ -142,7 +148,9 @@ def test_unfitted():
 
 
 def test_unknown_preset():
-    with pytest.raises(InvalidParameterError, match="preset must be among report, fidelity, privacy"):
+    with pytest.raises(
+        InvalidParameterError, match="preset must be among report, fidelity, privacy"
+    ):
         make_suite("everything")
 
 

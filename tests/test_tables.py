@@ -39,7 +39,9 @@ def test_names_become_strings_and_the_index_is_plain():
     assert list(frame.index) == [0, 1]
 
 
-@pytest.mark.parametrize("convert", [pl.DataFrame, lambda t: pl.DataFrame(t).lazy(), pa.Table.from_pandas])
+@pytest.mark.parametrize(
+    "convert", [pl.DataFrame, lambda t: pl.DataFrame(t).lazy(), pa.Table.from_pandas]
+)
 def test_other_libraries(convert):
     train, synthetic = make_mixed(random_state=0), make_mixed(random_state=1)
     for metric in (KSComplement(), TVComplement()):
@@ -47,7 +49,9 @@ def test_other_libraries(convert):
         assert metric.fit(convert(train)).score(convert(synthetic)) == expected
 
 
-@pytest.mark.parametrize("table", [[[1, 2]], np.ones((2, 2)), {"a": [1]}, "table", None, pl.Series([1])])
+@pytest.mark.parametrize(
+    "table", [[[1, 2]], np.ones((2, 2)), {"a": [1]}, "table", None, pl.Series([1])]
+)
 def test_no_table(table):
     with pytest.raises(TableError, match="train must be a pandas, polars or pyarrow table, got"):
         as_frame(table, "train")
@@ -61,7 +65,7 @@ def test_empty(table):
 
 def test_doubled_names():
     doubled = pd.DataFrame(np.ones((2, 3)), columns=["a", "b", "a"])
-    with pytest.raises(TableError, match="holdout has columns of the same name: a. Rename"):
+    with pytest.raises(TableError, match=r"holdout has columns of the same name: a\. Rename"):
         as_frame(doubled, "holdout")
 
 
@@ -99,7 +103,10 @@ def test_numbers(values):
         pd.to_datetime(["2020-01-01T00:00", "2020-01-02T12:00", None]),
         pd.to_datetime(["2020-01-01T01:00+01:00", "2020-01-02T13:00+01:00", None]),
         [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2, 12), None],
-        pd.array([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2, 12), None], dtype="timestamp[us][pyarrow]"),
+        pd.array(
+            [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2, 12), None],
+            dtype="timestamp[us][pyarrow]",
+        ),
         pd.array(["2020-01-01", "2020-01-02 12:00", None], dtype="string"),
         ["01.01.2020 00:00", "02.01.2020 12:00", None],
     ],
@@ -111,7 +118,9 @@ def test_dates(values):
     np.testing.assert_array_equal(frame["when"].to_numpy(), expected)
 
 
-@pytest.mark.parametrize("values", [[1, 2], [1.0, 2.0], ["1", "2"], ["1.0", "2.0"], pd.array([1, 2], dtype="Int64")])
+@pytest.mark.parametrize(
+    "values", [[1, 2], [1.0, 2.0], ["1", "2"], ["1.0", "2.0"], pd.array([1, 2], dtype="Int64")]
+)
 def test_categories_of_integers_agree_whatever_their_type(values):
     train = pd.DataFrame({"code": [1, 2, 3]})
     frame = read(train, pd.DataFrame({"code": values}), code="categorical").synthetic
@@ -119,7 +128,9 @@ def test_categories_of_integers_agree_whatever_their_type(values):
     assert list(frame["code"].cat.categories) == ["1", "2", "3"]
 
 
-@pytest.mark.parametrize("values", [[True, False, None], [1, 0, None], ["true", "FALSE", None], [1.0, 0.0, np.nan]])
+@pytest.mark.parametrize(
+    "values", [[True, False, None], [1, 0, None], ["true", "FALSE", None], [1.0, 0.0, np.nan]]
+)
 def test_booleans(values):
     frame = read(pd.DataFrame({"ok": [True, True]}), pd.DataFrame({"ok": values})).synthetic
     assert frame["ok"].cat.codes.tolist() == [1, 0, -1]
@@ -133,7 +144,9 @@ def test_unseen_levels_stand_behind_the_real_ones():
 
 
 def test_levels_sort_as_numbers():
-    assert read(pd.DataFrame({"c": [10, 9, 100]}), c="categorical").levels == {"c": ["9", "10", "100"]}
+    assert read(pd.DataFrame({"c": [10, 9, 100]}), c="categorical").levels == {
+        "c": ["9", "10", "100"]
+    }
 
 
 def test_all_faulty_columns_are_named_at_once():
@@ -142,13 +155,17 @@ def test_all_faulty_columns_are_named_at_once():
 
 
 def test_holdout_has_no_further_columns():
-    with pytest.raises(SchemaMismatchError, match="holdout does not have the columns of train: it has unexpected z"):
+    with pytest.raises(
+        SchemaMismatchError, match="holdout does not have the columns of train: it has unexpected z"
+    ):
         read(TRAIN, holdout=TRAIN.assign(z=1))
 
 
 def test_synthetic_may_have_further_columns():
     context = read(TRAIN, TRAIN.assign(z=1))
-    assert notices(context) == [(MetricWarning, "synthetic has columns that train lacks; ignored: z.")]
+    assert notices(context) == [
+        (MetricWarning, "synthetic has columns that train lacks; ignored: z.")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +173,10 @@ def test_synthetic_may_have_further_columns():
     [("x", ["p", "q", "r"], "numbers"), ("x", pd.date_range("2020", periods=3), "numbers")],
 )
 def test_columns_of_another_type(column, values, wanted):
-    with pytest.raises(SchemaMismatchError, match=rf"synthetic has columns of another type .*{column} \(expected {wanted}"):
+    with pytest.raises(
+        SchemaMismatchError,
+        match=rf"synthetic has columns of another type .*{column} \(expected {wanted}",
+    ):
         read(TRAIN, TRAIN.assign(**{column: values}))
 
 
@@ -168,7 +188,7 @@ def test_numbers_are_no_dates():
 
 def test_some_unreadable_cells_are_counted():
     context = read(TRAIN, pd.DataFrame({"x": np.array([1, "?", "-"], dtype=object), "c": "a"}))
-    (kind, text), = notices(context)
+    ((kind, text),) = notices(context)
     assert kind is InvalidValueWarning
     assert "x (2 cells)" in text
     assert context.synthetic["x"].isna().sum() == 2
@@ -181,7 +201,7 @@ def test_real_tables_must_be_readable_throughout():
 
 
 def test_infinities():
-    with pytest.raises(TableError, match="train has infinite values in x. Replace them"):
+    with pytest.raises(TableError, match=r"train has infinite values in x\. Replace them"):
         read(TRAIN.assign(x=[1.0, np.inf, -np.inf]))
     context = read(TRAIN, TRAIN.assign(x=[1.0, np.inf, -np.inf]))
     assert notices(context) == [
@@ -197,7 +217,7 @@ def test_columns_without_a_value():
 
 def test_shared_rows_are_told():
     holdout = pd.DataFrame({"x": [1.0, 9.0, 9.0, 9.0], "c": list("abab")})
-    (kind, text), = notices(read(TRAIN, holdout=holdout))
+    ((kind, text),) = notices(read(TRAIN, holdout=holdout))
     assert kind is SharedRowsWarning
     assert text.startswith("25.00% of the holdout rows also stand in train")
     assert notices(read(TRAIN, holdout=holdout.iloc[1:])) == []

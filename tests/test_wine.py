@@ -28,7 +28,9 @@ def test_engine_agrees_with_scipy(contexts, name):
     context = contexts[name]
     scaled = {role: encoded(context, role) / ranges(context) for role in ("train", "synthetic")}
     brute = cdist(scaled["synthetic"], scaled["train"], "cityblock") / 13
-    np.testing.assert_allclose(distances(context, "synthetic", "train"), brute.min(axis=1), atol=1e-9)
+    np.testing.assert_allclose(
+        distances(context, "synthetic", "train"), brute.min(axis=1), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,8 +50,12 @@ def test_synthetic_to_train(contexts, statistic, expected):
 
 def test_real_rows_among_themselves(contexts):
     context = contexts["over"]
-    assert np.quantile(distances(context, "train", "train"), 0.05) == pytest.approx(0.057873, abs=1e-6)
-    assert np.quantile(distances(context, "holdout", "train"), 0.05) == pytest.approx(0.055334, abs=1e-6)
+    assert np.quantile(distances(context, "train", "train"), 0.05) == pytest.approx(
+        0.057873, abs=1e-6
+    )
+    assert np.quantile(distances(context, "holdout", "train"), 0.05) == pytest.approx(
+        0.055334, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,11 +73,15 @@ def test_overfitting_protection(wine, name, share, protection, sdmetrics):
     assert result.details["closer_to_training"] == pytest.approx(share, abs=1e-6)
     assert result.value == pytest.approx(protection, abs=1e-6)
     compatible = DCROverfittingProtection(ties="holdout", scale="reference")
-    assert compatible.fit(wine.train, wine.holdout).score(synthetic) == pytest.approx(sdmetrics, abs=1e-12)
+    assert compatible.fit(wine.train, wine.holdout).score(synthetic) == pytest.approx(
+        sdmetrics, abs=1e-12
+    )
 
 
 def test_breakdown_of_sdmetrics(wine):
-    metric = DCROverfittingProtection(ties="holdout", scale="reference").fit(wine.train, wine.holdout)
+    metric = DCROverfittingProtection(ties="holdout", scale="reference").fit(
+        wine.train, wine.holdout
+    )
     details = metric.evaluate(wine.gauss).details
     assert details["closer_to_training"] == pytest.approx(0.7528089887640449, abs=1e-12)
     assert details["closer_to_training"] + details["closer_to_holdout"] == 1.0
@@ -79,7 +89,12 @@ def test_breakdown_of_sdmetrics(wine):
 
 @pytest.mark.parametrize(
     ("name", "p_synthetic", "score"),
-    [("over", 1.0, 10.1124), ("gauss", 0.022472, 100.0), ("holdout", 0.101124, 100.0), ("train", 1.0, 10.1124)],
+    [
+        ("over", 1.0, 10.1124),
+        ("gauss", 0.022472, 100.0),
+        ("holdout", 0.101124, 100.0),
+        ("train", 1.0, 10.1124),
+    ],
 )
 def test_privacy_score(wine, name, p_synthetic, score):
     result = PrivacyScore().fit(wine.train, wine.holdout).evaluate(getattr(wine, name))

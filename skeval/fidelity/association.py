@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,11 @@ _BINNING = ("uniform", 50)
 
 
 class PhikMatrixDifference(Metric):
-    """Change of the association of columns: 0 where every pair keeps it, 1 where every pair loses or gains all.
+    """Change of the association of columns: 0 where all pairs keep it, 1 where all lose or gain it.
 
-    An analyst draws the correlation matrix of the real and of the synthetic table, with a coefficient
-    that works for numbers, dates and categories alike, and asks how far the two differ.
+    An analyst draws the correlation matrix of the real and of the synthetic table, with a
+    coefficient that works for numbers, dates and categories alike, and asks how far the two
+    differ.
 
     Parameters
     ----------
@@ -47,13 +49,13 @@ class PhikMatrixDifference(Metric):
 
     Notes
     -----
-    ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the correlation of
-    a bivariate normal distribution with the same chi-square on the same bins. Both tables are cut on the
-    bins of train; rows with a missing value are left out pair by pair. A pair that is constant in train
-    has no coefficient and is left out, with a warning; one that is constant in the synthetic table only
-    counts as unassociated. The coefficient has no sign: a flipped correlation is invisible to it. No
-    interval is given: the differences are absolute values near 0, where resampling them is misleading;
-    compare with the baseline.
+    ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the
+    correlation of a bivariate normal distribution with the same chi-square on the same bins. Both
+    tables are cut on the bins of train; rows with a missing value are left out pair by pair. A
+    pair that is constant in train has no coefficient and is left out, with a warning; one that is
+    constant in the synthetic table only counts as unassociated. The coefficient has no sign: a
+    flipped correlation is invisible to it. No interval is given: the differences are absolute
+    values near 0, where resampling them is misleading; compare with the baseline.
 
     References
     ----------
@@ -98,13 +100,15 @@ class PhikMatrixDifference(Metric):
     def _compute(self, context: Context) -> Result:
         names = chosen_columns(context.schema, self.columns)
         settings = (names, self.n_bins, self.noise_correction, self.backend)
-        train, synthetic = (phik_matrix(context, role, *settings) for role in ("train", "synthetic"))
+        train, synthetic = (
+            phik_matrix(context, role, *settings) for role in ("train", "synthetic")
+        )
         # a pair that the synthetic table made constant has lost its association
         kept = np.where(np.isnan(synthetic) & ~np.isnan(train), 0.0, synthetic)
         difference = train - kept
         above = np.triu_indices(len(names), 1)
         gaps = np.abs(difference[above])
-        matrices = {"train": train, "synthetic": kept, "difference": difference}
+        matrices: dict[str, Any] = {"train": train, "synthetic": kept, "difference": difference}
         if np.isnan(gaps).all():
             return undefined("fewer than two columns vary in train.", names=list(names), **matrices)
         constant = [names[i] for i in np.flatnonzero(np.isnan(np.diag(train)))]
@@ -114,7 +118,10 @@ class PhikMatrixDifference(Metric):
             details={
                 "names": list(names),
                 **matrices,
-                "worst": {"columns": [names[above[0][worst]], names[above[1][worst]]], "value": gaps[worst]},
+                "worst": {
+                    "columns": [names[above[0][worst]], names[above[1][worst]]],
+                    "value": gaps[worst],
+                },
                 "n_used": int((~np.isnan(gaps)).sum()),
                 "n_total": gaps.size,
             },

@@ -22,6 +22,7 @@ from skeval.tags import MetricTags
 
 __all__ = ["KSComplement", "TVComplement"]
 
+
 @shared
 def ordered_values(context: Context, role: str, column: str) -> np.ndarray:
     """Return the sorted present values of a numeric, date or boolean column."""
@@ -41,7 +42,8 @@ class KSComplement(Metric):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric, date and boolean ones count.
+        The columns to measure: all, the first so many, or these; only numeric, date and boolean
+        ones count.
 
     Attributes
     ----------
@@ -50,13 +52,14 @@ class KSComplement(Metric):
 
     Notes
     -----
-    ``1 - sup_x |F_train(x) - F_synthetic(x)|``, missing values left out: a column can score 1 and yet
-    differ in its share of missing values. The statistic is blind to the tails, and one step of a grid is
-    a large difference on coarse data. The interval of a column (``details["intervals"]``) is the
-    Dvoretzky-Kiefer-Wolfowitz band, that of the mean rests on bounded differences; both are
-    conservative. p-values (``details["p_values"]``) are computed against the holdout where there is one;
-    against train, to which the generator was fitted, they are conservative, and
-    ``details["p_values_against"]`` says so. The result's p-value is that of the worst column times the number of columns.
+    ``1 - sup_x |F_train(x) - F_synthetic(x)|``, missing values left out: a column can score 1 and
+    yet differ in its share of missing values. The statistic is blind to the tails, and one step of
+    a grid is a large difference on coarse data. The interval of a column
+    (``details["intervals"]``) is the Dvoretzky-Kiefer-Wolfowitz band, that of the mean rests on
+    bounded differences; both are conservative. p-values (``details["p_values"]``) are computed
+    against the holdout where there is one; against train, to which the generator was fitted, they
+    are conservative, and ``details["p_values_against"]`` says so. The result's p-value is that of
+    the worst column times the number of columns.
 
     References
     ----------
@@ -68,7 +71,8 @@ class KSComplement(Metric):
     --------
     >>> import pandas as pd
     >>> from skeval.fidelity import KSComplement
-    >>> KSComplement().fit(pd.DataFrame({"x": [1, 2, 3, 4]})).score(pd.DataFrame({"x": [2, 3, 4, 5]}))
+    >>> train, synthetic = pd.DataFrame({"x": [1, 2, 3, 4]}), pd.DataFrame({"x": [2, 3, 4, 5]})
+    >>> KSComplement().fit(train).score(synthetic)
     0.75
     """
 
@@ -86,13 +90,19 @@ class KSComplement(Metric):
         names = [name for name in measured if name in ordered]
         pairs = {name: _samples(context, name) for name in names}
         scores = {name: _ks_score(x, y) for name, (x, y) in pairs.items()}
-        against = "holdout" if "holdout" in context else "train, to which the generator was fitted: conservative"
+        against = (
+            "holdout"
+            if "holdout" in context
+            else "train, to which the generator was fitted: conservative"
+        )
         p_values = {name: _p_value(context, name) for name in names}
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
             warnings=_emptied({name: (x.size, y.size) for name, (x, y) in pairs.items()}),
-            intervals={name: _ks_band(scores[name], x.size, y.size) for name, (x, y) in pairs.items()},
+            intervals={
+                name: _ks_band(scores[name], x.size, y.size) for name, (x, y) in pairs.items()
+            },
             p_values=p_values,
             p_values_against=against,
         )
@@ -161,7 +171,8 @@ class TVComplement(Metric):
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category.
     n_bins : int or None, default=None
-        If given, numeric and date columns are measured too, on so many bins of equal width over train.
+        If given, numeric and date columns are measured too, on so many bins of equal width over
+        train.
     columns : None, int or list of str, default=None
         The columns to measure: all, the first so many, or these.
 
@@ -172,10 +183,10 @@ class TVComplement(Metric):
 
     Notes
     -----
-    ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table; one that train never had counts in
-    full. Chance alone keeps a perfect table below 1, the more so the more categories there are:
-    ``details["ceilings"]`` has what a relabelling of the pooled rows would score in the mean, column by
-    column, and ``details["ceiling"]`` their mean.
+    ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table; one that train never had
+    counts in full. Chance alone keeps a perfect table below 1, the more so the more categories
+    there are: ``details["ceilings"]`` has what a relabelling of the pooled rows would score in the
+    mean, column by column, and ``details["ceiling"]`` their mean.
 
     References
     ----------
@@ -210,16 +221,25 @@ class TVComplement(Metric):
     def _compute(self, context: Context) -> Result:
         counted = {name: self._counts(context, name) for name in self._names(context)}
         scores = {name: _tv_score(p, q) for name, (p, q) in counted.items()}
-        ceilings = {name: 1.0 - distributions.expected_total_variation(p, q) for name, (p, q) in counted.items()}
+        ceilings = {
+            name: 1.0 - distributions.expected_total_variation(p, q)
+            for name, (p, q) in counted.items()
+        }
         defined = [name for name in scores if not np.isnan(scores[name])]
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
-            warnings=_emptied({name: (int(p.sum()), int(q.sum())) for name, (p, q) in counted.items()}),
+            warnings=_emptied(
+                {name: (int(p.sum()), int(q.sum())) for name, (p, q) in counted.items()}
+            ),
             ceilings=ceilings,
-            ceiling=float(np.mean([ceilings[name] for name in defined])) if defined else float("nan"),
+            ceiling=float(np.mean([ceilings[name] for name in defined]))
+            if defined
+            else float("nan"),
         )
-        interval = tv_interval(result.value, [counted[name] for name in defined]) if defined else None
+        interval = (
+            tv_interval(result.value, [counted[name] for name in defined]) if defined else None
+        )
         return replace(result, interval=interval)
 
     def _names(self, context: Context) -> list[str]:
@@ -243,7 +263,9 @@ def _tv_score(p: np.ndarray, q: np.ndarray) -> float:
 
 
 def tv_interval(
-    value: float, counted: Sequence[tuple[np.ndarray, np.ndarray]], weights: np.ndarray | None = None
+    value: float,
+    counted: Sequence[tuple[np.ndarray, np.ndarray]],
+    weights: np.ndarray | None = None,
 ) -> tuple[float, float]:
     """Return where the (weighted) mean complement of total variations lies in the population."""
     weights = np.full(len(counted), 1.0 / max(1, len(counted))) if weights is None else weights
@@ -254,5 +276,7 @@ def tv_interval(
     bias = np.array([distributions.total_variation_bias(p, q) for p, q in kept])
     inverse = np.array([1.0 / p.sum() + 1.0 / q.sum() for p, q in kept])
     w = weights[present]
-    low, high = distributions.deviation_interval(1.0 - value, float(bias @ w), float(inverse @ w / w.sum()))
+    low, high = distributions.deviation_interval(
+        1.0 - value, float(bias @ w), float(inverse @ w / w.sum())
+    )
     return 1.0 - high, 1.0 - low

@@ -40,10 +40,11 @@ _OF_MATRIX_ONLY = {"n_triples", "max_categories", "random_state"}
 
 
 class SimilarityMatrix(Metric):
-    """Agreement of all columns and pairs: 1 where every share is the same, 0 where nothing overlaps.
+    """Agreement of all columns and pairs: 1 where all shares are equal, 0 where nothing overlaps.
 
-    An analyst cuts every column into cells, learnt from train, and asks how much of the synthetic rows
-    would have to move to other cells: column by column on the diagonal, pair by pair beside it.
+    An analyst cuts every column into cells, learnt from train, and asks how much of the synthetic
+    rows would have to move to other cells: column by column on the diagonal, pair by pair beside
+    it.
 
     Parameters
     ----------
@@ -52,8 +53,8 @@ class SimilarityMatrix(Metric):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     average : {"matrix", "upper", "balanced"}, default="matrix"
-        The mean over the whole symmetric matrix, over diagonal and upper triangle, or the mean of the
-        levels' means: columns, pairs, and triples if `order` is 3.
+        The mean over the whole symmetric matrix, over diagonal and upper triangle, or the mean of
+        the levels' means: columns, pairs, and triples if `order` is 3.
     order : {2, 3}, default=2
         3 measures triples of columns too; they enter the value with ``average="balanced"``.
     n_triples : int, default=10_000
@@ -79,10 +80,11 @@ class SimilarityMatrix(Metric):
 
     Notes
     -----
-    ``M_ii = 1 - TV`` of column i's cells, ``M_ij = 1 - TV`` of the joint cells of i and j; missing and
-    unseen values have cells of their own. The matrix is symmetric, and ``M_ij <= min(M_ii, M_jj)``.
-    A perfect synthetic table does not reach 1: two random halves of the iris table score 0.70.
-    ``details["ceiling"]`` is what a relabelling of the pooled rows would score in the mean, exactly.
+    ``M_ii = 1 - TV`` of column i's cells, ``M_ij = 1 - TV`` of the joint cells of i and j; missing
+    and unseen values have cells of their own. The matrix is symmetric, and ``M_ij <= min(M_ii,
+    M_jj)``. A perfect synthetic table does not reach 1: two random halves of the iris table score
+    0.70. ``details["ceiling"]`` is what a relabelling of the pooled rows would score in the mean,
+    exactly.
 
     References
     ----------
@@ -148,7 +150,7 @@ class SimilarityMatrix(Metric):
 
 
 class SimilarityScore(Metric):
-    """The mean of the similarity matrix on a scale: 100 where all shares are equal, 0 where none overlap.
+    """The mean similarity on a scale: 100 where all shares are equal, 0 where nothing overlaps.
 
     The one number for "how alike are the tables, column by column and pair by pair"; see
     :class:`SimilarityMatrix` for the matrix behind it.
@@ -265,7 +267,8 @@ def _counted(
         yield tuple(histogram(context, role, first, *binning) for role in ("train", "synthetic"))  # type: ignore[misc]
         for second in names[i + 1 :]:
             yield tuple(  # type: ignore[misc]
-                joint_histogram(context, role, first, second, *binning) for role in ("train", "synthetic")
+                joint_histogram(context, role, first, second, *binning)
+                for role in ("train", "synthetic")
             )
 
 
@@ -302,7 +305,10 @@ def _details(
         "worst": {"columns": [names[i], names[j]], "value": float(matrix[i, j])},
         "marginals": {name: marginal(context, name, min_count=metric.min_count) for name in names},
         "pairs": [
-            {**pair(context, names[i], names[j], min_count=metric.min_count), "score": float(matrix[i, j])}
+            {
+                **pair(context, names[i], names[j], min_count=metric.min_count),
+                "score": float(matrix[i, j]),
+            }
             for i, j in _telling_pairs(context, names, matrix, metric)
         ],
         "n_pairs": len(every) * (len(every) - 1) // 2,
@@ -335,7 +341,9 @@ def association(
     """Return the bias-corrected Cramer's V of two columns of train."""
     from skeval.stats.association import cramers_v
 
-    return cramers_v(joint_histogram(context, "train", first, second, n_bins, strategy, max_categories))
+    return cramers_v(
+        joint_histogram(context, "train", first, second, n_bins, strategy, max_categories)
+    )
 
 
 def _trivariate(
@@ -357,7 +365,7 @@ def _triples(
     train, synthetic = (codes(context, role, *binning) for role in ("train", "synthetic"))
     for triple in _drawn_triples(positions, metric.n_triples, metric.random_state):
         both = np.concatenate([train[:, triple], synthetic[:, triple]]).astype(np.int64)
-        i, j, k = triple
+        _, j, k = triple
         joint = (both[:, 0] * n_cells[j] + both[:, 1]) * n_cells[k] + both[:, 2]
         _, compact = np.unique(joint, return_inverse=True)
         n_used = int(compact.max()) + 1

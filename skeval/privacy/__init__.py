@@ -1,7 +1,9 @@
-"""Does the synthetic table leak anybody: distance screens. No score here says that data are private."""
+"""Does the synthetic table leak anybody: screens, which raise alarms and clear no release."""
 
-from skeval.privacy.dcr import DCRBaselineProtection, DCROverfittingProtection
-from skeval.privacy.proximity import NNDistanceDistributions, PrivacyScore
+from skeval.privacy.dcr import DCROverfittingProtection
+from skeval.privacy.dcr_baseline import DCRBaselineProtection
+from skeval.privacy.distances import NNDistanceDistributions
+from skeval.privacy.proximity import PrivacyScore
 
 __all__ = [
     "DCRBaselineProtection",

@@ -2,58 +2,53 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.proximity import SPACE
+from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats import proximity as stats
 from skeval.steps import (
     encoded,
     gower_engine,
-    kept_features,
     nearest,
-    preprocessor,
-    reference_index,
     sample_positions,
 )
 from skeval.tags import MetricTags
 
-__all__ = ["DCRBaselineProtection", "DCROverfittingProtection"]
+__all__ = ["DCROverfittingProtection"]
 
 _Z = float(norm.ppf(0.975))
-_N_BOOTSTRAP = 500
 _TIES = {"half": 0.5, "holdout": 0.0}
 
 
 class DCROverfittingProtection(Metric):
-    """Protection from overfitting: 1 where no more synthetic rows are closer to train than chance has it, 0 where all are.
+    """Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
 
-    For each synthetic row, the nearest train row and the nearest holdout row are found. A generator that
-    has learnt the population and not its training rows makes rows that are as often closer to one as to
-    the other. The value falls with the share of synthetic rows that are closer to train.
+    For each synthetic row, the nearest train row and the nearest holdout row are found. A
+    generator that has learnt the population and not its training rows makes rows that are as often
+    closer to one as to the other. The value falls with the share of synthetic rows that are closer
+    to train.
 
     Parameters
     ----------
     ties : {"half", "holdout"}, default="half"
-        What equal distances count as: half closer to train, or as closer to the holdout, as SDMetrics
-        has it, which flatters discrete tables.
+        What equal distances count as: half closer to train, or as closer to the holdout, as
+        SDMetrics has it, which flatters discrete tables.
     scale : {"common", "reference"}, default="common"
-        Whether numeric ranges are those of train and holdout together, or of each on its own, as SDMetrics
-        has it, which puts the two distances on different scales.
+        Whether numeric ranges are those of train and holdout together, or of each on its own, as
+        SDMetrics has it, which puts the two distances on different scales.
     num_rows_subsample : int or None, default=None
-        If given, so many rows of each table are drawn, `num_iterations` times, and the shares averaged.
+        If given, so many rows of each table are drawn, `num_iterations` times, and the shares
+        averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
     space : "gower", "euclidean" or transformer, default="gower"
@@ -71,20 +66,20 @@ class DCROverfittingProtection(Metric):
     Raises
     ------
     InvalidParameterError
-        At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or ``scale="reference"`` is
-        asked for in another space than "gower".
+        At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or
+        ``scale="reference"`` is asked for in another space than "gower".
 
     Notes
     -----
-    ``min(1, (1 - p) / (1 - pi))`` with p the share closer to train and ``pi = n_T / (n_T + n_H)`` its
-    expectation if the synthetic table does not depend on which real rows were train; ``2 (1 - p)`` at
-    equal sizes. A score of 0.5 thus means that 75% of the rows are closer to train.
-    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
-    SDMetrics breakdown. The standard error counts real rows, not synthetic ones: many synthetic rows
-    around one real row are one piece of evidence. The baseline is the mean score under independence,
-    below 1 because the score is clipped there. A share clearly below `pi` is no extra protection, rather
-    mode collapse or shift. This is a distance screen: it can raise an alarm and cannot clear a release;
-    it does not see leaks of a few outliers.
+    ``min(1, (1 - p) / (1 - pi))`` with p the share closer to train and ``pi = n_T / (n_T + n_H)``
+    its expectation if the synthetic table does not depend on which real rows were train; ``2 (1 -
+    p)`` at equal sizes. A score of 0.5 thus means that 75% of the rows are closer to train.
+    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of
+    the SDMetrics breakdown. The standard error counts real rows, not synthetic ones: many
+    synthetic rows around one real row are one piece of evidence. The baseline is the mean score
+    under independence, below 1 because the score is clipped there. A share clearly below `pi` is
+    no extra protection, rather mode collapse or shift. This is a distance screen: it can raise an
+    alarm and cannot clear a release; it does not see leaks of a few outliers.
 
     References
     ----------
@@ -149,10 +144,14 @@ class DCROverfittingProtection(Metric):
             closeness(context, self.num_rows_subsample, self.scale, self.space, self.columns, seed)
             for seed in iteration_seeds(self)
         ]
-        shares = [stats.closer_share(d.to_train, d.to_holdout, ties=_TIES[self.ties]) for d in draws]
+        shares = [
+            stats.closer_share(d.to_train, d.to_holdout, ties=_TIES[self.ties]) for d in draws
+        ]
         p, pi = float(np.mean(shares)), draws[0].n_train / (draws[0].n_train + draws[0].n_holdout)
         spread = float(np.mean([stats.share_standard_error(d.masses, d.n_train) for d in draws]))
-        null = float(np.mean([stats.permutation_variance(d.masses, d.n_train) for d in draws])) ** 0.5
+        null = (
+            float(np.mean([stats.permutation_variance(d.masses, d.n_train) for d in draws])) ** 0.5
+        )
         return Result(
             _protection(p, pi),
             interval=(_protection(p + _Z * spread, pi), _protection(p - _Z * spread, pi)),
@@ -177,16 +176,24 @@ def is_gower(space: Any) -> bool:
     return isinstance(space, str) and space == "gower"
 
 
-def check_iterations(metric: DCROverfittingProtection | DCRBaselineProtection) -> None:
+class Iterated(Protocol):
+    """A metric that averages over draws of rows."""
+
+    num_rows_subsample: int | None
+    num_iterations: int
+    random_state: int
+
+
+def check_iterations(metric: Iterated) -> None:
     """Raise if iterations are asked for that would all be the same."""
     if metric.num_iterations > 1 and metric.num_rows_subsample is None:
         raise InvalidParameterError(
-            f"{type(metric).__name__}: num_iterations={metric.num_iterations} repeats one computation; "
-            "give num_rows_subsample, or leave num_iterations at 1."
+            f"{type(metric).__name__}: num_iterations={metric.num_iterations} repeats one "
+            "computation; give num_rows_subsample, or leave num_iterations at 1."
         )
 
 
-def iteration_seeds(metric: DCROverfittingProtection | DCRBaselineProtection) -> Iterator[int]:
+def iteration_seeds(metric: Iterated) -> Iterator[int]:
     """Yield the seed of each draw."""
     for iteration in range(metric.num_iterations):
         yield metric.random_state + iteration
@@ -218,13 +225,17 @@ def closeness(
         search(context, "synthetic", role, n_query=n_rows, n_reference=n_rows, **common)
         for role in ("train", "holdout")
     )
-    n_train, n_holdout = (min(context.n_rows(role), n_rows or np.inf) for role in ("train", "holdout"))
+    n_train, n_holdout = (
+        min(context.n_rows(role), n_rows or np.inf) for role in ("train", "holdout")
+    )
     d, e = to_train[:, 0], to_holdout[:, 0]
     on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
     masses = np.concatenate(
         [
             np.bincount(at_train[:, 0], weights=on_train, minlength=int(n_train)),
-            np.bincount(at_holdout[:, 0], weights=1.0 / d.size - on_train, minlength=int(n_holdout)),
+            np.bincount(
+                at_holdout[:, 0], weights=1.0 / d.size - on_train, minlength=int(n_holdout)
+            ),
         ]
     )
     return Closeness(d, e, masses, int(n_train))
@@ -247,178 +258,7 @@ def nearest_on_own_scale(
     rows = rows[sample_positions(len(rows), n_reference, seed)]
     queries = encoded(context, query, space, columns)
     queries = queries[sample_positions(len(queries), n_query, seed)]
-    found: tuple[np.ndarray, np.ndarray] = engine.set_params(ranges=None).fit(rows).kneighbors(queries, 1)
+    found: tuple[np.ndarray, np.ndarray] = (
+        engine.set_params(ranges=None).fit(rows).kneighbors(queries, 1)
+    )
     return found
-
-
-class DCRBaselineProtection(Metric):
-    """Distance to train compared with that of random rows: 1 where as far as noise is, 0 where on train rows.
-
-    The median distance of synthetic rows to their nearest train row, over that of rows whose columns are
-    drawn at random and independently between the extremes of train. Rows of noise are no yardstick for
-    privacy, and a faithful table cannot reach 1: compare with the baseline, the score of holdout rows.
-
-    Parameters
-    ----------
-    n_random_repeats : int, default=5
-        Number of random tables; the value is the mean over them.
-    num_rows_subsample : int or None, default=None
-        If given, so many rows of each table are drawn, `num_iterations` times, and the values averaged.
-    num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
-    random_state : int, default=0
-        Seed of the random rows, draws and resamples.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
-    Raises
-    ------
-    InvalidParameterError
-        At fit, if `num_iterations` is above 1 without `num_rows_subsample`.
-
-    Notes
-    -----
-    ``min(1, median nn(S, T) / median nn(U, T))``, U as many random rows as there are synthetic ones: whole
-    numbers where train has whole numbers only, categories uniform over those of train, missing at the
-    column's rate. nan if the random rows' median is 0. The interval resamples both medians.
-    This is a distance screen: it can raise an alarm and cannot clear a release.
-
-    References
-    ----------
-    Published under this name by SDMetrics, with one unseeded random table.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy import DCRBaselineProtection
-    >>> table = make_mixed()
-    >>> DCRBaselineProtection().fit(table).score(table)
-    0.0
-    """
-
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "n_random_repeats": Interval(int, 1, None),
-        "num_rows_subsample": Nullable(Interval(int, 1, None)),
-        "num_iterations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
-
-    def __init__(
-        self,
-        n_random_repeats: int = 5,
-        *,
-        num_rows_subsample: int | None = None,
-        num_iterations: int = 1,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_random_repeats = n_random_repeats
-        self.num_rows_subsample = num_rows_subsample
-        self.num_iterations = num_iterations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-
-    def _prepare(self, context: Context) -> None:
-        check_iterations(self)
-
-    def _compute(self, context: Context) -> Result:
-        seeds = list(iteration_seeds(self))
-        draws = [self._ratios(context, seed) for seed in seeds]
-        values = np.array([np.minimum(1.0, ratios).mean() for ratios, *_ in draws])
-        if np.isnan(values).any():
-            return undefined("half of the random rows lie on train rows: no distance to compare with.")
-        replicates = np.mean([bootstrap for *_, bootstrap in draws], axis=0)
-        low, high = np.quantile(replicates, [0.025, 0.975])
-        value = float(values.mean())
-        return Result(
-            value,
-            interval=(min(float(low), value), max(float(high), value)),
-            details={
-                "median_synthetic": float(np.mean([medians[0] for _, medians, _ in draws])),
-                "median_random": float(np.mean([medians[1] for _, medians, _ in draws])),
-                "between_repeats": float(np.mean([ratios.std() for ratios, *_ in draws])),
-                "between_iterations": float(values.std(ddof=1)) if len(values) > 1 else 0.0,
-            },
-        )
-
-    def _ratios(
-        self, context: Context, seed: int
-    ) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
-        """Return the ratio of each repeat, the medians behind them and bootstrapped values."""
-        n = self.num_rows_subsample
-        found, _ = nearest(
-            context, "synthetic", "train", n_query=n, n_reference=n, space=self.space, columns=self.columns, seed=seed
-        )
-        synthetic = found[:, 0]
-        random = [
-            random_distances(context, synthetic.size, n, self.space, self.columns, seed, repeat)
-            for repeat in range(self.n_random_repeats)
-        ]
-        medians = np.array([np.median(distances) for distances in random])
-        rng = np.random.default_rng([seed, 1])
-        above = stats.bootstrap_medians(synthetic, _N_BOOTSTRAP, rng)
-        below = np.array([stats.bootstrap_medians(distances, _N_BOOTSTRAP, rng) for distances in random])
-        with_chance = np.minimum(1.0, _quotient(above, below)).mean(axis=0)
-        ratios = _quotient(np.median(synthetic), medians)
-        return ratios, (float(np.median(synthetic)), float(medians.mean())), with_chance
-
-
-def _quotient(above: Any, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)
-
-
-@shared
-def random_distances(
-    context: Context, n_rows: int, n_reference: int | None, space: Any, columns: Any, seed: int, repeat: int
-) -> np.ndarray:
-    """Return the distances of `n_rows` random rows to their nearest train row."""
-    n_reference = None if n_reference is None or n_reference >= context.n_rows("train") else n_reference
-    frame = random_rows(context.train, n_rows, np.random.default_rng([seed, repeat]))
-    rows = preprocessor(context, space).transform(frame)
-    kept = kept_features(context, space, columns)
-    index = reference_index(context, "train", space, columns, n_reference, seed if n_reference else 0)
-    return index.kneighbors(rows[:, kept], 1)[0][:, 0]
-
-
-def random_rows(train: pd.DataFrame, n_rows: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return rows whose columns are uniform between the extremes of train, independent of each other."""
-    key = int(rng.integers(2**32))
-    # a stream a column, named by the column: the order of columns must not matter
-    streams = {name: np.random.default_rng([key, zlib.crc32(str(name).encode())]) for name in train.columns}
-    return pd.DataFrame({name: _random_column(train[name], n_rows, rng) for name, rng in streams.items()})
-
-
-def _random_column(values: pd.Series, n_rows: int, rng: np.random.Generator) -> pd.Series:
-    present = values.dropna()
-    missing = rng.random(n_rows) < values.isna().mean()
-    if present.empty:
-        return values.iloc[np.zeros(n_rows, dtype=np.int64)].reset_index(drop=True)
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        codes = rng.choice(np.unique(present.cat.codes), n_rows)
-        return pd.Series(pd.Categorical.from_codes(np.where(missing, -1, codes), dtype=values.dtype))
-    if values.dtype == object:  # text and ids are not looked at
-        return pd.Series([None] * n_rows, dtype=object)
-    drawn = pd.Series(_between(present, n_rows, rng))
-    return drawn.mask(missing)
-
-
-def _between(present: pd.Series, n_rows: int, rng: np.random.Generator) -> np.ndarray:
-    low, high = present.min(), present.max()
-    if pd.api.types.is_datetime64_any_dtype(present.dtype):
-        ends = np.array([low, high], dtype="datetime64[us]").astype(np.int64)
-        return rng.integers(ends[0], ends[1] + 1, n_rows).astype("datetime64[us]")
-    if np.all(present == np.round(present)) and abs(low) < 2**53 and abs(high) < 2**53:
-        return rng.integers(int(low), int(high) + 1, n_rows).astype(np.float64)
-    return rng.uniform(low, high, n_rows)

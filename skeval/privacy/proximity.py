@@ -1,179 +1,52 @@
-"""How near do the rows of one table come to those of another: distributions and proximity ratios."""
+"""How near do synthetic rows come to train rows: proximity ratios."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta, norm, wasserstein_distance
+from scipy.stats import beta, norm
 
 from skeval._aggregate import undefined
-from skeval._parameters import Anything, Columns, Interval, Nullable, Options
+from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.privacy.distances import SPACE, histograms
 from skeval.result import Result
 from skeval.stats import proximity as stats
-from skeval.stats.distributions import kolmogorov_distance
 from skeval.steps import encoded, index_of, nearest
 from skeval.tags import MetricTags
 
-__all__ = ["NNDistanceDistributions", "PrivacyScore"]
+__all__ = ["PrivacyScore"]
 
-SPACE = Anything(("fit", "transform"), values=("gower", "euclidean"))
-_LEVELS = np.arange(1, 100) / 100.0
-_N_BARS = 40
 _Z = float(norm.ppf(0.975))
-
-
-class NNDistanceDistributions(Metric):
-    """Distance of the nearest-neighbour distributions: 0 where they are the same, 1 where they do not overlap.
-
-    An analyst draws, for each table, how far its rows are from their nearest neighbour of the same table,
-    and of the others. Synthetic rows much closer to each other than real rows are show a generator that
-    repeats itself; synthetic rows closer to train than holdout rows are, one that repeats train.
-
-    Parameters
-    ----------
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
-    random_state : int, default=0
-        Seed of the sample of the larger table.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
-    Notes
-    -----
-    The value is the Kolmogorov distance between the distances of train rows to their nearest other
-    train row and those of synthetic rows to their nearest other synthetic row, at equal sizes, because a
-    smaller table is sparser; it says nothing of privacy. ``details["quantiles"]`` and
-    ``details["histogram"]`` hold the five distributions that can be formed, as aggregates.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy import NNDistanceDistributions
-    >>> table = make_mixed()
-    >>> NNDistanceDistributions().fit(table).score(table)
-    0.0
-    """
-
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DistancesDisplay"
-    )
-    _legal = {"space": SPACE, "columns": Columns(), "random_state": Interval(int, 0, None)}
-
-    def __init__(
-        self,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-
-    def _compute(self, context: Context) -> Result:
-        size = min(context.n_rows("train"), context.n_rows("synthetic"))
-        if size < 2:
-            return undefined("train and synthetic need two rows each to have neighbours.")
-        found = {"train to train": self._distances(context, "train", "train", size)}
-        found["synthetic to synthetic"] = self._distances(context, "synthetic", "synthetic", size)
-        found["synthetic to train"] = self._distances(context, "synthetic", "train", None)
-        if "holdout" in context:
-            found["holdout to train"] = self._distances(context, "holdout", "train", None)
-            found["synthetic to holdout"] = self._distances(context, "synthetic", "holdout", None)
-        within = found["train to train"], found["synthetic to synthetic"]
-        return Result(
-            kolmogorov_distance(*within),
-            details={
-                "wasserstein": wasserstein_distance(*within),
-                "n_rows_within": size,
-                "quantiles": {"levels": _LEVELS, **{name: _quantiles(d) for name, d in found.items()}},
-                "histogram": histograms(found),
-            },
-        )
-
-    def _distances(self, context: Context, query: str, reference: str, n_reference: int | None) -> np.ndarray:
-        found, _ = nearest(
-            context,
-            query,
-            reference,
-            space=self.space,
-            columns=self.columns,
-            n_reference=n_reference,
-            seed=self.random_state,
-        )
-        return found[:, 0]
-
-
-def _quantiles(values: np.ndarray) -> np.ndarray:
-    return np.quantile(values, _LEVELS)
-
-
-def histograms(samples: Mapping[str, np.ndarray], aligned: float | None = None) -> dict[str, Any]:
-    """Return shares of several samples over common bars from 0; the last bar holds all beyond.
-
-    Parameters
-    ----------
-    samples : mapping of str to ndarray
-        Non-negative values by name; infinite ones count as beyond.
-    aligned : float, optional
-        A value that shall be an edge, so that bars lie wholly on one side of it.
-
-    Returns
-    -------
-    dict
-        `edges` of shape (n_bars + 1,), and `shares` by name, of shape (n_bars,).
-    """
-    pooled = np.concatenate(list(samples.values()))
-    pooled = pooled[np.isfinite(pooled)]
-    top = float(np.quantile(pooled, 0.99)) if pooled.size else 1.0
-    top = top if top > 0 else 1.0
-    width = top / _N_BARS
-    if aligned is not None and 0 < aligned < top:
-        width = aligned / max(1, round(aligned / width))
-    edges = width * np.arange(int(np.ceil(top / width)) + 1)
-    shares = {name: _share_of_bars(values, edges) for name, values in samples.items()}
-    return {"edges": edges, "shares": shares}
-
-
-def _share_of_bars(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    # bars are closed on the right, as a tail "at or under the threshold" is
-    bars = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, edges.size - 2)
-    return np.bincount(bars, minlength=edges.size - 1) / values.size
 
 
 class PrivacyScore(Metric):
     """Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
 
-    For each train row, the distance to its nearest synthetic row is compared with that to its nearest
-    other train row (the synthetic proximity ratio, TSPR), and so is the distance to its nearest holdout
-    row (the test ratio, TTPR). Holdout rows come very near to train rows now and then by chance: the
-    threshold t is the ratio that a share of q of train rows does not exceed. If synthetic rows come that
-    near to many more train rows, the generator has seen them.
+    For each train row, the distance to its nearest synthetic row is compared with that to its
+    nearest other train row (the synthetic proximity ratio, TSPR), and so is the distance to its
+    nearest holdout row (the test ratio, TTPR). Holdout rows come very near to train rows now and
+    then by chance: the threshold t is the ratio that a share of q of train rows does not exceed.
+    If synthetic rows come that near to many more train rows, the generator has seen them.
 
     Parameters
     ----------
     q : float, default=0.1
         The share of train rows that defines "very near", in (0, 1).
     risk_confidence : float or None, default=None
-        If given, ``details["risk"]`` counts only what exceeds chance by so many standard deviations of a
-        Poisson count.
+        If given, ``details["risk"]`` counts only what exceeds chance by so many standard
+        deviations of a Poisson count.
     mode : {"auto", "holdout", "split"}, default="auto"
         Compare train with the holdout, or random halves of train with each other; "auto" uses the
         holdout where there is one.
     n_splits : int, default=5
         Number of random splits in mode "split"; the value is their mean.
     match_size : bool, default=True
-        Whether the synthetic table and the real one beside it are brought to equal size; if not, the
-        larger is nearer for that reason alone.
+        Whether the synthetic table and the real one beside it are brought to equal size; if not,
+        the larger is nearer for that reason alone.
     se : {"bootstrap", "delta"}, default="bootstrap"
         How the standard error is found.
     n_bootstrap : int, default=500
@@ -194,14 +67,15 @@ class PrivacyScore(Metric):
 
     Notes
     -----
-    ``100 min(1, p_T / p_S)``, with p_S and p_T the shares of train rows whose TSPR, TTPR is at most t; t
-    is an order statistic, and p_T the realised share. 0/0 counts as 1, x/0 as infinite;
-    ``details["zero_base"]`` is the share of such rows. ``details`` also holds `score_std`, the standard
-    error of the unclipped score, `risk` (the share of train rows in excess, p_S - p_T) and `risk_lower`
-    (its 95% lower bound). The threshold comes from the same rows, so that p_S and p_T are no independent
-    counts; the bootstrap resamples rows with both their ratios. Because of the clipping a fresh real table
-    scores below 100 in the mean, about 95 at 500 rows: that is the baseline. This is a distance screen: it
-    can raise an alarm, and a score of 100 does not clear a release.
+    ``100 min(1, p_T / p_S)``, with p_S and p_T the shares of train rows whose TSPR, TTPR is at
+    most t; t is an order statistic, and p_T the realised share. 0/0 counts as 1, x/0 as infinite;
+    ``details["zero_base"]`` is the share of such rows. ``details`` also holds `score_std`, the
+    standard error of the unclipped score, `risk` (the share of train rows in excess, p_S - p_T)
+    and `risk_lower` (its 95% lower bound). The threshold comes from the same rows, so that p_S and
+    p_T are no independent counts; the bootstrap resamples rows with both their ratios. Because of
+    the clipping a fresh real table scores below 100 in the mean, about 95 at 500 rows: that is the
+    baseline. This is a distance screen: it can raise an alarm, and a score of 100 does not clear a
+    release.
 
     References
     ----------
@@ -296,13 +170,22 @@ class PrivacyScore(Metric):
             )
             spread = float(np.std(p_s - p_t, ddof=1))
             log_spread = float(np.std(np.log(np.maximum(p_s, 0.5 / n)) - np.log(p_t), ddof=1))
-        both = np.clip(2.0 * np.mean(sample.second_real <= tail.threshold), tail.p_real**2, tail.p_real)
-        return Tail(tail, n, spread, log_spread, stats.null_clipped_mean(tail.p_real, float(both), n))
+        both = np.clip(
+            2.0 * np.mean(sample.second_real <= tail.threshold), tail.p_real**2, tail.p_real
+        )
+        return Tail(
+            tail, n, spread, log_spread, stats.null_clipped_mean(tail.p_real, float(both), n)
+        )
 
     def _combine(self, samples: list[Ratios], tails: list[Tail]) -> Result:
         scores = np.array([100.0 * min(1.0, tail.shares.ratio) for tail in tails])
-        log_spread = float(np.sqrt(np.mean([tail.log_spread**2 for tail in tails]) + _between(tails)))
-        p_s, p_t = (float(np.mean([getattr(t.shares, name) for t in tails])) for name in ("p_synthetic", "p_real"))
+        log_spread = float(
+            np.sqrt(np.mean([tail.log_spread**2 for tail in tails]) + _between(tails))
+        )
+        p_s, p_t = (
+            float(np.mean([getattr(t.shares, name) for t in tails]))
+            for name in ("p_synthetic", "p_real")
+        )
         risk_spread = float(np.sqrt(np.mean([tail.spread**2 for tail in tails])))
         ratio = p_t / p_s if p_s > 0 else float("inf")
         first = samples[0]
@@ -354,7 +237,10 @@ class PrivacyScore(Metric):
 
 def _between(tails: list[Tail]) -> float:
     """Return the variance of the log score between the splits."""
-    logs = [np.log(max(t.shares.p_real, 0.5 / t.n) / max(t.shares.p_synthetic, 0.5 / t.n)) for t in tails]
+    logs = [
+        np.log(max(t.shares.p_real, 0.5 / t.n) / max(t.shares.p_synthetic, 0.5 / t.n))
+        for t in tails
+    ]
     return float(np.var(logs, ddof=1)) if len(tails) > 1 else 0.0
 
 

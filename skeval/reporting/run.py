@@ -56,14 +56,15 @@ class ReportColumns:
 
     @classmethod
     def of(cls, columns: ReportColumns | int | Sequence[str] | None) -> ReportColumns:
-        """Return the choice that an int or a list of names stands for: the same for every section."""
+        """Return the choice that an int or a list of names stands for: the same everywhere."""
         if columns is None:
             return cls()
         if isinstance(columns, ReportColumns):
             return columns
         if isinstance(columns, int):
             return cls(columns, columns, columns, columns)
-        return cls(*([list(columns)] * 4))
+        names = list(columns)
+        return cls(names, names, names, names)
 
 
 def report(
@@ -168,7 +169,9 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
 def _writable(path: str | Path) -> Path:
     path = Path(path)
     if path.is_dir():
-        raise InvalidParameterError(f"report: {path} is a folder; name a file, such as {path / 'report.pdf'}.")
+        raise InvalidParameterError(
+            f"report: {path} is a folder; name a file, such as {path / 'report.pdf'}."
+        )
     if not path.parent.is_dir():
         raise InvalidParameterError(f"report: there is no folder {path.parent}; make it first.")
     return path

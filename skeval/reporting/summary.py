@@ -10,7 +10,7 @@ __all__ = ["raises_alarm", "summary"]
 
 
 def raises_alarm(result: Result) -> bool:
-    """Tell whether a value is significantly worse than its baseline: the interval leaves it out on the bad side."""
+    """Tell whether the interval lies wholly on the bad side of the baseline."""
     if result.tags is None or result.baseline is None or result.interval is None:
         return False
     low, high = result.interval
@@ -49,7 +49,9 @@ def _fidelity(result: SuiteResult) -> str:
         return ""
     beside = "" if found.baseline is None else f", where fresh real rows score {found.baseline:.1f}"
     worst = " and ".join(found.details["worst"]["columns"])
-    return f"Columns and pairs agree with train at {found.value:.1f} of 100{beside}; least in {worst}."
+    return (
+        f"Columns and pairs agree with train at {found.value:.1f} of 100{beside}; least in {worst}."
+    )
 
 
 def _privacy(result: SuiteResult) -> str:
@@ -71,6 +73,6 @@ def _privacy(result: SuiteResult) -> str:
     if not compared:
         return "No leak can be looked for without holdout rows: the screens have no baseline."
     return (
-        f"No leak found by these {compared} distance screens, which can raise an alarm and cannot clear "
-        "a release."
+        f"No leak found by these {compared} distance screens, which can raise an alarm and "
+        "cannot clear a release."
     )

@@ -99,7 +99,7 @@ class CodeBook:
         if not whole or top >= MAX_TABLE:
             values = np.unique(column)
             return cls(values, None, len(values))
-        size = 2 if np.isnan(top) else int(top) + 3
+        size = int(np.fmax(top, 0.0)) + 3
         seen = np.bincount(_slots(column, size), minlength=size) > 0
         n_seen = int(seen.sum())
         return cls(None, np.where(seen, np.cumsum(seen) - 1, n_seen), n_seen)

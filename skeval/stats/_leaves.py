@@ -1,4 +1,4 @@
-"""Compiled building of the neighbour engine's tree: order rows, cut them into leaves, box the leaves.
+"""Compiled building of the neighbour engine's tree: order rows, cut and box leaves.
 
 Rows are split where they differ most, seen on a sample: this shapes the tree only, and whatever its
 shape, the neighbours found are the same.
@@ -18,7 +18,7 @@ N_CODES = 256  # of a uint8 column
 
 @jit
 def _number_spread(column: Floats, weight: float, order: Ints, span: Ints, size: int) -> float:
-    """Mean capped deviation from the mean, over a strided sample of the span."""
+    """Return the mean capped deviation from the mean, over a strided sample of the span."""
     start, width = span[0], span[1] - span[0]
     total, present = 0.0, 0
     for t in range(size):
@@ -50,7 +50,7 @@ def _count_codes(column: Bytes, order: Ints, span: Ints, size: int, counts: Ints
 def _widest_column(
     numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int, counts: Ints
 ) -> int:
-    """Column with the largest spread, number columns first; -1 if none varies in the sample."""
+    """Return the column with the largest spread, numbers first; -1 if none varies in the sample."""
     best, widest = 0.0, -1
     for j in range(numbers.shape[0]):
         spread = _number_spread(numbers[j], weights[j], order, span, size)
@@ -160,9 +160,8 @@ def grow_leaves(
 ) -> tuple[Ints, Ints]:
     """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
 
-    Returns the ordered rows and the leaves' offsets. Sampling shapes the tree only; whatever the
-    shape, results are the same. Of two halves the smaller goes first, so that the stack stays below
-    log2(n) spans.
+    Returns the ordered rows and the leaves' offsets. Of two halves the smaller goes first, so that
+    the stack stays below log2(n) spans.
     """
     n = rows.size
     order, spare, counts = rows.copy(), np.empty(n, np.int64), np.zeros(N_CODES, np.int64)

@@ -119,7 +119,9 @@ def expected_total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> floa
         return float("nan")
     pooled = (np.asarray(counts_x) + np.asarray(counts_y)).ravel()
     pooled, cells = np.unique(pooled[pooled > 0].astype(np.int64), return_counts=True)
-    return float((cells * _hypergeometric_deviation(pooled, n, m)).sum() * (1.0 / n + 1.0 / m) / 2.0)
+    return float(
+        (cells * _hypergeometric_deviation(pooled, n, m)).sum() * (1.0 / n + 1.0 / m) / 2.0
+    )
 
 
 def _hypergeometric_deviation(pooled: np.ndarray, n: int, m: int) -> np.ndarray:
@@ -129,7 +131,9 @@ def _hypergeometric_deviation(pooled: np.ndarray, n: int, m: int) -> np.ndarray:
     possible = (v <= np.minimum(pooled, n)) & (m - pooled + v >= 0)
     k, x = pooled[possible], v[possible]
     log_p = (
-        _log_choose(k, x) + _log_choose(total - k, n - x) - _log_choose(np.asarray(total), np.asarray(n))
+        _log_choose(k, x)
+        + _log_choose(total - k, n - x)
+        - _log_choose(np.asarray(total), np.asarray(n))
     )
     deviation = np.zeros(pooled.shape)
     deviation[possible] = 2.0 * x * (m - k + x) / total * np.exp(log_p)
@@ -197,8 +201,8 @@ def deviation_interval(
     Notes
     -----
     Exchanging one row moves such a distance by at most 1/n (or 1/m), so that by McDiarmid's
-    inequality it strays from its mean by more than t = sqrt(ln(2 / (1 - level)) (1/n + 1/m) / 2) with
-    probability at most 1 - level. Its mean lies between the truth and the truth plus the bias
+    inequality it strays from its mean by more than t = sqrt(ln(2 / (1 - level)) (1/n + 1/m) / 2)
+    with probability at most 1 - level. Its mean lies between the truth and the truth plus the bias
     (Jensen). The interval is conservative: bootstrapping a distance instead adds noise twice.
 
     References

@@ -37,7 +37,7 @@ class _Index(Protocol):
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints: ...
 
 
-class MixedNearestNeighbors(BaseEstimator):  # type: ignore[misc]
+class MixedNearestNeighbors(BaseEstimator):
     r"""Find the nearest rows of a mixed table, exactly: 0 is a copy, 1 differs in everything.
 
     The distance is Gower's: the mean over columns of a difference between 0 and 1. A number column

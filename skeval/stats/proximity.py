@@ -57,8 +57,8 @@ def proximity(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> Proxim
     Parameters
     ----------
     to_synthetic, to_real : ndarray of shape (n,)
-        For each real row, the ratio of its distance to the nearest synthetic (other real) row to its
-        distance to the nearest row of its own table.
+        For each real row, the ratio of its distance to the nearest synthetic (other real) row to
+        its distance to the nearest row of its own table.
     q : float
         In (0, 1). The quantile is an order statistic: the least ratio to real rows with at least a
         share of q at or under it.
@@ -96,8 +96,8 @@ def proximity_covariance(to_synthetic: np.ndarray, to_real: np.ndarray, q: float
     -----
     The threshold is estimated from the same rows, and the share of real ratios is fixed near q, so
     the two shares are no independent counts. To first order (Bahadur) the synthetic share is the
-    mean of ``1(TSPR_i <= t) - rho 1(TTPR_i <= t)``, rho the slope of the synthetic share against the
-    real one at q, here a symmetric difference over ``p_real +- h``.
+    mean of ``1(TSPR_i <= t) - rho 1(TTPR_i <= t)``, rho the slope of the synthetic share against
+    the real one at q, here a symmetric difference over ``p_real +- h``.
     """
     n, tail = to_real.size, proximity(to_synthetic, to_real, q)
     p_s, p_t, t = tail.p_synthetic, tail.p_real, tail.threshold
@@ -122,12 +122,15 @@ def proximity_bootstrap(
     n_bootstrap: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bootstrap replicates of the shares (synthetic, real) in the tail, shape (n_bootstrap,) each.
+    """Return bootstrap replicates of the tail shares (synthetic, real), shape (n_bootstrap,) each.
 
     Rows are resampled, and with them both of their ratios; the threshold is estimated anew.
     """
     n = to_real.size
-    by_real, by_synthetic = np.argsort(to_real, kind="stable"), np.argsort(to_synthetic, kind="stable")
+    by_real, by_synthetic = (
+        np.argsort(to_real, kind="stable"),
+        np.argsort(to_synthetic, kind="stable"),
+    )
     real, synthetic = to_real[by_real], to_synthetic[by_synthetic]
     need = int(np.ceil(round(n * q, 9)))
     shares = np.empty((2, n_bootstrap))
@@ -143,7 +146,7 @@ def proximity_bootstrap(
 
 
 def null_clipped_mean(p_real: float, p_both: float, n: int) -> float:
-    """Return the mean of min(1, p_real / p_synthetic) for a synthetic table that is a fresh real sample.
+    """Return the mean of min(1, p_real / p_synthetic) if the synthetic table is a fresh sample.
 
     Parameters
     ----------
@@ -166,7 +169,7 @@ def null_clipped_mean(p_real: float, p_both: float, n: int) -> float:
 
 
 def closer_share(to_train: np.ndarray, to_holdout: np.ndarray, *, ties: float) -> float:
-    """Return the share of rows that are closer to train than to holdout; `ties` is what a tie counts.
+    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts.
 
     Examples
     --------
@@ -203,7 +206,7 @@ def permutation_variance(masses: np.ndarray, n_train: int) -> float:
 
 
 def share_standard_error(masses: np.ndarray, n_train: int) -> float:
-    """Return the standard error of the share of mass on train, the rows of each table being a sample.
+    """Return the standard error of the share of mass on train, each table being a sample.
 
     Parameters
     ----------
@@ -214,8 +217,8 @@ def share_standard_error(masses: np.ndarray, n_train: int) -> float:
 
     Notes
     -----
-    ``SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2``, s^2 the variances of the masses within each table. More
-    synthetic rows do not make it vanish: the evidence is limited by the real rows.
+    ``SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2``, s^2 the variances of the masses within each
+    table. More synthetic rows do not make it vanish: the evidence is limited by the real rows.
     """
     train, holdout = masses[:n_train], masses[n_train:]
     p = float(train.sum())
@@ -226,8 +229,8 @@ def share_standard_error(masses: np.ndarray, n_train: int) -> float:
 def bootstrap_medians(values: np.ndarray, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
     """Return bootstrap replicates of the median, shape (n_bootstrap,), without resampling the rows.
 
-    The rank of the median of a resample follows from the order statistics of uniform variables, whose law
-    is a beta distribution.
+    The rank of the median of a resample follows from the order statistics of uniform variables,
+    whose law is a beta distribution.
     """
     n = values.size
     middle = n // 2 + 1 if n % 2 else n // 2

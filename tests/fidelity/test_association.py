@@ -29,7 +29,9 @@ def test_iris_matrix(iris_halves):
 def test_backends_agree(noise_correction):
     train, synthetic = make_mixed(300, random_state=0), make_mixed(300, random_state=1)
     fast, package = (
-        PhikMatrixDifference(backend=backend, noise_correction=noise_correction).fit(train).evaluate(synthetic)
+        PhikMatrixDifference(backend=backend, noise_correction=noise_correction)
+        .fit(train)
+        .evaluate(synthetic)
         for backend in ("fast", "phik")
     )
     for name in ("train", "synthetic"):

@@ -38,7 +38,9 @@ def test_ks_by_hand(train, synthetic, value):
 def test_ks_of_iris_halves(iris_halves):
     columns = KSComplement().fit(iris_halves[0]).evaluate(iris_halves[1]).details["columns"]
     assert list(columns) == ["sl", "sw", "pl", "pw"]
-    np.testing.assert_allclose(list(columns.values()), [0.933333, 0.933333, 0.92, 0.933333], atol=1e-6)
+    np.testing.assert_allclose(
+        list(columns.values()), [0.933333, 0.933333, 0.92, 0.933333], atol=1e-6
+    )
 
 
 A, B = list("aaabbc"), list("aabbbd")

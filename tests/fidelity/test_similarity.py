@@ -113,7 +113,11 @@ def test_which_pairs_are_kept():
     assert len(set(pairs)) == 4
     assert result.details["n_pairs"] == 15
     every = SimilarityMatrix(n_pairs=None, pair_columns=3).fit(train).evaluate(synthetic)
-    assert {tuple(p["columns"]) for p in every.details["pairs"]} == {("a", "b"), ("a", "c"), ("b", "c")}
+    assert {tuple(p["columns"]) for p in every.details["pairs"]} == {
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+    }
 
 
 def test_no_measurable_column():
@@ -138,7 +142,9 @@ def test_histograms_of_the_details_show_no_rare_category_and_no_extreme():
         assert np.sum(pair["shares"]["synthetic"]) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("values", [[np.nan] * 30, [3.0] * 30, [0.0] * 30, list(range(30)), [-5e-12] * 15 + [1e12] * 15])
+@pytest.mark.parametrize(
+    "values", [[np.nan] * 30, [3.0] * 30, [0.0] * 30, list(range(30)), [-5e-12] * 15 + [1e12] * 15]
+)
 def test_histograms_of_odd_columns(values):
     table = pd.DataFrame({"x": values, "c": ["a"] * 30})
     context = Context.of(table, schema={"x": "continuous"}).with_synthetic(table)

@@ -8,7 +8,8 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
-from skeval.privacy.dcr import closeness, random_rows
+from skeval.privacy.dcr import closeness
+from skeval.privacy.dcr_baseline import random_rows
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -93,19 +94,30 @@ def test_shares_rise_with_the_leak():
     for leak in (0.0, 0.3, 0.7, 1.0):
         n = int(200 * leak)
         synthetic = pd.concat([TRAIN.iloc[:n], SYNTHETIC.iloc[n:]])
-        shares.append(evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, synthetic).details["closer_to_training"])
+        shares.append(
+            evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, synthetic).details[
+                "closer_to_training"
+            ]
+        )
         assert shares[-1] == pytest.approx(0.5 + 0.5 * leak, abs=0.08)
     assert shares == sorted(shares)
 
 
 def test_labels_exchanged_give_the_complement():
-    there = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, SYNTHETIC).details["closer_to_training"]
-    back = evaluate(DCROverfittingProtection(), HOLDOUT, TRAIN, SYNTHETIC).details["closer_to_training"]
+    there = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, SYNTHETIC).details[
+        "closer_to_training"
+    ]
+    back = evaluate(DCROverfittingProtection(), HOLDOUT, TRAIN, SYNTHETIC).details[
+        "closer_to_training"
+    ]
     assert there + back == pytest.approx(1.0)
 
 
 def test_scale_and_names_do_not_matter():
-    rescaled = [t.assign(age=3.0 * t["age"] - 7, city=t["city"].str.upper()) for t in (TRAIN, HOLDOUT, SYNTHETIC)]
+    rescaled = [
+        t.assign(age=3.0 * t["age"] - 7, city=t["city"].str.upper())
+        for t in (TRAIN, HOLDOUT, SYNTHETIC)
+    ]
     plain = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, SYNTHETIC).value
     assert evaluate(DCROverfittingProtection(), *rescaled).value == plain
 
@@ -114,7 +126,12 @@ def test_subsamples_are_averaged():
     metric = DCROverfittingProtection(num_rows_subsample=80, num_iterations=10)
     result = evaluate(metric, TRAIN, HOLDOUT, SYNTHETIC)
     singles = [
-        evaluate(DCROverfittingProtection(num_rows_subsample=80, random_state=i), TRAIN, HOLDOUT, SYNTHETIC)
+        evaluate(
+            DCROverfittingProtection(num_rows_subsample=80, random_state=i),
+            TRAIN,
+            HOLDOUT,
+            SYNTHETIC,
+        )
         for i in range(10)
     ]
     shares = [single.details["closer_to_training"] for single in singles]
@@ -125,12 +142,17 @@ def test_subsamples_are_averaged():
 
 @pytest.mark.parametrize("kind", [DCROverfittingProtection, DCRBaselineProtection])
 def test_iterations_need_a_subsample(kind):
-    with pytest.raises(InvalidParameterError, match="num_iterations=3 repeats one computation; give num_rows_subsample"):
+    with pytest.raises(
+        InvalidParameterError,
+        match="num_iterations=3 repeats one computation; give num_rows_subsample",
+    ):
         kind(num_iterations=3).fit(TRAIN, HOLDOUT)
 
 
 def test_own_ranges_are_of_the_default_space():
-    with pytest.raises(InvalidParameterError, match="scale='reference' is defined in space='gower' only"):
+    with pytest.raises(
+        InvalidParameterError, match="scale='reference' is defined in space='gower' only"
+    ):
         DCROverfittingProtection(scale="reference", space="euclidean").fit(TRAIN, HOLDOUT)
 
 
@@ -140,7 +162,10 @@ def test_standard_error_covers_under_the_null(n_holdout):
     held, scores, baselines = [], [], []
     for seed in range(300):
         rng = np.random.default_rng(seed)
-        tables = [pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc")) for n in (150, n_holdout, 200)]
+        tables = [
+            pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+            for n in (150, n_holdout, 200)
+        ]
         result = evaluate(DCROverfittingProtection(), *tables)
         d = result.details
         held.append(abs(d["closer_to_training"] - d["expected"]) <= 1.96 * d["standard_error"])
@@ -151,9 +176,9 @@ def test_standard_error_covers_under_the_null(n_holdout):
 
 
 def test_baseline_protection_by_hand(monkeypatch):
-    from skeval.privacy import dcr
+    from skeval.privacy import dcr_baseline
 
-    monkeypatch.setattr(dcr, "random_rows", lambda train, n, rng: column(5, 5))
+    monkeypatch.setattr(dcr_baseline, "random_rows", lambda train, n, rng: column(5, 5))
     result = DCRBaselineProtection().fit(column(0, 10)).evaluate(column(1, 4))
     assert result.value == 0.5
     assert (result.details["median_synthetic"], result.details["median_random"]) == (0.25, 0.5)
@@ -193,7 +218,8 @@ def test_random_rows_keep_to_the_columns_of_train():
     train = Context.of(
         TRAIN.assign(
             empty=np.nan,
-            note=["a text that is long enough to be one", "and another such text of many words"] * 100,
+            note=["a text that is long enough to be one", "and another such text of many words"]
+            * 100,
         ),
         schema={"note": "text"},
     ).train
@@ -211,5 +237,7 @@ def test_random_rows_keep_to_the_columns_of_train():
 
 def test_random_rows_do_not_depend_on_the_order_of_columns():
     train = Context.of(TRAIN).train
-    there, back = (random_rows(t, 50, np.random.default_rng(1)) for t in (train, train[train.columns[::-1]]))
+    there, back = (
+        random_rows(t, 50, np.random.default_rng(1)) for t in (train, train[train.columns[::-1]])
+    )
     pd.testing.assert_frame_equal(there, back[there.columns])

@@ -12,7 +12,7 @@ from skeval import Context, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy import NNDistanceDistributions, PrivacyScore
-from skeval.privacy.proximity import histograms
+from skeval.privacy.distances import histograms
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -22,7 +22,9 @@ def normal_tables(seed, n, leak=0.0, columns=3):
     train, holdout, synthetic = rng.normal(size=(3, n, columns))
     copied = rng.random(n) < leak
     synthetic[copied] = train[copied]
-    return [pd.DataFrame(rows, columns=list("abcdef")[:columns]) for rows in (train, holdout, synthetic)]
+    return [
+        pd.DataFrame(rows, columns=list("abcdef")[:columns]) for rows in (train, holdout, synthetic)
+    ]
 
 
 def evaluate(metric, tables):
@@ -33,7 +35,10 @@ def evaluate(metric, tables):
 @pytest.mark.parametrize("n_levels", [1000, 3])
 def test_distances_are_those_of_brute_force(n_levels):
     rng = np.random.default_rng(0)
-    tables = [pd.DataFrame(rng.integers(0, n_levels, (60, 2)).astype(float), columns=["x", "y"]) for _ in range(3)]
+    tables = [
+        pd.DataFrame(rng.integers(0, n_levels, (60, 2)).astype(float), columns=["x", "y"])
+        for _ in range(3)
+    ]
     # tables of few levels share rows, which fit would warn of
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
     result = NNDistanceDistributions().evaluate_context(context)
@@ -55,16 +60,24 @@ def test_distances_are_those_of_brute_force(n_levels):
     }
     levels = result.details["quantiles"]["levels"]
     for name, distances in expected.items():
-        np.testing.assert_allclose(result.details["quantiles"][name], np.quantile(distances, levels), atol=1e-9)
+        np.testing.assert_allclose(
+            result.details["quantiles"][name], np.quantile(distances, levels), atol=1e-9
+        )
     ks = ks_2samp(
-        expected["train to train"].round(9), expected["synthetic to synthetic"].round(9), method="asymp"
+        expected["train to train"].round(9),
+        expected["synthetic to synthetic"].round(9),
+        method="asymp",
     ).statistic
     assert result.value == pytest.approx(ks, abs=1e-9)
 
 
 def test_distributions_without_holdout():
     details = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC).details
-    assert set(details["histogram"]["shares"]) == {"train to train", "synthetic to synthetic", "synthetic to train"}
+    assert set(details["histogram"]["shares"]) == {
+        "train to train",
+        "synthetic to synthetic",
+        "synthetic to train",
+    }
 
 
 def test_sizes_are_matched_within_tables():
@@ -101,7 +114,9 @@ def test_histograms():
     assert flat["shares"]["a"][0] == 1.0
 
 
-@pytest.mark.parametrize("space", ["euclidean", TablePreprocessor(), FunctionTransformer(lambda f: f[["age"]])])
+@pytest.mark.parametrize(
+    "space", ["euclidean", TablePreprocessor(), FunctionTransformer(lambda f: f[["age"]])]
+)
 def test_other_spaces(space):
     for metric in (PrivacyScore(space=space), NNDistanceDistributions(space=space)):
         fresh = evaluate(metric, (TRAIN, HOLDOUT, SYNTHETIC))
@@ -206,5 +221,7 @@ def test_intervals_cover_under_the_null(se):
 @pytest.mark.slow
 def test_baseline_is_the_mean_score_of_a_fresh_table():
     results = [evaluate(PrivacyScore(se="delta"), normal_tables(seed, 500)) for seed in range(100)]
-    assert np.mean([r.value for r in results]) == pytest.approx(np.mean([r.baseline for r in results]), abs=1.5)
+    assert np.mean([r.value for r in results]) == pytest.approx(
+        np.mean([r.baseline for r in results]), abs=1.5
+    )
     assert np.mean([r.baseline for r in results]) == pytest.approx(94.8, abs=2.0)

@@ -19,7 +19,9 @@ from skeval.stats.association import cramers_v
 def test_known_values(table, plain, corrected):
     table = np.array(table)
     assert cramers_v(table, bias_correction=False) == pytest.approx(plain, abs=1e-9)
-    assert cramers_v(table, bias_correction=False) == pytest.approx(association(table, "cramer", correction=False))
+    assert cramers_v(table, bias_correction=False) == pytest.approx(
+        association(table, "cramer", correction=False)
+    )
     if corrected is not None:
         assert cramers_v(table) == pytest.approx(corrected, abs=1e-6)
 
@@ -49,4 +51,6 @@ def test_one_level_is_no_association():
 def test_corrected_value_is_zero_in_the_mean_of_independent_columns():
     rng = np.random.default_rng(0)
     tables = [np.bincount(rng.integers(0, 25, 100), minlength=25).reshape(5, 5) for _ in range(200)]
-    assert np.mean([cramers_v(t) for t in tables]) < 0.5 * np.mean([cramers_v(t, bias_correction=False) for t in tables])
+    assert np.mean([cramers_v(t) for t in tables]) < 0.5 * np.mean(
+        [cramers_v(t, bias_correction=False) for t in tables]
+    )

@@ -17,14 +17,21 @@ VALUES = arrays(float, st.integers(1, 30), elements=st.sampled_from([-1.0, 0.0, 
 @given(VALUES, VALUES)
 @settings(deadline=None)
 def test_kolmogorov_is_scipys(x, y):
-    assert d.kolmogorov_distance(x, y) == pytest.approx(ks_2samp(x, y, method="exact").statistic, abs=1e-12)
+    assert d.kolmogorov_distance(x, y) == pytest.approx(
+        ks_2samp(x, y, method="exact").statistic, abs=1e-12
+    )
     assert d.kolmogorov_distance(x, y) == d.kolmogorov_distance(y, x)
     assert d.kolmogorov_distance(x, x) == 0.0
 
 
 @pytest.mark.parametrize(
     ("x", "y", "distance"),
-    [([1], [2], 1.0), ([1, 2, 3, 4], [2, 3, 4, 5], 0.25), ([1, 0], [1, 1], 0.5), ([-np.inf, 1], [1, np.inf], 0.5)],
+    [
+        ([1], [2], 1.0),
+        ([1, 2, 3, 4], [2, 3, 4, 5], 0.25),
+        ([1, 0], [1, 1], 0.5),
+        ([-np.inf, 1], [1, np.inf], 0.5),
+    ],
 )
 def test_kolmogorov_by_hand(x, y, distance):
     assert d.kolmogorov_distance(np.array(x, float), np.array(y, float)) == distance
@@ -58,7 +65,9 @@ def test_expectation_by_summing_the_hypergeometric(p, q):
     expected = 0.0
     for pooled in p + q:
         x = np.arange(pooled + 1)
-        expected += (hypergeom.pmf(x, n + m, pooled, n) * np.abs(x / n - (pooled - x) / m)).sum() / 2
+        expected += (
+            hypergeom.pmf(x, n + m, pooled, n) * np.abs(x / n - (pooled - x) / m)
+        ).sum() / 2
     assert d.expected_total_variation(p, q) == pytest.approx(expected, abs=1e-9)
 
 
@@ -68,7 +77,9 @@ def test_expectation_over_all_relabellings():
         d.total_variation(np.bincount(order[:2], minlength=3), np.bincount(order[2:], minlength=3))
         for order in map(np.array, permutations(rows))
     ]
-    exact = d.expected_total_variation(np.bincount(rows[:2], minlength=3), np.bincount(rows[2:], minlength=3))
+    exact = d.expected_total_variation(
+        np.bincount(rows[:2], minlength=3), np.bincount(rows[2:], minlength=3)
+    )
     assert exact == pytest.approx(np.mean(found), abs=1e-12)
 
 
@@ -76,7 +87,9 @@ def test_expectation_over_all_relabellings():
 def test_expectation_agrees_with_the_published_simulation(n, m, published):
     rng, p = np.random.default_rng(0), np.array([0.5, 0.3, 0.15, 0.05])
     pools = [(rng.multinomial(n, p), rng.multinomial(m, p)) for _ in range(400)]
-    assert np.mean([d.expected_total_variation(x, y) for x, y in pools]) == pytest.approx(published, rel=0.02)
+    assert np.mean([d.expected_total_variation(x, y) for x, y in pools]) == pytest.approx(
+        published, rel=0.02
+    )
 
 
 @pytest.mark.parametrize(("n", "m", "simulated"), [(500, 500, 0.0536), (1000, 200, 0.0668)])
@@ -117,6 +130,9 @@ def test_intervals_of_total_variation_cover(q):
 
 
 def test_intervals_shrink_with_the_rows():
-    widths = [np.diff(d.deviation_interval(0.5, d.kolmogorov_bias(n, n), 2 / n))[0] for n in (100, 1000, 10_000)]
+    widths = [
+        np.diff(d.deviation_interval(0.5, d.kolmogorov_bias(n, n), 2 / n))[0]
+        for n in (100, 1000, 10_000)
+    ]
     assert widths[0] > widths[1] > widths[2]
     assert widths[2] < 0.06

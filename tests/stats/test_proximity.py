@@ -22,7 +22,11 @@ def test_proximity_by_hand():
 
 
 def test_proximity_of_the_toy_table():
-    nn = {"SR": np.array([0, 0.2, 1, 4]), "HR": np.array([2, 1, 2, 2]), "loo": np.array([1, 1, 3, 5])}
+    nn = {
+        "SR": np.array([0, 0.2, 1, 4]),
+        "HR": np.array([2, 1, 2, 2]),
+        "loo": np.array([1, 1, 3, 5]),
+    }
     np.testing.assert_allclose(s.ratios(nn["SR"], nn["loo"]), [0, 0.2, 1 / 3, 0.8])
     np.testing.assert_allclose(s.ratios(nn["HR"], nn["loo"]), [2, 1, 2 / 3, 0.4])
 
@@ -60,19 +64,28 @@ def leaky_ratios(rng, n, leak):
         for other in (synthetic, holdout, train)
     ]
     base = nearest[2][:, 1]
-    return s.ratios(nearest[0][:, 0], base), s.ratios(nearest[1][:, 0], base), s.ratios(nearest[1][:, 1], base)
+    return (
+        s.ratios(nearest[0][:, 0], base),
+        s.ratios(nearest[1][:, 0], base),
+        s.ratios(nearest[1][:, 1], base),
+    )
 
 
 @pytest.fixture(scope="module")
 def simulated():
     """Ratios of 150 independent tables at each of three leaks."""
-    return {leak: [leaky_ratios(np.random.default_rng([7, i]), 200, leak) for i in range(150)] for leak in (0, 0.1, 0.3)}
+    return {
+        leak: [leaky_ratios(np.random.default_rng([7, i]), 200, leak) for i in range(150)]
+        for leak in (0, 0.1, 0.3)
+    }
 
 
 @pytest.mark.parametrize("leak", [0, 0.1, 0.3])
 def test_standard_errors_are_those_of_independent_tables(simulated, leak):
     shares = [s.proximity(tspr, ttpr, 0.1).p_synthetic for tspr, ttpr, _ in simulated[leak]]
-    linearised = [s.proximity_covariance(tspr, ttpr, 0.1) ** 0.5 for tspr, ttpr, _ in simulated[leak]]
+    linearised = [
+        s.proximity_covariance(tspr, ttpr, 0.1) ** 0.5 for tspr, ttpr, _ in simulated[leak]
+    ]
     replicates = [
         s.proximity_bootstrap(tspr, ttpr, 0.1, 100, np.random.default_rng(i))[0].std(ddof=1)
         for i, (tspr, ttpr, _) in enumerate(simulated[leak])
@@ -116,7 +129,9 @@ def test_standard_error_agrees_with_the_permutation_variance_at_the_null():
     masses = np.random.default_rng(1).dirichlet(np.ones(2000))
     masses[:1000] *= 0.5 / masses[:1000].sum()
     masses[1000:] *= 0.5 / masses[1000:].sum()
-    assert s.share_standard_error(masses, 1000) == pytest.approx(s.permutation_variance(masses, 1000) ** 0.5, rel=0.01)
+    assert s.share_standard_error(masses, 1000) == pytest.approx(
+        s.permutation_variance(masses, 1000) ** 0.5, rel=0.01
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])

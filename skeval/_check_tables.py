@@ -1,0 +1,66 @@
+"""Tables that the common checks try a metric on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context
+from skeval.datasets import make_mixed
+
+__all__ = ["ODD_TABLES", "Tables", "default_tables", "noise"]
+
+Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
+
+
+def default_tables() -> Tables:
+    """Return small mixed tables: train, holdout, synthetic."""
+    train, holdout, synthetic = (make_mixed(120, random_state=seed) for seed in range(3))
+    return train, holdout, synthetic
+
+
+def noise(train: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of independent uniform columns, as the canonical table has them."""
+    from skeval.privacy.dcr_baseline import random_rows
+
+    return random_rows(Context.of(train).train, len(train), np.random.default_rng(0))
+
+
+def _all_missing(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(**{str(table.columns[0]): np.full(len(table), np.nan)})
+
+
+def _constant(table: pd.DataFrame) -> pd.DataFrame:
+    first = table.iloc[:, 0].dropna().iloc[0]
+    return table.assign(**{str(table.columns[0]): [first] * len(table)})
+
+
+def _new_category(table: pd.DataFrame) -> pd.DataFrame:
+    changed = table.copy()
+    for column in changed.columns:
+        if changed[column].dtype == object or isinstance(changed[column].dtype, pd.StringDtype):
+            changed[column] = [f"new-{i % 3}" for i in range(len(changed))]
+    return changed
+
+
+def _infinite(table: pd.DataFrame) -> pd.DataFrame:
+    changed = table.copy()
+    for column in changed.columns:
+        if pd.api.types.is_float_dtype(changed[column].dtype):
+            changed[column] = np.where(np.arange(len(changed)) % 5 == 0, np.inf, changed[column])
+    return changed
+
+
+ODD_TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "an all-missing column": _all_missing,
+    "a constant column": _constant,
+    "new categories": _new_category,
+    "infinities": _infinite,
+    "nullable dtypes": lambda table: table.convert_dtypes(),
+    "one row": lambda table: table.iloc[:1],
+    "a third of the rows": lambda table: table.iloc[::3],
+    "one column": lambda table: table.iloc[:, :1],
+    "duplicated rows": lambda table: pd.concat([table, table], ignore_index=True),
+}

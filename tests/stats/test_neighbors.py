@@ -1,0 +1,530 @@
+"""The neighbour engine against a brute force written here from the rule, bit for bit."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skeval.exceptions import InvalidParameterError
+from skeval.stats import _tree
+from skeval.stats._chunks import chunk_edges
+from skeval.stats._columns import CodeBook, column_lines
+from skeval.stats.neighbors import MixedNearestNeighbors
+
+NAN, INF = np.nan, np.inf
+BACKENDS = ["numba", "numpy"]
+ADULT_LIKE = list(range(3, 7))
+
+
+# -- the rule, once more ---------------------------------------------------------------------------
+
+
+def brute_sums(X, Y, ranges, categorical):
+    """Rounded sums of all pairs, shape (n_queries, n_rows)."""
+    sums = np.zeros((len(Y), len(X)))
+    numeric = []
+    for j in range(X.shape[1]):
+        a, b = Y[:, j, None], X[None, :, j]
+        if not categorical[j]:
+            a, b = np.clip(a, -1e200, 1e200), np.clip(b, -1e200, 1e200)
+        one_missing = np.isnan(a) ^ np.isnan(b)
+        both_missing = np.isnan(a) & np.isnan(b)
+        if categorical[j] or not (np.isfinite(ranges[j]) and ranges[j] >= 1e-300):
+            sums += np.where(both_missing, 0.0, np.where(a == b, 0.0, 1.0))
+        else:
+            with np.errstate(over="ignore"):
+                gap = np.fmin(np.abs(a - b) * (1.0 / ranges[j]), 1.0)
+            numeric.append(np.where(both_missing, 0.0, np.where(one_missing, 1.0, gap)))
+    for gap in numeric:
+        sums += gap
+    return np.rint(sums * 2.0**32) / 2.0**32
+
+
+def finite_ranges(X):
+    columns = [column[np.isfinite(column)] for column in X.T]
+    return np.array([np.ptp(column) if column.size else NAN for column in columns])
+
+
+def brute_neighbors(X, Y, ranges, categorical, k, exclude=None):
+    sums = brute_sums(X, Y, ranges, categorical)
+    for query, own in enumerate([] if exclude is None else exclude):
+        if own >= 0:
+            sums[query, own] = INF
+    order = np.argsort(sums, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(sums, order, axis=1) / X.shape[1], order
+
+
+def assert_same(found, expected):
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+    assert found[0].dtype == np.float64
+    assert found[1].dtype == np.int64
+
+
+# -- random tables ---------------------------------------------------------------------------------
+
+NUMBERS = {
+    "smooth": st.floats(-3, 3).map(lambda x: round(x, 3)),
+    "discrete": st.integers(0, 7).map(float),
+    "holes": st.sampled_from([0.0, 1.0, 2.5, NAN]),
+    "constant": st.just(4.0),
+    "missing": st.just(NAN),
+    "infinite": st.sampled_from([-INF, INF, NAN, 0.0, 1.0, 3.0, 1e250]),
+    "wild": st.floats(allow_nan=True, allow_infinity=True, allow_subnormal=False),
+}
+CODES = {
+    "narrow": st.sampled_from([0.0, 1.0, 2.0, NAN]),
+    "sparse": st.sampled_from([0.0, 7.0, 900.0, 2.0**40, 2.0**53]),
+    "many": st.integers(0, 3000).map(float),
+}
+FOREIGN = {  # what queries hold that reference rows need not
+    "number": st.sampled_from([-1e6, 1e6, 0.1, NAN, INF]),
+    "code": st.sampled_from([0.0, 5.0, 123_456.0, 2.0**60, NAN]),
+}
+
+
+@st.composite
+def problems(draw):
+    """Reference rows (some of them twice), queries (some of them reference rows), the mask."""
+    kinds = draw(st.lists(st.sampled_from([*NUMBERS, *CODES]), min_size=1, max_size=6))
+    categorical = np.array([kind in CODES for kind in kinds])
+    n, m = draw(st.integers(1, 40)), draw(st.integers(0, 12))
+
+    def table(rows, foreign):
+        columns = []
+        for kind in kinds:
+            cells = CODES[kind] if kind in CODES else NUMBERS[kind]
+            if foreign:
+                cells = st.one_of(cells, FOREIGN["code" if kind in CODES else "number"])
+            columns.append(draw(st.lists(cells, min_size=rows, max_size=rows)))
+        return np.array(columns, dtype=float).reshape(len(kinds), rows).T
+
+    X, Y = table(n, foreign=False), table(m, foreign=True)
+    again = draw(st.lists(st.integers(0, n - 1), max_size=8))
+    return np.vstack([X, X[again]]), np.vstack([Y, X[again[:4]]]), categorical
+
+
+def engines(ranges, categorical, leaf_size):
+    return [
+        MixedNearestNeighbors(ranges, categorical, leaf_size=leaf_size, backend=backend)
+        for backend in BACKENDS
+    ]
+
+
+FEW, SOME = settings(max_examples=40, deadline=None), settings(max_examples=150, deadline=None)
+
+
+@SOME
+@given(problems(), st.integers(1, 5), st.sampled_from([1, 2, 3, 8, None]))
+def test_kneighbors_is_brute_force_bit_for_bit(problem, k, leaf_size):
+    X, Y, categorical = problem
+    k = min(k, len(X))
+    with np.errstate(over="ignore"):
+        ranges = finite_ranges(X)
+    expected = brute_neighbors(X, Y, ranges, categorical, k)
+    for engine in engines(ranges, categorical, leaf_size):
+        assert_same(engine.fit(X).kneighbors(Y, k), expected)
+
+
+@FEW
+@given(problems(), st.integers(1, 3), st.sampled_from([1, 2, 4]))
+def test_exclude_leaves_out_the_own_row_and_no_duplicate(problem, k, leaf_size):
+    X, _, categorical = problem
+    X = np.vstack([X, X])
+    own = np.where(np.arange(len(X)) % 3 == 2, -1, np.arange(len(X)))
+    k = min(k, len(X) - 1)
+    with np.errstate(over="ignore"):
+        ranges = finite_ranges(X)
+    expected = brute_neighbors(X, X, ranges, categorical, k, own)
+    assert (expected[0][:, 0] == 0).all()
+    for engine in engines(ranges, categorical, leaf_size):
+        assert_same(engine.fit(X).kneighbors(X, k, exclude=own), expected)
+
+
+@FEW
+@given(problems(), st.integers(0, 2**32), st.sampled_from([1, 2, 4, None]))
+def test_count_within_is_brute_force(problem, seed, leaf_size):
+    X, Y, categorical = problem
+    with np.errstate(over="ignore"):
+        ranges = finite_ranges(X)
+    sums = brute_sums(X, Y, ranges, categorical)
+    near = MixedNearestNeighbors(ranges, categorical).fit(X)
+    rng = np.random.default_rng(seed)
+    own = near.kneighbors(X, min(3, len(X)))[0][:, -1]  # boundaries are met exactly
+    radii = np.where(rng.random(len(X)) < 0.2, rng.choice([-0.5, NAN, 0.0, 2.0, INF]), own)
+    expected = (sums <= np.where(radii >= 0, np.rint(np.fmin(radii, 1) * X.shape[1] * 2.0**32), -1)
+                / 2.0**32).sum(axis=1)  # fmt: skip
+    for engine in engines(ranges, categorical, leaf_size):
+        engine.fit(X)
+        np.testing.assert_array_equal(engine.count_within(Y, radii), expected)
+        np.testing.assert_array_equal(
+            engine.count_within(Y, radii, limit=1), np.minimum(expected, 1)
+        )
+
+
+@FEW
+@given(problems())
+def test_distance_is_symmetric_and_zero_to_itself(problem):
+    X, Y, categorical = problem
+    ranges = np.where(categorical, NAN, 2.0)
+    there = MixedNearestNeighbors(ranges, categorical).fit(X).kneighbors(Y, len(X))
+    for row, (distances, indices) in zip(Y, zip(*there, strict=True), strict=True):
+        back = MixedNearestNeighbors(ranges, categorical).fit(row[None]).kneighbors(X[indices])
+        np.testing.assert_array_equal(back[0][:, 0], distances)
+    assert (MixedNearestNeighbors(ranges, categorical).fit(X).kneighbors(X)[0] == 0).all()
+
+
+# -- ties ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_sevenths_equal_one_seventh_twice(backend):
+    X = np.array([[30.0, 30.0], [32.0, 30.0], [31.0, 31.0], [30.0, 32.0]])
+    near = MixedNearestNeighbors([7.0, 7.0], backend=backend).fit(X[::-1])
+    distances, indices = near.kneighbors(X[:1], 4)
+    assert indices.tolist() == [[3, 0, 1, 2]]
+    assert distances[0, 1] == distances[0, 2] == distances[0, 3]
+
+
+@pytest.mark.parametrize("levels", [4, 8])
+@pytest.mark.parametrize("n_columns", [4, 8, 15])
+def test_order_on_discrete_data_is_that_of_fractions(levels, n_columns):
+    rng = np.random.default_rng(levels * n_columns)
+    X, Y = rng.integers(0, levels, (60, n_columns)), rng.integers(0, levels, (40, n_columns))
+    spans = rng.integers(3, levels + 6, n_columns)
+    near = MixedNearestNeighbors(spans, leaf_size=4).fit(X)
+    indices = near.kneighbors(Y, 10)[1]
+    for query, found in zip(Y, indices, strict=True):
+        exact = [
+            sum(
+                min(Fraction(1), Fraction(abs(int(a - b)), int(span)))
+                for a, b, span in zip(query, row, spans, strict=True)
+            )
+            for row in X
+        ]
+        assert found.tolist() == sorted(range(len(X)), key=lambda i: (exact[i], i))[:10]
+
+
+def test_lowest_index_wins_among_copies():
+    X = np.zeros((5000, 3))
+    X[:, 0] = np.arange(5000) % 7
+    near = MixedNearestNeighbors(leaf_size=16).fit(X)
+    assert near.kneighbors(X[:7], 3)[1].tolist() == [[i, i + 7, i + 14] for i in range(7)]
+
+
+# -- same bits whatever the machinery --------------------------------------------------------------
+
+
+def mixed_table(n, seed):
+    """Three correlated numbers with holes, four categorical columns, one with 2,000 codes."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n, 1))
+    numbers = hidden + 0.3 * rng.normal(size=(n, 3))
+    codes = np.floor(np.clip(hidden + rng.normal(size=(n, 4)) + 3, 0, 6) * [1, 2, 3, 333])
+    table = np.hstack([numbers.round(2), codes])
+    table[rng.random(table.shape) < 0.03] = NAN
+    return table
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return MixedNearestNeighbors(categorical=ADULT_LIKE).fit(mixed_table(3000, 0))
+
+
+@pytest.fixture(scope="module")
+def queries():
+    return mixed_table(700, 1)
+
+
+@pytest.fixture(scope="module")
+def answer(fitted, queries):
+    return fitted.kneighbors(queries, 4)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"n_jobs": 2}, {"leaf_size": 5}, {"leaf_size": 10_000}, {"backend": "numpy"},
+     {"backend": "numpy", "n_jobs": 2}],
+)  # fmt: skip
+def test_bits_do_not_depend_on_how_they_are_found(fitted, queries, answer, other):
+    again = clone(fitted).set_params(**other).fit(mixed_table(3000, 0))
+    assert_same(again.kneighbors(queries, 4), answer)
+    radii = fitted.kneighbors(mixed_table(3000, 0), 5)[0][:, -1]
+    expected = fitted.count_within(queries, radii)
+    assert expected.max() > expected.min()
+    np.testing.assert_array_equal(again.count_within(queries, radii), expected)
+    np.testing.assert_array_equal(
+        again.count_within(queries, radii, limit=2), np.minimum(expected, 2)
+    )
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_bits_do_not_depend_on_bounds(fitted, queries, answer, bounded):
+    again = pickle.loads(pickle.dumps(fitted))
+    again._index = replace(again._index, bounded=bounded)
+    assert_same(again.kneighbors(queries, 4), answer)
+
+
+def test_distances_do_not_depend_on_the_other_rows(queries):
+    X, ranges = mixed_table(600, 2), [4.0, 4.0, 4.0, NAN, NAN, NAN, NAN]
+    whole = MixedNearestNeighbors(ranges, ADULT_LIKE).fit(X).kneighbors(queries, 600)
+    for half in (slice(0, 300), slice(300, 600)):
+        alone = MixedNearestNeighbors(ranges, ADULT_LIKE).fit(X[half]).kneighbors(queries, 300)
+        mine = (whole[1] >= half.start) & (whole[1] < half.stop)
+        assert_same(alone, (whole[0][mine].reshape(-1, 300), whole[1][mine].reshape(-1, 300)
+                            - half.start))  # fmt: skip
+
+
+def test_bounds_are_dropped_where_they_do_not_pay():
+    rng = np.random.default_rng(0)
+    near = MixedNearestNeighbors(leaf_size=32).fit(rng.random((2000, 40)))
+    Y = rng.random((600, 40))
+    packed = near._index._sort(near._columns.encode(column_lines(Y)))
+    own = np.full(len(Y), -1)
+    assert not near._index._bounds_pay(packed, own, 1)
+    unbounded = near.kneighbors(Y, 2)
+    near._index = replace(near._index, bounded=True)
+    assert_same(near.kneighbors(Y, 2), unbounded)
+
+
+def test_many_threads_may_ask_at_once(fitted, queries, answer):
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: fitted.kneighbors(queries, 4), range(8)):
+            assert_same(found, answer)
+
+
+def test_chunks_can_travel_to_another_process(fitted, queries):
+    index = fitted._index
+    packed = index._sort(fitted._columns.encode(column_lines(queries)))
+    own = np.full(len(queries), -1)
+    call = (_tree._nearest_chunk, (0, 64, index.forest, packed, own, 2, True))
+    function, arguments = pickle.loads(pickle.dumps(call))
+    assert_same(function(*arguments), call[0](*call[1]))
+
+
+# -- shapes at the edge ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n_columns", [254, 255, 256, 300, 600])
+def test_more_narrow_columns_than_a_byte_counts(backend, n_columns):
+    rng = np.random.default_rng(n_columns)
+    X = np.vstack([rng.integers(0, 3, (200, n_columns)), np.full((20, n_columns), 5)]).astype(float)
+    Y = np.vstack([rng.integers(0, 3, (20, n_columns)), np.full((2, n_columns), 9)]).astype(float)
+    Y[:5, 7:] = X[:5, 7:]
+    categorical = np.ones(n_columns, dtype=bool)
+    near = MixedNearestNeighbors(categorical=categorical, leaf_size=8, backend=backend).fit(X)
+    expected = brute_neighbors(X, Y, np.full(n_columns, NAN), categorical, 3)
+    assert (expected[0][-1] == 1.0).all()
+    assert_same(near.kneighbors(Y, 3), expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n_codes", [253, 254, 255, 256, 4000])
+def test_codes_that_fit_a_byte_and_codes_that_do_not(backend, n_codes):
+    codes = np.arange(n_codes, dtype=float)
+    X = np.column_stack([codes, codes % 2])
+    Y = np.column_stack([np.r_[codes[::7], n_codes + 3.0, NAN], np.zeros(len(codes[::7]) + 2)])
+    near = MixedNearestNeighbors(None, [0, 1], backend=backend, leaf_size=64).fit(X)
+    expected = brute_neighbors(X, Y, [NAN, NAN], [True, True], 3)
+    assert_same(near.kneighbors(Y, 3), expected)
+    assert near.kneighbors(Y)[0][-1, 0] == 0.5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_row_one_column(backend):
+    near = MixedNearestNeighbors(backend=backend).fit([[3.0]])
+    assert_same(near.kneighbors([[3.0], [4.0], [NAN]]), ([[0.0], [1.0], [1.0]], [[0], [0], [0]]))
+    assert near.count_within([[3.0], [4.0]], 0.5).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_no_queries_give_empty_answers(backend):
+    near = MixedNearestNeighbors(categorical=[1], backend=backend).fit([[1.0, 0.0], [2.0, 1.0]])
+    distances, indices = near.kneighbors(np.empty((0, 2)), 2)
+    assert distances.shape == indices.shape == (0, 2)
+    assert near.count_within(np.empty((0, 2)), 1.0).shape == (0,)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_zero_radii_count_copies(backend):
+    X = np.repeat([[1.0, 0.0], [2.0, 1.0], [NAN, 1.0]], [3, 2, 4], axis=0)
+    near = MixedNearestNeighbors([1.0, NAN], [1], leaf_size=1, backend=backend).fit(X)
+    Y = [[1.0, 0.0], [NAN, 1.0], [1.0, 1.0]]
+    assert near.count_within(Y, 0.0).tolist() == [3, 4, 0]
+    assert near.count_within(Y, np.zeros(9), limit=2).tolist() == [2, 2, 0]
+    assert near.count_within(Y, np.nan).tolist() == [0, 0, 0]
+    assert near.count_within(Y, -1e-12).tolist() == [0, 0, 0]
+    assert near.count_within(Y, np.inf).tolist() == [9, 9, 9]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("span", [0.0, INF, NAN, 1e-310])
+def test_without_a_usable_range_values_only_differ(backend, span):
+    near = MixedNearestNeighbors([span], backend=backend).fit([[1.0], [1.0 + 1e-15], [NAN]])
+    distances, indices = near.kneighbors([[1.0 + 1e-15], [7.0], [NAN]])
+    assert distances.ravel().tolist() == [0.0, 1.0, 0.0]
+    assert indices.ravel().tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_infinity_is_far_from_all_but_itself(backend):
+    near = MixedNearestNeighbors(backend=backend).fit([[0.0], [INF], [-INF], [10.0], [NAN]])
+    distances, indices = near.kneighbors([[INF], [-INF], [5.0], [1e308]])
+    assert distances.ravel().tolist() == [0.0, 0.0, 0.5, 0.0]
+    assert indices.ravel().tolist() == [1, 2, 0, 1]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_huge_range_keeps_missing_a_unit_away(backend):
+    near = MixedNearestNeighbors([1e305], backend=backend).fit([[NAN], [3.0]])
+    assert_same(near.kneighbors([[NAN], [5.0]], 2), ([[0.0, 1.0], [0.0, 1.0]], [[0, 1], [1, 0]]))
+
+
+def test_memory_order_of_the_table_does_not_matter(fitted, queries, answer):
+    again = clone(fitted).fit(np.asfortranarray(mixed_table(3000, 0)))
+    assert_same(again.kneighbors(np.asfortranarray(queries), 4), answer)
+
+
+def test_input_is_left_as_it_was(queries):
+    X, Y = mixed_table(300, 4), queries.copy()
+    X.flags.writeable = Y.flags.writeable = False
+    near = MixedNearestNeighbors(categorical=ADULT_LIKE).fit(X)
+    near.kneighbors(Y)
+    near.count_within(Y, 0.1)
+    np.testing.assert_array_equal(Y, queries)
+    np.testing.assert_array_equal(X, mixed_table(300, 4))
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_too_many_neighbours_names_both_numbers(backend):
+    near = MixedNearestNeighbors(backend=backend).fit(np.arange(4.0)[:, None])
+    assert near.kneighbors([[0.0]], 4)[1].tolist() == [[0, 1, 2, 3]]
+    with pytest.raises(ValueError, match=r"n_neighbors=5 .* 4 reference rows"):
+        near.kneighbors([[0.0]], 5)
+    with pytest.raises(ValueError, match=r"n_neighbors=4 .* 3 reference rows besides"):
+        near.kneighbors([[0.0]], 4, exclude=[0])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"backend": "cuda"}, "backend must be"),
+        ({"leaf_size": 0}, "leaf_size must be"),
+        ({"ranges": [1.0]}, "ranges must be 2 numbers"),
+        ({"ranges": [1.0, -1.0]}, "ranges must be 2 numbers"),
+        ({"categorical": [2]}, "positions from 0 to 1"),
+        ({"categorical": [-1]}, "positions from 0 to 1"),
+        ({"categorical": ["sex"]}, "positions from 0 to 1"),
+        ({"categorical": [True]}, "categorical must be 2 bools"),
+        ({"categorical": [0]}, "column 0 is categorical .* got 0.5"),
+        ({"categorical": [1]}, "column 1 is categorical .* got -3"),
+    ],
+)
+def test_fit_says_what_is_wrong(parameters, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        MixedNearestNeighbors(**parameters).fit([[0.5, -3.0], [1.5, -4.0]])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda near: near.kneighbors([[0.5, 1.0]]), "column 0 is categorical"),
+        (lambda near: near.kneighbors([[INF, 1.0]]), "column 0 is categorical"),
+        (lambda near: near.kneighbors([[0.0, 1.0]], 0), "n_neighbors must be"),
+        (lambda near: near.kneighbors([[0.0, 1.0]], exclude=[0, 1]), "one int for each of the 1"),
+        (lambda near: near.kneighbors([[0.0, 1.0]], exclude=[0.0]), "exclude must be one int"),
+        (lambda near: near.kneighbors([[0.0, 1.0]], exclude=[2]), "index of the 2 reference"),
+        (lambda near: near.count_within([[0.0, 1.0]], [1.0]), "one for each of the 2 reference"),
+        (lambda near: near.count_within([[0.0, 1.0]], 1.0, limit=0), "limit must be"),
+        (lambda near: near.kneighbors([[0.0]]), "features"),
+    ],
+)
+def test_queries_say_what_is_wrong(call, message):
+    near = MixedNearestNeighbors(categorical=[0]).fit([[0.0, 1.0], [1.0, 2.0]])
+    with pytest.raises(ValueError, match=message):
+        call(near)
+
+
+def test_unfitted_says_so():
+    with pytest.raises(NotFittedError):
+        MixedNearestNeighbors().kneighbors([[0.0]])
+    with pytest.raises(NotFittedError):
+        MixedNearestNeighbors().count_within([[0.0]], 1.0)
+
+
+# -- an estimator ----------------------------------------------------------------------------------
+
+
+def test_fitted_attributes_and_parameters(fitted):
+    assert (fitted.n_features_in_, fitted.n_samples_fit_, fitted.backend_) == (7, 3000, "numba")
+    assert clone(fitted).get_params() == fitted.get_params()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_pickle_keeps_the_rows(fitted, queries, answer, backend):
+    near = clone(fitted).set_params(backend=backend).fit(mixed_table(3000, 0))
+    assert_same(pickle.loads(pickle.dumps(near)).kneighbors(queries, 4), answer)
+
+
+def test_mask_and_positions_say_the_same(queries):
+    X, mask = mixed_table(50, 3), np.arange(7) >= 3
+    by_mask = MixedNearestNeighbors(categorical=mask).fit(X).kneighbors(queries)
+    assert_same(MixedNearestNeighbors(categorical=ADULT_LIKE).fit(X).kneighbors(queries), by_mask)
+
+
+def test_numpy_backend_does_not_import_numba():
+    code = (
+        "import sys; from skeval.stats.neighbors import MixedNearestNeighbors as M\n"
+        "near = M(backend='numpy').fit([[0.0], [1.0]]); near.kneighbors([[0.2]], 2)\n"
+        "near.count_within([[0.2]], 0.5); sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_numba_auto_takes_numpy(monkeypatch):
+    for name in ("_tree", "_kernels", "_leaves"):
+        monkeypatch.delitem(sys.modules, f"skeval.stats.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    near = MixedNearestNeighbors().fit([[0.0], [1.0]])
+    assert near.backend_ == "numpy"
+    assert near.kneighbors([[0.9]])[1].tolist() == [[1]]
+    with pytest.raises(ModuleNotFoundError, match="numba"):
+        MixedNearestNeighbors(backend="numba").fit([[0.0], [1.0]])
+
+
+# -- small parts -----------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 500), st.integers(1, 40), st.integers(1, 70))
+def test_chunks_cover_all_rows_in_whole_tiles(n_rows, n_chunks, tile):
+    edges = chunk_edges(n_rows, n_chunks, tile)
+    assert [i for start, stop in edges for i in range(start, stop)] == list(range(n_rows))
+    assert len(edges) <= n_chunks
+    assert all(start % tile == 0 for start, _ in edges)
+
+
+@given(st.lists(st.one_of(CODES["narrow"], CODES["sparse"], CODES["many"]), min_size=1),
+       st.lists(st.one_of(CODES["sparse"], CODES["many"], st.just(NAN))))  # fmt: skip
+def test_code_books_are_dense_and_mark_the_unseen(seen, asked):
+    column, other = np.array(seen), np.array(asked, dtype=float)
+    known = {"missing" if np.isnan(x) else x for x in column}
+    for book in (CodeBook.learn(column, whole=True), CodeBook.learn(column, whole=False)):
+        assert set(book.encode(column)) == set(range(len(known)))
+        assert book.n_seen == len(known)
+        for value, code in zip(other, book.encode(other), strict=True):
+            assert (code == book.n_seen) == (("missing" if np.isnan(value) else value) not in known)

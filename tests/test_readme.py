@@ -1,0 +1,55 @@
+"""The README's metric is what it says: at most 25 lines, sound, and at home in a suite."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skeval import Metric, MetricSuite, check_metric
+from skeval.datasets import make_mixed
+from skeval.fidelity import KSComplement
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def example():
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return next(block for block in blocks if "class TailGap" in block)
+
+
+@pytest.fixture(scope="module")
+def metric(example, tmp_path_factory):
+    """Import the example as a module, so that its metric pickles."""
+    path = tmp_path_factory.mktemp("readme") / "readme_example.py"
+    path.write_text(example)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    yield module.TailGap
+    del sys.modules[path.stem]
+
+
+def test_at_most_25_lines(example):
+    assert len(example.strip().splitlines()) <= 25
+
+
+def test_keeps_the_contract(metric):
+    assert issubclass(metric, Metric)
+    assert {record["status"] for record in check_metric(metric())} == {"passed"}
+
+
+def test_runs_in_a_suite(metric):
+    train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
+    suite = MetricSuite([("tail", metric(q=0.5)), ("ks", KSComplement())]).fit(train, holdout)
+    result = suite.evaluate(synthetic)["tail"]
+    limit = train["age"].quantile(0.5)
+    expected = abs(np.mean(train["age"] > limit) - np.mean(synthetic["age"] > limit))
+    assert result.value == pytest.approx(expected)
+    assert result.baseline is not None
