@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Constraint, check_parameters
+from skeval._parameters import Columns, Constraint, check_parameters
 from skeval.context import Context
 from skeval.exceptions import MissingInputError
 from skeval.result import Result
 from skeval.schema import Kind, TableSchema
-from skeval.steps import holdout_in_place, synthetic_sample
+from skeval.steps import chosen_columns, holdout_in_place, synthetic_sample
 from skeval.tags import MetricTags
 
 __all__ = ["Metric"]
@@ -122,6 +122,9 @@ class Metric(BaseEstimator):
         self._check_parameters()
         if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
+        for name, legal in self._legal.items():
+            if isinstance(legal, Columns):  # names must be there before any synthetic table comes
+                chosen_columns(context.schema, getattr(self, name))
         self._prepare(context)
         self.context_ = context
         return self

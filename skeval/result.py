@@ -241,11 +241,11 @@ class SuiteResult(Mapping[str, Result]):
         frame["better"] = np.select([gain > 0, gain < 0], ["other", "this"], default="")
         return frame
 
-    def plot(self) -> Figure:
+    def plot(self, ax: Any = None) -> Figure:
         """Draw each value with its interval and its baseline; return the figure."""
         from skeval.reporting.displays import ScoresDisplay
 
-        return ScoresDisplay(self).plot()
+        return ScoresDisplay(self).plot(ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers."""

@@ -36,6 +36,9 @@ class DCRBaselineProtection(Metric):
     ----------
     n_random_repeats : int, default=5
         Number of random tables; the value is the mean over them.
+    max_random_rows : int or None, default=5_000
+        At most so many rows in a random table, None for as many as there are synthetic ones. The
+        median does not depend on their number but for its noise, which the interval holds.
     num_rows_subsample : int or None, default=None
         If given, so many rows of each table are drawn, `num_iterations` times, and the values
         averaged.
@@ -81,6 +84,7 @@ class DCRBaselineProtection(Metric):
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
     _legal = {
         "n_random_repeats": Interval(int, 1, None),
+        "max_random_rows": Nullable(Interval(int, 1, None)),
         "num_rows_subsample": Nullable(Interval(int, 1, None)),
         "num_iterations": Interval(int, 1, None),
         "space": SPACE,
@@ -92,6 +96,7 @@ class DCRBaselineProtection(Metric):
         self,
         n_random_repeats: int = 5,
         *,
+        max_random_rows: int | None = 5_000,
         num_rows_subsample: int | None = None,
         num_iterations: int = 1,
         space: Any = "gower",
@@ -99,6 +104,7 @@ class DCRBaselineProtection(Metric):
         random_state: int = 0,
     ) -> None:
         self.n_random_repeats = n_random_repeats
+        self.max_random_rows = max_random_rows
         self.num_rows_subsample = num_rows_subsample
         self.num_iterations = num_iterations
         self.space = space
@@ -146,8 +152,9 @@ class DCRBaselineProtection(Metric):
             seed=seed,
         )
         synthetic = found[:, 0]
+        n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
         random = [
-            random_distances(context, synthetic.size, n, self.space, self.columns, seed, repeat)
+            random_distances(context, n_random, n, self.space, self.columns, seed, repeat)
             for repeat in range(self.n_random_repeats)
         ]
         medians = np.array([np.median(distances) for distances in random])

@@ -1,0 +1,226 @@
+"""The command line as a user meets it: main() with arguments, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import SuiteResult, __version__
+from skeval.cli import main
+from skeval.datasets import make_mixed
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Go to a folder with three tables."""
+    monkeypatch.chdir(tmp_path)
+    for seed, name in enumerate(("train", "holdout", "synthetic")):
+        make_mixed(120, random_state=seed).to_csv(f"{name}.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line; return the exit code and what it printed."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["skeval", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+            raise SystemExit(0)  # a command may also simply return
+        told = capsys.readouterr()
+        return ended.value.code or 0, told.out, told.err
+
+    return call
+
+
+THREE = ("train.csv", "holdout.csv", "synthetic.csv")
+
+
+def test_evaluate_prints_and_saves(folder, run):
+    code, out, _ = run("evaluate", *THREE, "-o", "scores.json")
+    assert code == 0
+    assert "privacy_score" in out
+    assert SuiteResult.from_json("scores.json")["ks_complement"].baseline is not None
+    assert run("evaluate", *THREE, "-o", "scores.csv", "--suite", "fidelity")[0] == 0
+    frame = pd.read_csv("scores.csv")
+    assert {"metric", "value", "low", "high", "baseline", "direction"} <= set(frame.columns)
+    assert run("evaluate", *THREE, "-o", "scores.txt", "--suite", "privacy")[0] == 0
+    assert "dcr_overfitting" in (folder / "scores.txt").read_text()
+
+
+def test_without_holdout_the_reason_is_told(folder, run):
+    code, out, _ = run("evaluate", "train.csv", "synthetic.csv")
+    assert code == 0
+    assert "dcr_overfitting left out: DCROverfittingProtection compares against holdout rows" in out
+
+
+def test_parquet_and_packed_files(folder, run):
+    table = pd.read_csv("train.csv")
+    table.to_parquet("train.parquet")
+    table.to_csv("train.csv.gz", index=False)
+    table.to_csv("train.tsv", sep="\t", index=False)
+    for name in ("train.parquet", "train.csv.gz", "train.tsv"):
+        code, out, _ = run("evaluate", name, "synthetic.csv", "--suite", "fidelity")
+        assert code == 0, out
+
+
+def test_compare(folder, run):
+    run("evaluate", *THREE, "-o", "a.json", "--suite", "fidelity")
+    run("evaluate", "train.csv", "holdout.csv", "train.csv", "-o", "b.json", "--suite", "fidelity")
+    code, out, _ = run("compare", "a.json", "b.json")
+    assert code == 0
+    row = next(line for line in out.splitlines() if "ks_complement" in line)
+    assert row.rstrip(" │").endswith("b")
+
+
+def test_list_names_every_metric_in_a_line(run):
+    from skeval import fidelity, privacy
+
+    code, out, _ = run("list")
+    names = [line.split()[0] for line in out.splitlines()]
+    assert code == 0
+    assert names == [*fidelity.__all__, *privacy.__all__]
+
+
+def test_version(run):
+    assert run("--version")[:2] == (0, f"skeval {__version__}\n")
+
+
+def test_schema_from_a_file(folder, run):
+    (folder / "schema.json").write_text(json.dumps({"visits": "categorical"}))
+    assert run("evaluate", *THREE, "--schema", "schema.json", "-o", "s.json")[0] == 0
+    assert "visits" in SuiteResult.from_json("s.json")["tv_complement"].details["columns"]
+    columns = {name: {"sdtype": "categorical"} for name in ("visits", "age")}
+    (folder / "sdv.json").write_text(json.dumps({"columns": columns}))
+    assert run("evaluate", *THREE, "--schema", "sdv.json", "-o", "s.json")[0] == 0
+    assert {"visits", "age"} <= set(SuiteResult.from_json("s.json")["tv_complement"].details["columns"])
+
+
+def test_report_writes_a_pdf_and_says_what_it_shows(folder, run):
+    code, _, err = run("report", *THREE, "-o", "report.pdf")
+    assert code == 0
+    assert (folder / "report.pdf").read_bytes().startswith(b"%PDF-")
+    assert "Columns and pairs agree with train at" in err
+    assert "cannot clear a release" in err
+
+
+def test_report_as_a_page(folder, run):
+    assert run("report", *THREE, "-o", "report.html", "--columns", "3")[0] == 0
+    assert "<html" in (folder / "report.html").read_text()
+
+
+def test_demo(folder, run):
+    code, _, err = run("demo", "--rows", "400")
+    assert code == 0
+    assert (folder / "skeval-demo.pdf").stat().st_size > 10_000
+    assert "200 real flights as train, 200 held out" in err
+
+
+def write(folder, name, change):
+    change(pd.read_csv(folder / "synthetic.csv")).to_csv(folder / name, index=False)
+
+
+FAULTS = {
+    "missing file": (None, "there is no file bad.csv"),
+    "empty file": (lambda t: t.iloc[:0, :0], "bad.csv cannot be read as csv"),
+    "no rows": (lambda t: t.iloc[:0], "synthetic has 0 rows and 7 columns"),
+    "other columns": (lambda t: t.rename(columns={"age": "agee"}), "misses age (did you mean agee?)"),
+    "another type": (lambda t: t.assign(age="old"), "age (expected numbers, got"),
+    "doubled names": (lambda t: t.set_axis([*t.columns[:-1], "age"], axis=1), "columns of the same name: age"),
+}
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bad_tables_end_in_one_sentence(folder, run, fault, command):
+    change, message = FAULTS[fault]
+    if change is not None:
+        write(folder, "bad.csv", change)
+    (folder / "report.pdf").write_text("the old report")
+    output = ("-o", "report.pdf") if command == "report" else ()
+    code, out, err = run(command, "train.csv", "holdout.csv", "bad.csv", *output)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in out + err
+    assert len([line for line in err.splitlines() if "error" in line]) == 1
+    assert (folder / "report.pdf").read_text() == "the old report"
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_bad_holdouts(folder, run):
+    write(folder, "bad.csv", lambda t: t.assign(more=1).drop(columns="age"))
+    code, _, err = run("evaluate", "train.csv", "bad.csv", "synthetic.csv")
+    assert code == 2
+    assert "holdout does not have the columns of train: it misses age and has unexpected more" in err
+    write(folder, "bad.csv", lambda t: t.assign(income=np.inf))
+    code, _, err = run("evaluate", "train.csv", "bad.csv", "synthetic.csv")
+    assert code == 2
+    assert "holdout has infinite values in income" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        (lambda t: t.assign(age=np.nan), "synthetic has no value at all in age"),
+        (lambda t: t.assign(income=[np.inf, *t["income"][1:]]), "synthetic has infinite values"),
+        (lambda t: t.assign(age=["?", *t["age"][1:]]), "cells of another type, counted as missing: age (1 cells)"),
+        (lambda t: t.assign(more=1), "ignored: more"),
+    ],
+)
+def test_odd_synthetic_tables_are_measured_with_a_note(folder, run, change, note):
+    write(folder, "odd.csv", change)
+    code, out, err = run("evaluate", "train.csv", "holdout.csv", "odd.csv")
+    assert code == 0
+    assert f"note: " in err
+    assert note in err
+    assert "similarity" in out
+
+
+def test_constant_columns_are_measured(folder, run):
+    write(folder, "constant.csv", lambda t: t.assign(age=40))
+    assert run("evaluate", "train.csv", "holdout.csv", "constant.csv")[0] == 0
+    code, _, err = run("evaluate", "constant.csv", "constant.csv")
+    assert code == 0
+    assert "train has one value only in age" in err
+
+
+def test_shared_rows_are_told(folder, run):
+    code, _, err = run("evaluate", "train.csv", "train.csv", "synthetic.csv", "--suite", "privacy")
+    assert code == 0
+    assert "100.00% of the holdout rows also stand in train" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("evaluate", "train.csv"), "expected two or three files"),
+        (("evaluate", *THREE, "-o", "scores.docx"), "must end in .txt, .csv or .json"),
+        (("evaluate", *THREE, "--suite", "all"), "preset must be among"),
+        (("evaluate", *THREE, "--schema", "none.json"), "there is no file none.json"),
+        (("evaluate", *THREE, "--schema", "train.csv"), "train.csv is no JSON"),
+        (("report", *THREE, "-o", "nowhere/report.pdf"), "there is no folder nowhere"),
+        (("report", *THREE, "-o", "."), "is a folder; name a file"),
+        (("compare", "train.csv", "train.csv"), "train.csv holds no scores"),
+        (("compare", "none.json", "none.json"), "there is no file none.json"),
+    ],
+)
+def test_bad_arguments(folder, run, arguments, message):
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_unknown_kinds_of_files(folder, run):
+    (folder / "table.xlsx").write_text("")
+    code, _, err = run("evaluate", "table.xlsx", "synthetic.csv")
+    assert code == 2
+    assert "table.xlsx is neither CSV nor Parquet" in err
+    (folder / "broken.parquet").write_text("no parquet")
+    code, _, err = run("evaluate", "broken.parquet", "synthetic.csv")
+    assert code == 2
+    assert "broken.parquet cannot be read as parquet" in err
