@@ -260,7 +260,7 @@ def reference_index(
 ) -> Index:
     """Return the search structure over a role's rows."""
     return index_of(
-        context, _rows(context, reference, space, columns, n_reference, seed), space, columns
+        context, rows_of(context, reference, space, columns, n_reference, seed), space, columns
     )
 
 
@@ -331,11 +331,12 @@ def _nearest(
     )
     if query == reference:
         return index.itself(k)
-    return index.kneighbors(_rows(context, query, space, columns, n_query, seed), k)
+    return index.kneighbors(rows_of(context, query, space, columns, n_query, seed), k)
 
 
-def _rows(
+def rows_of(
     context: Context, role: str, space: Any, columns: ColumnChoice, n_drawn: int | None, seed: int
 ) -> np.ndarray:
+    """Return the matrix of a seeded sample of a role's rows; of all where there are no more."""
     rows = encoded(context, role, space, columns)
     return rows if n_drawn is None else rows[sample_positions(len(rows), n_drawn, seed)]

@@ -98,7 +98,9 @@ def test_schema_from_a_file(folder, run):
     columns = {name: {"sdtype": "categorical"} for name in ("visits", "age")}
     (folder / "sdv.json").write_text(json.dumps({"columns": columns}))
     assert run("evaluate", *THREE, "--schema", "sdv.json", "-o", "s.json")[0] == 0
-    assert {"visits", "age"} <= set(SuiteResult.from_json("s.json")["tv_complement"].details["columns"])
+    assert {"visits", "age"} <= set(
+        SuiteResult.from_json("s.json")["tv_complement"].details["columns"]
+    )
 
 
 def test_report_writes_a_pdf_and_says_what_it_shows(folder, run):
@@ -129,9 +131,15 @@ FAULTS = {
     "missing file": (None, "there is no file bad.csv"),
     "empty file": (lambda t: t.iloc[:0, :0], "bad.csv cannot be read as csv"),
     "no rows": (lambda t: t.iloc[:0], "synthetic has 0 rows and 7 columns"),
-    "other columns": (lambda t: t.rename(columns={"age": "agee"}), "misses age (did you mean agee?)"),
+    "other columns": (
+        lambda t: t.rename(columns={"age": "agee"}),
+        "misses age (did you mean agee?)",
+    ),
     "another type": (lambda t: t.assign(age="old"), "age (expected numbers, got"),
-    "doubled names": (lambda t: t.set_axis([*t.columns[:-1], "age"], axis=1), "columns of the same name: age"),
+    "doubled names": (
+        lambda t: t.set_axis([*t.columns[:-1], "age"], axis=1),
+        "columns of the same name: age",
+    ),
 }
 
 
@@ -156,7 +164,9 @@ def test_bad_holdouts(folder, run):
     write(folder, "bad.csv", lambda t: t.assign(more=1).drop(columns="age"))
     code, _, err = run("evaluate", "train.csv", "bad.csv", "synthetic.csv")
     assert code == 2
-    assert "holdout does not have the columns of train: it misses age and has unexpected more" in err
+    assert (
+        "holdout does not have the columns of train: it misses age and has unexpected more" in err
+    )
     write(folder, "bad.csv", lambda t: t.assign(income=np.inf))
     code, _, err = run("evaluate", "train.csv", "bad.csv", "synthetic.csv")
     assert code == 2
@@ -168,7 +178,10 @@ def test_bad_holdouts(folder, run):
     [
         (lambda t: t.assign(age=np.nan), "synthetic has no value at all in age"),
         (lambda t: t.assign(income=[np.inf, *t["income"][1:]]), "synthetic has infinite values"),
-        (lambda t: t.assign(age=["?", *t["age"][1:]]), "cells of another type, counted as missing: age (1 cells)"),
+        (
+            lambda t: t.assign(age=["?", *t["age"][1:]]),
+            "cells of another type, counted as missing: age (1 cells)",
+        ),
         (lambda t: t.assign(more=1), "ignored: more"),
     ],
 )

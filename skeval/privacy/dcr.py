@@ -20,6 +20,7 @@ from skeval.steps import (
     encoded,
     gower_engine,
     nearest,
+    rows_of,
     sample_positions,
 )
 from skeval.tags import MetricTags
@@ -76,8 +77,11 @@ class DCROverfittingProtection(Metric):
     p)`` at equal sizes. A score of 0.5 thus means that 75% of the rows are closer to train.
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of
     the SDMetrics breakdown. The standard error counts real rows, not synthetic ones: many
-    synthetic rows around one real row are one piece of evidence. The baseline is the mean score
-    under independence, below 1 because the score is clipped there. A share clearly below `pi` is
+    synthetic rows around one real row are one piece of evidence. The p-value is one-sided: given
+    the synthetic rows and the pool of N real ones, all choices of which were train are equally
+    likely if none was learnt. The share then has variance
+    ``pi (1 - pi) N / (N - 1) (sum_j a_j^2 - 1 / N)``, a_j the share of synthetic rows whose nearest
+    real row is j, ties divided evenly. The baseline is the mean score under independence, below 1 because the score is clipped there. A share clearly below `pi` is
     no extra protection, rather mode collapse or shift. This is a distance screen: it can raise an
     alarm and cannot clear a release; it does not see leaks of a few outliers.
 
@@ -144,24 +148,25 @@ class DCROverfittingProtection(Metric):
             closeness(context, self.num_rows_subsample, self.scale, self.space, self.columns, seed)
             for seed in iteration_seeds(self)
         ]
-        shares = [
-            stats.closer_share(d.to_train, d.to_holdout, ties=_TIES[self.ties]) for d in draws
-        ]
-        p, pi = float(np.mean(shares)), draws[0].n_train / (draws[0].n_train + draws[0].n_holdout)
+        shares = [d.share(_TIES[self.ties]) for d in draws]
+        p, pi = float(np.mean(shares)), draws[0].expected
         spread = float(np.mean([stats.share_standard_error(d.masses, d.n_train) for d in draws]))
-        null = (
-            float(np.mean([stats.permutation_variance(d.masses, d.n_train) for d in draws])) ** 0.5
-        )
+        null = np.mean([stats.permutation_variance(d.masses, d.n_train) ** 0.5 for d in draws])
+        excess = float(np.mean([d.masses[: d.n_train].sum() for d in draws])) - pi
+        z = excess / null if null > 0 else float("nan")
         return Result(
             _protection(p, pi),
             interval=(_protection(p + _Z * spread, pi), _protection(p - _Z * spread, pi)),
+            p_value=float(norm.sf(z)) if null > 0 else None,
             baseline=1.0 - null / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
             details={
                 "closer_to_training": p,
                 "closer_to_holdout": 1.0 - p,
                 "expected": pi,
                 "ties": float(np.mean([np.mean(d.to_train == d.to_holdout) for d in draws])),
+                "z": z,
                 "standard_error": spread,
+                "null_standard_error": float(null),
                 "between_iterations": float(np.std(shares, ddof=1)) if len(shares) > 1 else 0.0,
             },
         )
@@ -209,9 +214,13 @@ class Closeness:
     n_train: int
 
     @property
-    def n_holdout(self) -> int:
-        """Number of holdout rows searched."""
-        return self.masses.size - self.n_train
+    def expected(self) -> float:
+        """Share of rows closer to train if train was drawn at random from the real rows."""
+        return self.n_train / self.masses.size
+
+    def share(self, ties: float) -> float:
+        """Return the share of rows closer to train; `ties` is what a tie counts."""
+        return stats.closer_share(self.to_train, self.to_holdout, ties=ties)
 
 
 @shared
@@ -225,20 +234,37 @@ def closeness(
         search(context, "synthetic", role, n_query=n_rows, n_reference=n_rows, **common)
         for role in ("train", "holdout")
     )
-    n_train, n_holdout = (
-        min(context.n_rows(role), n_rows or np.inf) for role in ("train", "holdout")
-    )
     d, e = to_train[:, 0], to_holdout[:, 0]
-    on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
-    masses = np.concatenate(
-        [
-            np.bincount(at_train[:, 0], weights=on_train, minlength=int(n_train)),
-            np.bincount(
-                at_holdout[:, 0], weights=1.0 / d.size - on_train, minlength=int(n_holdout)
-            ),
-        ]
+    n_train, n_holdout = (
+        context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
+        for role in ("train", "holdout")
     )
-    return Closeness(d, e, masses, int(n_train))
+    if is_gower(space):
+        masses = pooled_masses(context, n_rows, columns, seed)
+    else:  # distances of matrices hardly tie, but for copies: those are divided between the tables
+        on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
+        masses = np.concatenate(
+            [
+                np.bincount(at_train[:, 0], weights=on_train, minlength=n_train),
+                np.bincount(at_holdout[:, 0], weights=1.0 / d.size - on_train, minlength=n_holdout),
+            ]
+        )
+    return Closeness(d, e, masses, n_train)
+
+
+@shared
+def pooled_masses(context: Context, n_rows: int | None, columns: Any, seed: int) -> np.ndarray:
+    """Return which share of the synthetic rows each real row is the nearest of, train first.
+
+    Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
+    has the share n_T / (n_T + n_H) in the mean over relabellings, and the variance is closed form.
+    """
+    train, holdout, synthetic = (
+        rows_of(context, role, "gower", columns, n_rows, seed)
+        for role in ("train", "holdout", "synthetic")
+    )
+    pooled = gower_engine(context, columns).fit(np.concatenate([train, holdout]))
+    return pooled.nearest_mass(synthetic)
 
 
 def nearest_on_own_scale(

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, TypeVar
 
+import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
 
-__all__ = ["chunk_edges", "run_chunks"]
+__all__ = ["SUMMED_CHUNKS", "chunk_edges", "run_chunks", "sum_in_order"]
 
 Outcome = TypeVar("Outcome")
 
 CHUNKS_PER_WORKER = 8  # evens out chunks of unequal cost
+SUMMED_CHUNKS = 8  # where outcomes are summed, the chunks must not depend on the workers
 
 
 def chunk_edges(n_rows: int, n_chunks: int, tile: int) -> list[tuple[int, int]]:
@@ -39,7 +42,12 @@ def chunk_edges(n_rows: int, n_chunks: int, tile: int) -> list[tuple[int, int]]:
 
 
 def run_chunks(
-    function: Callable[..., Outcome], n_rows: int, *arguments: Any, n_jobs: int | None, tile: int
+    function: Callable[..., Outcome],
+    n_rows: int,
+    *arguments: Any,
+    n_jobs: int | None,
+    tile: int,
+    n_chunks: int | None = None,
 ) -> list[Outcome]:
     """Call `function(start, stop, *arguments)` on chunks of rows, in threads by preference.
 
@@ -58,6 +66,8 @@ def run_chunks(
         As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise.
     tile : int
         Rows that belong together.
+    n_chunks : int or None, default=None
+        How many chunks to make at most; None goes by the number of workers.
 
     Returns
     -------
@@ -65,9 +75,27 @@ def run_chunks(
         The outcomes in the order of the chunks.
     """
     workers = effective_n_jobs(n_jobs)
-    n_chunks = 1 if workers == 1 else CHUNKS_PER_WORKER * workers
+    n_chunks = n_chunks or (1 if workers == 1 else CHUNKS_PER_WORKER * workers)
     calls = [
         delayed(function)(start, stop, *arguments)
         for start, stop in chunk_edges(n_rows, n_chunks, tile)
     ]
     return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
+
+
+def sum_in_order(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Add arrays one after the other: float sums depend on the order.
+
+    Parameters
+    ----------
+    parts : list of ndarray of equal shape
+        At least one; the first is overwritten.
+
+    Returns
+    -------
+    ndarray
+    """
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total

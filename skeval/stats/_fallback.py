@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.stats._chunks import run_chunks
+from skeval.stats._chunks import SUMMED_CHUNKS, run_chunks, sum_in_order
 from skeval.stats._columns import Encoded, round_to_grid
 
 __all__ = ["BruteIndex"]
@@ -48,6 +48,14 @@ class BruteIndex:
             np.concatenate([indices for _, indices in parts]),
         )
 
+    def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
+        """Divide each query among its nearest rows, at distance `least`; mass of each row."""
+        parts = run_chunks(
+            _ties_chunk, queries.n_rows, self, queries, least, own,
+            n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
+        )  # fmt: skip
+        return sum_in_order(parts)
+
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
         parts = run_chunks(
@@ -55,6 +63,32 @@ class BruteIndex:
             n_jobs=n_jobs, tile=N_QUERIES,
         )  # fmt: skip
         return np.concatenate(parts)
+
+
+def _ties_chunk(
+    start: int, stop: int, index: BruteIndex, queries: Encoded, least: Floats, own: Ints
+) -> Floats:
+    mass = np.zeros(index.rows.n_rows)
+    for chunk in _blocks(start, stop, N_QUERIES):
+        mine = _take(queries, chunk)
+        tied = [
+            _tied(index, mine, block, least[chunk], own[chunk])
+            for block in _blocks(0, index.rows.n_rows, N_ROWS)
+        ]
+        n_tied = sum(part.sum(axis=1) for part in tied)
+        for i, share in enumerate(1.0 / n_tied):
+            mass[np.concatenate([part[i] for part in tied])] += share
+    return mass
+
+
+def _tied(
+    index: BruteIndex, queries: Encoded, block: slice, least: Floats, own: Ints
+) -> NDArray[np.bool_]:
+    """Tell which rows of a block are at the least distance of each query."""
+    tied = _sum_pairs(index, queries, block) <= least[:, None]
+    here = np.flatnonzero((own >= block.start) & (own < block.stop))
+    tied[here, own[here] - block.start] = False
+    return tied
 
 
 def _nearest_chunk(

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.stats._chunks import run_chunks
+from skeval.stats._chunks import SUMMED_CHUNKS, run_chunks, sum_in_order
 from skeval.stats._columns import Encoded
-from skeval.stats._kernels import TILE, Forest, count_balls, nearest_rows
+from skeval.stats._kernels import Forest
 from skeval.stats._leaves import box_leaves, grow_leaves
+from skeval.stats._sweeps import TILE, count_balls, nearest_rows, spread_ties
 
 __all__ = ["TreeIndex"]
 
@@ -92,6 +93,17 @@ class TreeIndex:
         counts[packed[2]] = np.minimum(np.concatenate(parts), limit)
         return counts
 
+    def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
+        """Divide each query among its nearest rows, at distance `least`; mass of each row."""
+        packed = self._sort(queries)
+        bounded = self._bounds_pay(packed, own, 1)
+        forest = self.forest if bounded else _unbounded(self.forest)
+        parts = run_chunks(
+            _ties_chunk, queries.n_rows, forest, least, packed, own, bounded,
+            n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
+        )  # fmt: skip
+        return sum_in_order(parts)
+
     def _sort(self, queries: Encoded) -> Queries:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
         order, _ = grow_leaves(
@@ -165,6 +177,14 @@ def _nearest_chunk(
         forest, numbers, codes, own, order[start:stop], k, bounded, step
     )
     return sums, indices
+
+
+def _ties_chunk(
+    start: int, stop: int, forest: Forest, least: Floats, packed: Queries, own: Ints, bounded: bool
+) -> Floats:
+    numbers, codes, order = packed
+    step = BOUNDED_STEP if bounded else UNBOUNDED_STEP
+    return spread_ties(forest, least, numbers, codes, own, order[start:stop], bounded, step)
 
 
 def _within_chunk(

@@ -36,6 +36,8 @@ class _Index(Protocol):
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints: ...
 
+    def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats: ...
+
 
 class MixedNearestNeighbors(BaseEstimator):
     r"""Find the nearest rows of a mixed table, exactly: 0 is a copy, 1 differs in everything.
@@ -92,11 +94,15 @@ class MixedNearestNeighbors(BaseEstimator):
     A fitted object keeps the reference rows and is only read afterwards: any number of threads may
     query it at once.
 
-    References ---------- J. C. Gower, A general coefficient of similarity and some of its
-    properties, Biometrics 27 (1971) 857-871, doi:10.2307/2528823.
+    References
+    ----------
+    J. C. Gower, A general coefficient of similarity and some of its properties, Biometrics 27
+    (1971) 857-871, doi:10.2307/2528823.
 
-    Examples -------- Age, and a code for the region; the second row of `X` is the closest to a
-    40-year-old of region 1.
+    Examples
+    --------
+    Age, and a code for the region; the second row of `X` is the closest to a 40-year-old of
+    region 1.
 
     >>> from skeval.stats.neighbors import MixedNearestNeighbors
     >>> X = [[20.0, 1.0], [36.0, 1.0], [60.0, 0.0]]
@@ -192,6 +198,37 @@ class MixedNearestNeighbors(BaseEstimator):
             return np.empty((0, n_neighbors)), np.empty((0, n_neighbors), dtype=np.int64)
         sums, indices = self._index.nearest(queries, int(n_neighbors), own, self.n_jobs)
         return sums / self._columns.n_columns, indices
+
+    def nearest_mass(self, Y: ArrayLike, *, exclude: ArrayLike | None = None) -> Floats:
+        """Return which share of the queries each reference row is the nearest of.
+
+        A query with several nearest rows is divided evenly among them, however many they are.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_queries, n_columns)
+            Query rows, NaN where missing; at least one.
+        exclude : array-like of int of shape (n_queries,), default=None
+            For each query the index of the reference row that it is itself, or -1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples_fit_,)
+            Shares; they sum to 1.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no query, no row to find, or `exclude` does not fit.
+        """
+        check_is_fitted(self)
+        queries = self._encode(Y)
+        if not queries.n_rows:
+            raise InvalidParameterError("MixedNearestNeighbors: nearest_mass needs a query.")
+        own = self._check_exclude(exclude, queries.n_rows)
+        self._check_n_neighbors(1, excluding=bool((own >= 0).any()))
+        least, _ = self._index.nearest(queries, 1, own, self.n_jobs)
+        return self._index.ties(queries, least[:, 0], own, self.n_jobs) / queries.n_rows
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: int | None = None) -> Ints:
         """Count the balls around reference rows that hold each query row.

@@ -45,6 +45,14 @@ def test_second_toy_table():
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
     masses = closeness(context, None, "common", "gower", None, 0).masses
     assert masses.tolist() == [0.5, 0.25, 0.25, 0.0]
+    assert result.details["null_standard_error"] == pytest.approx(0.0416667**0.5, abs=1e-6)
+    assert result.details["z"] == pytest.approx(1.22, abs=0.01)
+    assert result.p_value == pytest.approx(0.110, abs=0.001)
+
+
+def test_p_value_of_a_copy_and_of_the_holdout():
+    assert evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, TRAIN).p_value < 1e-12
+    assert evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, HOLDOUT).p_value > 1 - 1e-12
 
 
 def test_the_example_of_sdmetrics():
@@ -159,7 +167,7 @@ def test_own_ranges_are_of_the_default_space():
 @pytest.mark.slow
 @pytest.mark.parametrize("n_holdout", [150, 80])
 def test_standard_error_covers_under_the_null(n_holdout):
-    held, scores, baselines = [], [], []
+    held, scores, baselines, p_values = [], [], [], []
     for seed in range(300):
         rng = np.random.default_rng(seed)
         tables = [
@@ -171,8 +179,25 @@ def test_standard_error_covers_under_the_null(n_holdout):
         held.append(abs(d["closer_to_training"] - d["expected"]) <= 1.96 * d["standard_error"])
         scores.append(result.value)
         baselines.append(result.baseline)
+        p_values.append(result.p_value)
     assert 0.92 <= np.mean(held) <= 0.98
     assert np.mean(scores) == pytest.approx(np.mean(baselines), abs=0.01)
+    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+
+
+@pytest.mark.slow
+def test_p_value_is_calibrated_on_discrete_tables():
+    """Ties abound: divided evenly among all nearest rows, they leave the null distribution as it is."""
+    p_values = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        tables = [
+            pd.DataFrame(rng.integers(0, 4, (n, 3)).astype(float), columns=list("abc"))
+            for n in (120, 60, 150)
+        ]
+        context = Context.of(*tables[:2]).with_synthetic(tables[2])
+        p_values.append(DCROverfittingProtection().evaluate_context(context).p_value)
+    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
 
 
 def test_baseline_protection_by_hand(monkeypatch):

@@ -153,6 +153,40 @@ def test_exclude_leaves_out_the_own_row_and_no_duplicate(problem, k, leaf_size):
 
 
 @FEW
+@given(problems(), st.booleans(), st.sampled_from([1, 2, 4, None]))
+def test_mass_is_divided_evenly_among_all_nearest_rows(problem, excluding, leaf_size):
+    X, Y, categorical = problem
+    Y = np.vstack([Y, X[:1]])
+    with np.errstate(over="ignore"):
+        ranges = finite_ranges(X)
+    sums = brute_sums(X, Y, ranges, categorical)
+    own = np.full(len(Y), -1)
+    if excluding and len(X) > 1:
+        own = np.arange(len(Y)) % len(X)
+        sums[np.arange(len(Y)), own] = INF
+    tied = sums == sums.min(axis=1, keepdims=True)
+    expected = (tied / tied.sum(axis=1, keepdims=True)).mean(axis=0)
+    for near in engines(ranges, categorical, leaf_size):
+        found = near.fit(X).nearest_mass(Y, exclude=own)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        assert found.sum() == pytest.approx(1.0)
+
+
+def test_mass_has_the_same_bits_for_any_number_of_threads(queries):
+    X = np.floor(mixed_table(3000, 5))
+    one, two = (
+        MixedNearestNeighbors(categorical=ADULT_LIKE, n_jobs=n).fit(X).nearest_mass(queries)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_mass_needs_a_query():
+    with pytest.raises(InvalidParameterError, match="nearest_mass needs a query"):
+        MixedNearestNeighbors().fit([[0.0]]).nearest_mass(np.empty((0, 1)))
+
+
+@FEW
 @given(problems(), st.integers(0, 2**32), st.sampled_from([1, 2, 4, None]))
 def test_count_within_is_brute_force(problem, seed, leaf_size):
     X, Y, categorical = problem
@@ -497,7 +531,7 @@ def test_numpy_backend_does_not_import_numba():
 
 
 def test_without_numba_auto_takes_numpy(monkeypatch):
-    for name in ("_tree", "_kernels", "_leaves"):
+    for name in ("_tree", "_kernels", "_leaves", "_sweeps"):
         monkeypatch.delitem(sys.modules, f"skeval.stats.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     near = MixedNearestNeighbors().fit([[0.0], [1.0]])
