@@ -108,7 +108,7 @@ def test_report_writes_a_pdf_and_says_what_it_shows(folder, run):
     assert code == 0
     assert (folder / "report.pdf").read_bytes().startswith(b"%PDF-")
     assert "Columns and pairs agree with train at" in err
-    assert "cannot clear a release" in err
+    assert "never clear a release" in err
 
 
 def test_report_as_a_page(folder, run):

@@ -44,7 +44,7 @@ def summary(result: SuiteResult) -> str:
 
 
 def _fidelity(result: SuiteResult) -> str:
-    found = result.get("similarity")
+    found = next((r for r in result.values() if r.metric == "SimilarityScore"), None)
     if found is None or math.isnan(found.value):
         return ""
     beside = "" if found.baseline is None else f", where fresh real rows score {found.baseline:.1f}"
@@ -72,7 +72,5 @@ def _privacy(result: SuiteResult) -> str:
     compared = sum(r.baseline is not None for r in tests.values())
     if not compared:
         return "No leak can be looked for without holdout rows: the screens have no baseline."
-    return (
-        f"No leak found by these {compared} distance screens, which can raise an alarm and "
-        "cannot clear a release."
-    )
+    screens = "one distance screen" if compared == 1 else f"{compared} distance screens"
+    return f"No leak found by {screens}. Screens can raise an alarm and never clear a release."

@@ -1,0 +1,37 @@
+"""Results as figures and documents: displays draw one thing, renderers a whole report."""
+
+from skeval.reporting.displays import (
+    ColumnScoresDisplay,
+    Display,
+    DistancesDisplay,
+    MarginalDisplay,
+    PairDisplay,
+    PhikMatricesDisplay,
+    ProximityDisplay,
+    ScoresDisplay,
+    SimilarityMatrixDisplay,
+    ValueDisplay,
+    display_of,
+)
+from skeval.reporting.figures import FigureRenderer
+from skeval.reporting.html import HTMLRenderer
+from skeval.reporting.pdf import PDFRenderer
+from skeval.reporting.theme import theme
+
+__all__ = [
+    "ColumnScoresDisplay",
+    "Display",
+    "DistancesDisplay",
+    "FigureRenderer",
+    "HTMLRenderer",
+    "MarginalDisplay",
+    "PDFRenderer",
+    "PairDisplay",
+    "PhikMatricesDisplay",
+    "ProximityDisplay",
+    "ScoresDisplay",
+    "SimilarityMatrixDisplay",
+    "ValueDisplay",
+    "display_of",
+    "theme",
+]

@@ -1,0 +1,347 @@
+"""Displays of distributions: one column in each table, a pair of columns in two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.reporting.distances import share_axis
+from skeval.reporting.drawing import ROOM, Drawing, numbers, points
+from skeval.reporting.text import percent, shorten
+from skeval.reporting.theme import COLOURS, GREY, INK, SMALL, sequential
+from skeval.reporting.ticks import Candidate, label_axis, label_line, strided, value_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["MarginalDisplay", "PairDisplay"]
+
+_EXTRA = ("missing", "unseen")
+
+
+class Bars:
+    """The bars of a column's axis: its own, then missing and unseen."""
+
+    def __init__(self, axis: Mapping[str, Any]) -> None:
+        self.kind = str(axis["kind"])
+        self.edges = None if axis["edges"] is None else numbers(axis["edges"])
+        self.labels = [str(label) for label in axis["labels"]]
+        self.n_own = len(self.labels) if self.edges is None else len(self.edges) - 1
+
+    @property
+    def names(self) -> list[str]:
+        """Category, or empty for numbers, of each bar; then missing and unseen."""
+        own = self.labels if self.edges is None else [""] * self.n_own
+        return [*own, *_EXTRA]
+
+    def frame(self) -> pd.DataFrame:
+        """Return `bar`, `low`, `high` of each bar; edges are dates for a datetime column."""
+        ends: Any = np.full((2, self.n_own + 2), np.nan)
+        if self.edges is not None:
+            ends[:, : self.n_own] = self.edges[:-1], self.edges[1:]
+        if self.kind == "datetime":
+            ends = [pd.to_datetime(pd.Series(values), unit="s") for values in ends]
+        return pd.DataFrame(
+            {"bar": np.array(self.names, dtype=object), "low": ends[0], "high": ends[1]}
+        )
+
+
+class MarginalDisplay(Drawing):
+    """The shares of one column's values in train, holdout and synthetic.
+
+    Numbers and dates are drawn as a filled outline for train and lines for the others; categories
+    as a bar for train and markers for the others. Missing and unseen values have bars of their own.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    marginal : dict
+        An entry of ``details["marginals"]``: `kind`, `labels`, `edges`, `shares` by role.
+    note : str, default=""
+        A line below the name.
+
+    Examples
+    --------
+    >>> from skeval.reporting import MarginalDisplay
+    >>> plan = {"kind": "categorical", "labels": ["a"], "edges": None}
+    >>> display = MarginalDisplay("plan", {**plan, "shares": {"train": [0.9, 0.1, 0]}})
+    >>> display.frame()[["bar", "train"]].values.tolist()
+    [['a', 0.9], ['missing', 0.1], ['unseen', 0.0]]
+    """
+
+    def __init__(self, name: str, marginal: Mapping[str, Any], *, note: str = "") -> None:
+        self.name = name
+        self.bars = Bars(marginal)
+        self.shares = {
+            role: numbers(marginal["shares"][role])
+            for role in COLOURS
+            if role in marginal["shares"]
+        }
+        self.note = note
+
+    def frame(self) -> pd.DataFrame:
+        """Return `bar`, `low`, `high` and the share of each role, one row a bar."""
+        return self.bars.frame().assign(**self.shares)
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the column."""
+        (ax,) = axes
+        if self.bars.edges is None:
+            self._draw_categories(ax, room)
+        else:
+            self._draw_outline(ax, self.bars.edges)
+
+    def head(self, axes: Sequence[Axes]) -> None:
+        """Write the name, and the note below it."""
+        (ax,) = axes
+        ax.set_title(shorten(self.name, points(ax)[0], 8.0, True), pad=13.0 if self.note else 4.0)
+        if self.note:
+            ax.annotate(
+                shorten(self.note, points(ax)[0], SMALL),
+                (0.0, 1.0),
+                xycoords="axes fraction",
+                xytext=(0, 3),
+                textcoords="offset points",
+                size=SMALL,
+                color=GREY,
+            )
+
+    def _shown(self) -> list[int]:
+        """Return the own bars, and of the other two those that are not empty."""
+        n = self.bars.n_own
+        extra = [i for i in (n, n + 1) if any(shares[i] > 0 for shares in self.shares.values())]
+        return [*range(n), *extra]
+
+    def _draw_categories(self, ax: Axes, room: float) -> None:
+        shown = self._shown()
+        every, size = strided(len(shown), points(ax)[1], SMALL)
+        y = np.arange(len(shown))
+        marks = {
+            "holdout": ("|", 1.3, max(3.0, 0.9 * size)),
+            "synthetic": ("D", 0.0, max(2.2, 0.5 * size)),
+        }
+        for role, shares in self.shares.items():
+            colour = COLOURS[role]
+            if role == "train":
+                ax.barh(y, shares[shown], height=0.66, color=colour, alpha=0.35, label=role)
+            else:
+                marker, edge, ms = marks[role]
+                style: dict[str, Any] = {
+                    "marker": marker,
+                    "mew": edge,
+                    "ms": ms,
+                    "ls": "",
+                    "clip_on": False,
+                }
+                ax.plot(shares[shown], y, color=colour, label=role, **style)
+        names = [shorten(self.bars.names[i], room, size) for i in shown[::every]]
+        label_axis(ax.yaxis, y[::every], names, size=size, color=INK)
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(max(len(shown), 2) - 0.4, -0.6)
+        top = max((shares[shown].max(initial=0.0) for shares in self.shares.values()), default=1.0)
+        _share_ticks(ax, top)
+
+    def _draw_outline(self, ax: Axes, edges: np.ndarray) -> None:
+        n = self.bars.n_own
+        for role, shares in self.shares.items():
+            style: dict[str, Any] = (
+                {"fill": True, "alpha": 0.35} if role == "train" else {"lw": 1.1}
+            )
+            ls = (0, (3, 1.2)) if role == "holdout" else "-"
+            ax.stairs(shares[:n], edges, color=COLOURS[role], label=role, ls=ls, **style)
+        own = max((shares[:n].max(initial=0.0) for shares in self.shares.values()), default=0.0)
+        extra = [i for i in self._shown() if i >= n]
+        right = self._draw_extra(ax, edges, extra)
+        apart = max((shares[n:].max() for shares in self.shares.values()), default=0.0)
+        share_axis(ax, max(own, min(apart, 3.0 * own)) if own > 0 else apart)
+        ax.set_xlim(edges[0], right)
+        self._label_outline(ax, edges, extra, right)
+
+    def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int]) -> float:
+        """Draw the bars of missing and unseen values beside the axis; return where it ends."""
+        span = float(edges[-1] - edges[0])
+        right = float(edges[-1])
+        for i in extra:
+            left = right + 0.07 * span
+            right = left + 0.15 * span
+            width = (right - left) / max(1, len(self.shares))
+            for k, (role, shares) in enumerate(self.shares.items()):
+                alpha = 0.35 if role == "train" else 0.9
+                ax.bar(
+                    left + k * width,
+                    shares[i],
+                    0.85 * width,
+                    align="edge",
+                    color=COLOURS[role],
+                    alpha=alpha,
+                )
+        return right + 0.02 * span if extra else right
+
+    def _label_outline(
+        self, ax: Axes, edges: np.ndarray, extra: Sequence[int], right: float
+    ) -> None:
+        span = float(edges[-1] - edges[0])
+        names = [f"{self.bars.names[i]} {_most(self.shares, i)}" for i in extra]
+        beside = [right - (0.095 + 0.22 * k) * span for k in reversed(range(len(extra)))]
+
+        def candidate(most: int) -> Candidate:
+            ends = float(edges[0]), float(edges[-1])
+            ticks, labels = value_ticks(self.bars.kind, *ends, most=most)
+            first = range(len(ticks), len(ticks) + len(names))
+            return [*ticks, *beside], [*labels, *names], first
+
+        label_line(ax, SMALL, map(candidate, (4, 3, 2)))
+
+    def size(self) -> tuple[float, float]:
+        """Return width and height of a figure of its own, in inches."""
+        rows = len(self._shown()) if self.bars.edges is None else 0
+        return 3.6, max(2.3, 0.8 + 0.14 * rows)
+
+
+def _most(shares: Mapping[str, np.ndarray], bar: int) -> str:
+    return percent(max(values[bar] for values in shares.values()), 0)
+
+
+def _share_ticks(ax: Axes, top: float) -> None:
+    """Label the lengths of horizontal bars as percentages."""
+    top = top if top > 0 else 1.0
+    ax.set_xlim(0.0, 1.06 * top)
+    ticks, _ = value_ticks("continuous", 0.0, 100.0 * top, most=4)
+    labels = [f"{tick:g}%" for tick in ticks]
+    label_line(ax, SMALL, [((ticks / 100.0).tolist(), labels, ())])
+
+
+class PairDisplay(Drawing):
+    """The joint shares of two columns, in train and in the synthetic table, on the same colours.
+
+    Parameters
+    ----------
+    pair : dict
+        An entry of ``details["pairs"]``: `columns`, `axes`, `shares` of train and synthetic.
+
+    Examples
+    --------
+    >>> from skeval.reporting import PairDisplay
+    >>> axis = {"kind": "boolean", "labels": ["no"], "edges": None}
+    >>> cells = [[1.0, 0, 0], [0, 0, 0], [0, 0, 0]]
+    >>> shares = {"train": cells, "synthetic": cells}
+    >>> display = PairDisplay({"columns": ["a", "b"], "axes": [axis, axis], "shares": shares})
+    >>> [display.frame().shape, float(display.frame()["train"].sum())]
+    [(9, 4), 1.0]
+    """
+
+    n_panels = 2
+
+    def __init__(self, pair: Mapping[str, Any]) -> None:
+        self.columns = tuple(str(name) for name in pair["columns"])
+        self.bars = tuple(Bars(axis) for axis in pair["axes"])
+        self.shares = {role: numbers(pair["shares"][role]) for role in ("train", "synthetic")}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the bars of both columns and the shares of train and synthetic, one row a cell."""
+        first, second = (_bar_names(bars) for bars in self.bars)
+        i, j = np.indices((len(first), len(second))).reshape(2, -1)
+        return pd.DataFrame(
+            {
+                self.columns[0]: np.array(first, dtype=object)[i],
+                self.columns[1] if self.columns[1] != self.columns[0] else "second": np.array(
+                    second, dtype=object
+                )[j],
+                **{role: shares.ravel() for role, shares in self.shares.items()},
+            }
+        )
+
+    def darkest(self) -> float:
+        """Return the greatest share of a cell: the dark end of the colours."""
+        return max(float(shares.max(initial=0.0)) for shares in self.shares.values())
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM, below: float = 60.0) -> None:
+        """Draw train beside synthetic: the first column upwards, the second to the right."""
+        shown = [self._shown(side) for side in (0, 1)]
+        top = self.darkest() or 1.0
+        for k, (ax, (role, shares)) in enumerate(zip(axes, self.shares.items(), strict=True)):
+            cells = np.sqrt(shares[np.ix_(*shown)] / top)  # small cells would all look empty
+            ax.imshow(cells, cmap=sequential(), vmin=0.0, vmax=1.0, aspect="auto", origin="lower")
+            ax.spines[:].set_visible(True)
+            ax.set_title(role, color=COLOURS[role], size=7.0, pad=2.0, loc="center")
+            self._label_rows(ax, shown[0], room if k == 0 else 0.0)
+            self._label_columns(ax, shown[1], below)
+            ax.set_xlabel(shorten(self.columns[1], points(ax)[0], 7.0))
+        axes[0].set_ylabel(shorten(self.columns[0], points(axes[0])[1], 7.0))
+
+    def _shown(self, side: int) -> list[int]:
+        n = self.bars[side].n_own
+        totals = [shares.sum(axis=1 - side) for shares in self.shares.values()]
+        return [*range(n), *(i for i in (n, n + 1) if any(total[i] > 0 for total in totals))]
+
+    def _label_rows(self, ax: Axes, shown: Sequence[int], room: float) -> None:
+        bars = self.bars[0]
+        places, texts = _cell_labels(bars, shown, 4)
+        if bars.edges is None:
+            ax.invert_yaxis()  # the most frequent category on top
+        every, size = strided(len(shown), points(ax)[1], 6.0)
+        kept = (
+            list(range(0, len(texts), every))
+            if bars.edges is None
+            else _apart(places, size, ax, shown)
+        )
+        labels = [shorten(texts[i], room, size) if room else "" for i in kept]
+        label_axis(
+            ax.yaxis, [places[i] for i in kept], labels, size=size if bars.edges is None else 6.0
+        )
+
+    def _label_columns(self, ax: Axes, shown: Sequence[int], below: float) -> None:
+        bars = self.bars[1]
+        places, texts = _cell_labels(bars, shown, 3)
+        if bars.edges is not None:
+            first = [i for i in range(len(texts)) if texts[i] in _EXTRA]
+            label_line(ax, 6.0, [(places, texts, first)])
+            return
+        every, size = strided(len(shown), points(ax)[0], 6.0)
+        labels = [shorten(text, below, size) for text in texts[::every]]
+        label_axis(ax.xaxis, places[::every], labels, size=size, rotation=90)
+
+    def size(self) -> tuple[float, float]:
+        """Return width and height of a figure of its own, in inches."""
+        return 5.2, 2.9
+
+
+def _bar_names(bars: Bars) -> list[str]:
+    """Return category, or low and high end, of each bar; then missing and unseen."""
+    if bars.edges is None:
+        return bars.names
+    ends = [f"{edge:.6g}" for edge in bars.edges]
+    if bars.kind == "datetime":
+        ends = (
+            pd.to_datetime(pd.Series(bars.edges), unit="s").dt.strftime("%Y-%m-%d %H:%M").tolist()
+        )
+    return [*(f"{low} to {high}" for low, high in pairwise(ends)), *_EXTRA]
+
+
+def _cell_labels(bars: Bars, shown: Sequence[int], most: int) -> tuple[list[float], list[str]]:
+    """Return where a side of a pair is labelled, in cells, and the texts."""
+    if bars.edges is None:
+        return list(range(len(shown))), [bars.names[i] for i in shown]
+    low, high = float(bars.edges[0]), float(bars.edges[-1])
+    ticks, labels = value_ticks(bars.kind, low, high, most=most)
+    places = ((ticks - low) / (high - low) * bars.n_own - 0.5).tolist()
+    extra = [i for i in shown if i >= bars.n_own]
+    return [*places, *(float(shown.index(i)) for i in extra)], [
+        *labels,
+        *(bars.names[i] for i in extra),
+    ]
+
+
+def _apart(places: Sequence[float], size: float, ax: Axes, shown: Sequence[int]) -> list[int]:
+    """Return which labels of a numeric side do not touch the one above; missing has precedence."""
+    height = points(ax)[1] / len(shown)
+    kept: list[int] = []
+    for i in reversed(range(len(places))):
+        if all(abs(places[i] - places[k]) * height > 1.2 * max(size, 6.0) for k in kept):
+            kept.append(i)
+    return sorted(kept)

@@ -1,0 +1,153 @@
+"""What all displays share: where they draw, and what is remembered of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+
+from skeval.reporting.theme import GREY, theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Display", "Drawing", "numbers"]
+
+ROOM = 130.0
+Where = Any  # None, one Axes, or as many as the display has panels
+
+
+@runtime_checkable
+class Display(Protocol):
+    """What draws a result: from its aggregates only, never from rows.
+
+    `plot` draws, on the axes given or on a new figure, and returns the figure; `frame` returns the
+    numbers drawn as a tidy table.
+    """
+
+    def plot(self, ax: Where = None) -> Figure:
+        """Draw, and return the figure."""
+        ...
+
+    def frame(self) -> pd.DataFrame:
+        """Return the numbers drawn."""
+        ...
+
+
+class Drawing:
+    """Base of the displays: authors write `draw` on given axes, `frame`, and name panels and size.
+
+    Attributes
+    ----------
+    figure_ : Figure
+        That was drawn on last.
+    axes_ : Axes or tuple of Axes
+        Of that figure: one, or one a panel.
+    """
+
+    figure_: Figure
+    axes_: Axes | tuple[Axes, ...]
+    n_panels = 1
+    stacked = False
+
+    def plot(self, ax: Where = None) -> Figure:
+        """Draw, and return the figure.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            Where to draw: one for each panel, or one whose place the panels share; a new figure
+            otherwise.
+
+        Returns
+        -------
+        Figure
+        """
+        with theme():
+            axes = self._axes(ax)
+            self.draw(axes)
+            self.head(axes)
+        return self._remember(axes)
+
+    def untitled(self) -> Figure:
+        """Draw on a new figure without a title, for a document that has headings of its own."""
+        with theme():
+            axes = self._axes(None)
+            self.draw(axes)
+        return self._remember(axes)
+
+    def _remember(self, axes: tuple[Axes, ...]) -> Figure:
+        self.axes_ = axes[0] if len(axes) == 1 else axes
+        self.figure_ = axes[0].figure  # type: ignore[assignment]
+        return self.figure_
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw on as many axes as there are panels; names beside them get `room` points."""
+        raise NotImplementedError(f"{type(self).__name__} must define draw(axes, room).")
+
+    def frame(self) -> pd.DataFrame:
+        """Return the numbers drawn as a tidy table."""
+        raise NotImplementedError(f"{type(self).__name__} must define frame().")
+
+    def head(self, axes: Sequence[Axes]) -> None:
+        """Write a title on a figure of its own; pages have headings instead."""
+
+    def size(self) -> tuple[float, float]:
+        """Return width and height of a figure of its own, in inches."""
+        return 5.5, 3.0
+
+    def _axes(self, ax: Where) -> tuple[Axes, ...]:
+        from matplotlib.figure import Figure
+
+        shape = (self.n_panels, 1) if self.stacked else (1, self.n_panels)
+        if ax is None:
+            figure = Figure(figsize=self.size(), layout="constrained")
+            return tuple(figure.subplots(*shape, squeeze=False).ravel())
+        given = tuple(np.ravel(ax))
+        if len(given) == self.n_panels:
+            return given
+        if len(given) != 1:
+            raise ValueError(
+                f"{type(self).__name__} draws {self.n_panels} panels: pass one Axes or "
+                f"{self.n_panels}, got {len(given)}."
+            )
+        given[0].set_axis_off()
+        return tuple(given[0].inset_axes(place) for place in _places(*shape))
+
+
+def _places(
+    n_rows: int, n_columns: int, gap: float = 0.25
+) -> list[tuple[float, float, float, float]]:
+    """Return left, bottom, width, height of the panels within a unit square, row by row."""
+    width, height = 1.0 / (n_columns + gap * (n_columns - 1)), 1.0 / (n_rows + gap * (n_rows - 1))
+    return [
+        (j * width * (1 + gap), 1.0 - height - i * height * (1 + gap), width, height)
+        for i in range(n_rows)
+        for j in range(n_columns)
+    ]
+
+
+def numbers(values: Any) -> np.ndarray:
+    """Return an array of floats from arrays or from what JSON made of them: None is nan."""
+    return np.asarray(values, dtype=float)
+
+
+def by_name(values: Mapping[str, Any] | None, names: Sequence[str]) -> np.ndarray:
+    """Return the values of these names, nan where there is none."""
+    return numbers([(values or {}).get(name) for name in names])
+
+
+def points(axes: Axes) -> tuple[float, float]:
+    """Return width and height of axes in points."""
+    box = axes.get_window_extent()
+    scale = 72.0 / axes.figure.dpi
+    return box.width * scale, box.height * scale
+
+
+def say_empty(axes: Axes, text: str) -> None:
+    """Write in empty axes why they are."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY)

@@ -1,0 +1,119 @@
+"""A report as loose figures: one file each, for slides and papers."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skeval.exceptions import InvalidParameterError
+from skeval.reporting.sections import Item, Plan, plan
+from skeval.reporting.theme import theme
+from skeval.result import SuiteResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FigureRenderer", "save"]
+
+_FORMATS = ("png", "svg")
+_METADATA: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "png": {}}
+
+
+def save(figure: Figure, file: Any, format: str) -> None:
+    """Write a figure the same way each time: no date in it."""
+    with theme():
+        figure.savefig(file, format=format, metadata=_METADATA[format])
+
+
+class FigureRenderer:
+    """Writes each figure of a suite's results to a file of its own in a folder.
+
+    Parameters
+    ----------
+    title : str, default="Synthetic data report"
+        Not drawn; taken so that renderers can stand in for each other.
+    columns : ReportColumns, optional
+        Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
+    sections : iterable of str, optional
+        As for :class:`PDFRenderer`.
+    progress : callable, optional
+        Called as ``progress(section, n_done, n_total)`` when a section is drawn.
+    format : {"png", "svg"}, default="png"
+        Of the files.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.reporting import FigureRenderer
+    >>> result = SuiteResult({"a": Result(0.5)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = FigureRenderer().render(result, pathlib.Path(folder) / "figures")
+    ...     [file.name for file in path.iterdir()]
+    ['scores-all_scores.png']
+    """
+
+    def __init__(
+        self,
+        *,
+        title: str = "Synthetic data report",
+        columns: Any = None,
+        sections: Iterable[str] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+        format: str = "png",
+    ) -> None:
+        self.title = title
+        self.columns = columns
+        self.sections = sections
+        self.progress = progress
+        self.format = format
+
+    def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
+        """Write the figures; none is written unless all could be drawn.
+
+        Parameters
+        ----------
+        suite_result : SuiteResult
+            Of any suite, live or from JSON.
+        path : str or Path
+            The folder, made if need be. Other files in it are left alone.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such section or format.
+        """
+        if self.format not in _FORMATS:
+            raise InvalidParameterError(
+                f"FigureRenderer: format must be among {', '.join(_FORMATS)}, got {self.format!r}."
+            )
+        path, content = Path(path), plan(suite_result, self.columns, self.sections)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as drafts:
+            self._draw(content, Path(drafts))
+            path.mkdir(exist_ok=True)
+            for draft in sorted(Path(drafts).iterdir()):
+                draft.replace(path / draft.name)
+        return path
+
+    def _draw(self, content: Plan, folder: Path) -> None:
+        for done, section in enumerate(content.sections, start=1):
+            for i, item in enumerate(section.items):
+                name = _file_name(section.key, i, len(section.items), item)
+                save(item.display.plot(), folder / f"{name}.{self.format}", self.format)
+            if self.progress is not None:
+                self.progress(section.key, done, len(content.sections))
+
+
+def _file_name(key: str, i: int, n: int, item: Item) -> str:
+    """Return a name that any file system takes; a number in front tells equal ones apart."""
+    words = re.sub(r"[^a-z0-9]+", "_", item.heading.split(":")[0].lower()).strip("_")[:40]
+    counter = f"{i + 1:0{len(str(n))}d}-" if n > 1 else ""
+    return f"{key}-{counter}{words}".rstrip("-")

@@ -1,0 +1,289 @@
+"""A report as one web page that needs nothing else: no network, no script, no other file."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from skeval._files import replacing
+from skeval.reporting.cover import left_out, sizes, warnings
+from skeval.reporting.distributions import PairDisplay
+from skeval.reporting.figures import save
+from skeval.reporting.findings import evidence, finding
+from skeval.reporting.scores import scale_of
+from skeval.reporting.sections import Item, Plan, Section, plan
+from skeval.reporting.summary import raises_alarm, summary
+from skeval.reporting.text import number
+from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
+from skeval.reporting.wording import HOW_TO_READ
+from skeval.result import Result, SuiteResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["HTMLRenderer"]
+
+_STYLE = Template("""
+:root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.5rem 4rem; overflow-wrap: anywhere; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .25rem; }
+h2 { border-top: 1px solid $faint; font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1.5rem; }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
+.quiet, figcaption small { color: $grey; }
+.lead { font-size: 1.1rem; }
+nav ul { columns: 2; list-style: none; padding: 0; }
+a { color: $train; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
+th, td { border-bottom: 1px solid $faint; padding: .4rem .6rem; }
+th, td { text-align: left; vertical-align: top; }
+thead th { color: $grey; font-size: .8rem; white-space: nowrap; }
+td.n { text-align: right; white-space: nowrap; }
+tbody th small { color: $grey; display: block; font-weight: normal; }
+.alarm { color: $alarm; font-weight: bold; }
+.grid { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); }
+.pairs { grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); }
+figure { margin: 0; }
+figcaption { font-weight: 600; } figcaption small { display: block; font-weight: normal; }
+figure svg, figure img { height: auto; max-width: 100%; }
+.key span { margin-right: 1.5rem; }
+.key i { display: inline-block; height: .7em; margin-right: .4em; width: 1.4em; }
+""").substitute(ink=INK, faint=FAINT, grey=GREY, alarm=ALARM, train=COLOURS["train"])
+
+_PAGE = Template("""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="skeval">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+<header>
+<h1>$title</h1>
+<p class="quiet">$sizes</p>
+</header>
+<main>
+$body
+</main>
+</body>
+</html>
+""")
+
+
+class HTMLRenderer:
+    """Writes a suite's results as one self-contained web page.
+
+    Parameters
+    ----------
+    title : str, default="Synthetic data report"
+        Of the page.
+    columns : ReportColumns, optional
+        Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
+    sections : iterable of str, optional
+        As for :class:`PDFRenderer`.
+    progress : callable, optional
+        Called as ``progress(section, n_done, n_total)`` when a section is drawn.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.reporting import HTMLRenderer
+    >>> result = SuiteResult({"a": Result(0.5)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = HTMLRenderer().render(result, pathlib.Path(folder) / "a.html")
+    ...     "<h1>Synthetic data report</h1>" in path.read_text(encoding="utf-8")
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        title: str = "Synthetic data report",
+        columns: Any = None,
+        sections: Iterable[str] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        self.title = title
+        self.columns = columns
+        self.sections = sections
+        self.progress = progress
+
+    def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
+        """Write the page; an existing file is replaced only when the new one is complete.
+
+        Parameters
+        ----------
+        suite_result : SuiteResult
+            Of any suite, live or from JSON.
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such section.
+        """
+        path = Path(path)
+        content = plan(suite_result, self.columns, self.sections)
+        with replacing(path) as temporary:
+            temporary.write_text(self._page(content), encoding="utf-8")
+        return path
+
+    def _page(self, content: Plan) -> str:
+        parts = []
+        for done, section in enumerate(content.sections, start=1):
+            parts.append(_scores(content) if section.key == "scores" else _section(section))
+            if self.progress is not None:
+                self.progress(section.key, done, len(content.sections))
+        return _PAGE.substitute(
+            title=escape(self.title),
+            style=_STYLE,
+            sizes=escape(sizes(content.suite_result)),
+            body="\n".join(parts),
+        )
+
+
+def _scores(content: Plan) -> str:
+    said = summary(content.suite_result)
+    return "\n".join(
+        [
+            _paragraph(said, "lead") if said else "",
+            _contents(content.sections),
+            '<section id="scores">\n<h2>Scores</h2>',
+            _paragraph(HOW_TO_READ, "quiet"),
+            _table(content.suite_result),
+            _listed("Left out", [f"{name}: {why}" for name, why in left_out(content).items()]),
+            _listed("Warnings", warnings(content.suite_result)),
+            "</section>",
+        ]
+    )
+
+
+def _paragraph(text: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    links = "\n".join(f'<li><a href="#{s.key}">{escape(s.title)}</a></li>' for s in sections)
+    return f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>'
+
+
+def _listed(title: str, texts: Sequence[str]) -> str:
+    if not texts:
+        return ""
+    entries = "\n".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<h3>{escape(title)}</h3>\n<ul>\n{entries}\n</ul>"
+
+
+def _table(suite_result: SuiteResult) -> str:
+    heads = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    rows = "\n".join(
+        _row(name, result) for name, result in suite_result.items() if not result.error
+    )
+    table = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>"
+    return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
+
+
+def _row(name: str, result: Result) -> str:
+    kind = "n alarm" if raises_alarm(result) else "n"
+    interval = (
+        "" if result.interval is None else " to ".join(number(end) for end in result.interval)
+    )
+    direction = result.tags.direction if result.tags is not None else ""
+    return (
+        f'<tr><th scope="row">{escape(name)}<small>{escape(finding(result))}</small></th>'
+        f"<td>{_strip(result)}</td>"
+        f'<td class="{kind}">{number(result.value)}</td><td class="n">{interval}</td>'
+        f'<td class="n">{number(result.baseline)}</td><td>{escape(direction)}</td>'
+        f"<td>{escape(evidence(result))}</td></tr>"
+    )
+
+
+def _strip(result: Result, width: float = 120.0) -> str:
+    """Return value, interval and baseline on the metric's scale as a small drawing."""
+    low, high = scale_of(result)
+
+    def place(value: float) -> str:
+        return f"{4.0 + (min(max(value, low), high) - low) / (high - low) * (width - 8.0):.1f}"
+
+    lines = [f'<line x1="4" x2="{width - 4:g}" y1="9" y2="9" stroke="{FAINT}"/>']
+    colour = COLOURS["synthetic"]
+    if result.interval is not None:
+        ends = 'x1="{}" x2="{}"'.format(*map(place, result.interval))
+        lines.append(
+            f'<line {ends} y1="9" y2="9" stroke="{colour}" stroke-opacity=".35" stroke-width="5"/>'
+        )
+    if result.baseline is not None:
+        x, green = place(result.baseline), COLOURS["holdout"]
+        lines.append(f'<line x1="{x}" x2="{x}" y1="3" y2="15" stroke="{green}" stroke-width="2"/>')
+    if math.isfinite(result.value):
+        lines.append(f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>')
+    label = f"{number(result.value)} from {number(low)} to {number(high)}"
+    return (
+        f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{"".join(lines)}</svg>'
+    )
+
+
+def _section(section: Section) -> str:
+    grids = {"univariate": "grid", "bivariate": "grid pairs"}
+    figures = "\n".join(_figure(item) for item in section.items)
+    if section.key in grids:
+        figures = f'<div class="{grids[section.key]}">\n{figures}\n</div>'
+    key = _key(section) if section.key == "univariate" else ""
+    return (
+        f'<section id="{section.key}">\n<h2>{escape(section.title)}</h2>\n'
+        f"{_paragraph(section.intro, 'quiet')}\n{key}\n{figures}\n</section>"
+    )
+
+
+def _key(section: Section) -> str:
+    """Return which colour is which table."""
+    roles = list(section.items[0].display.frame().columns[3:])
+    spans = [f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles]
+    return f'<p class="key">{"".join(spans)}</p>'
+
+
+def _figure(item: Item) -> str:
+    """Return a figure: drawn as lines, or as points where it is dense."""
+    figure = item.display.untitled()
+    label = escape(item.heading)
+    dense = isinstance(item.display, PairDisplay)
+    drawn = _png(figure, label) if dense else _svg(figure, label)
+    caption = f"<figcaption>{label}<small>{escape(item.caption)}</small></figcaption>"
+    return f"<figure>\n{caption}\n{drawn}\n</figure>"
+
+
+def _png(figure: Figure, label: str) -> str:
+    buffer = io.BytesIO()
+    save(figure, buffer, "png")
+    content = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f'<img alt="{label}" src="data:image/png;base64,{content}">'
+
+
+def _svg(figure: Figure, label: str) -> str:
+    """Return the drawing as an element of the page: no prologue, no names that would clash."""
+    buffer = io.BytesIO()
+    save(figure, buffer, "svg")
+    text = buffer.getvalue().decode("utf-8")
+    text = text[text.index("<svg ") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'<g id="[^"]*"', "<g", text)
+    # Verdana has nearly the widths of the font that the figure was laid out with
+    text = text.replace(f"'{FONT}'", f"'{FONT}', Verdana, sans-serif")
+    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip()

@@ -1,0 +1,203 @@
+"""Displays of matrices over columns: similarity of pairs, associations of pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.reporting.drawing import ROOM, Drawing, numbers, points
+from skeval.reporting.text import shorten
+from skeval.reporting.theme import ALARM, GREY, INK, SMALL, diverging, sequential
+from skeval.reporting.ticks import label_axis, number_ticks, strided
+from skeval.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+__all__ = ["PhikMatricesDisplay", "SimilarityMatrixDisplay"]
+
+_MOST_ANNOTATED = 20
+
+
+def heat_map(ax: Axes, matrix: np.ndarray, colours: Colormap, limits: tuple[float, float]) -> None:
+    """Draw a square matrix, its first row on top, with the scale of its colours at the right."""
+    image = ax.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    scale = ax.inset_axes((1.025, 0.0, 0.03, 1.0))
+    bar = ax.figure.colorbar(image, cax=scale)
+    bar.outline.set_linewidth(0.4)
+    ticks, labels = number_ticks(*limits, most=5)
+    label_axis(scale.yaxis, ticks, labels)
+
+
+def name_rows(ax: Axes, names: Sequence[str], room: float, *, rows: bool = True) -> int:
+    """Name columns below and rows beside a matrix; return every how many are named."""
+    every, size = strided(len(names), min(points(ax)), SMALL)
+    shown = [shorten(name, room, size) for name in names[::every]]
+    at = range(0, len(names), every)
+    label_axis(ax.xaxis, at, shown, size=size, rotation=90, color=INK)
+    label_axis(ax.yaxis, at, shown if rows else [""] * len(shown), size=size, color=INK)
+    return every
+
+
+def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> None:
+    """Write the numbers into the cells if they are large enough."""
+    n = len(matrix)
+    size = min(SMALL, 0.42 * min(points(ax)) / n)
+    if n > _MOST_ANNOTATED or size < 4.5:
+        return
+    for i, j in np.ndindex(n, n):
+        value = matrix[i, j]
+        if not math.isnan(value):
+            share = (value - limits[0]) / (limits[1] - limits[0])
+            text = f"{value:.2f}".removeprefix("0")
+            ax.text(
+                j,
+                i,
+                text,
+                ha="center",
+                va="center",
+                size=size,
+                color="white" if share < 0.4 else INK,
+            )
+
+
+def _square(n: int, n_panels: int = 1) -> tuple[float, float]:
+    side = float(np.clip(0.17 * n, 2.0, 7.0))
+    return n_panels * (side + 0.5) + 1.5, side + 1.7
+
+
+class SimilarityMatrixDisplay(Drawing):
+    """The similarity matrix: columns on the diagonal, pairs beside it, light where they agree.
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["matrix"]`` and ``details["names"]``.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import SimilarityMatrix
+    >>> from skeval.reporting import SimilarityMatrixDisplay
+    >>> table = make_mixed()
+    >>> SimilarityMatrixDisplay(SimilarityMatrix().fit(table).evaluate(table)).frame().shape
+    (28, 4)
+    """
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.names = [str(name) for name in result.details.get("names", [])]
+        self.matrix = numbers(result.details.get("matrix", np.empty((0, 0))))
+
+    def frame(self) -> pd.DataFrame:
+        """Return `first`, `second`, `similarity`, `ceiling` of columns and pairs, worst first."""
+        i, j = np.triu_indices(len(self.names))
+        ceiling = numbers(self.result.details.get("ceiling", np.full(self.matrix.shape, np.nan)))
+        frame = pd.DataFrame(
+            {
+                "first": np.array(self.names, dtype=object)[i],
+                "second": np.array(self.names, dtype=object)[j],
+                "similarity": self.matrix[i, j],
+                "ceiling": ceiling[i, j],
+            }
+        )
+        return frame.sort_values("similarity", kind="stable").reset_index(drop=True)
+
+    def worst_pairs(self, n: int = 10) -> pd.DataFrame:
+        """Return the `n` pairs of different columns that agree least."""
+        frame = self.frame()
+        return frame[frame["first"] != frame["second"]].head(n).reset_index(drop=True)
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the matrix; the worst cell is framed."""
+        (ax,) = axes
+        least = float(np.nanmin(self.matrix)) if np.isfinite(self.matrix).any() else 0.0
+        limits = (min(0.9, math.floor(10.0 * least) / 10.0), 1.0)
+        heat_map(ax, self.matrix, sequential().reversed(), limits)
+        every = name_rows(ax, self.names, room)
+        if every == 1:
+            _write_cells(ax, self.matrix, limits)
+        self._frame_worst(ax)
+
+    def _frame_worst(self, ax: Axes) -> None:
+        from matplotlib.patches import Rectangle
+
+        worst = self.worst_pairs(1)
+        if worst.empty or math.isnan(worst["similarity"].iloc[0]):
+            return
+        i, j = (self.names.index(worst[side].iloc[0]) for side in ("first", "second"))
+        for x, y in ((i, j), (j, i)):
+            ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=ALARM, lw=1.2))
+
+    def size(self) -> tuple[float, float]:
+        """Return width and height of a figure of its own, in inches."""
+        return _square(len(self.names))
+
+
+class PhikMatricesDisplay(Drawing):
+    """Associations of columns in train and in the synthetic table, and their difference.
+
+    Parameters
+    ----------
+    result : Result
+        With the matrices ``details["train"]``, ``details["synthetic"]``, ``details["difference"]``.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import PhikMatrixDifference
+    >>> from skeval.reporting import PhikMatricesDisplay
+    >>> table = make_mixed()
+    >>> display = PhikMatricesDisplay(PhikMatrixDifference().fit(table).evaluate(table))
+    >>> display.frame()["difference"].abs().max()
+    np.float64(0.0)
+    """
+
+    n_panels = 3
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.names = [str(name) for name in result.details.get("names", [])]
+        none = np.full((len(self.names),) * 2, np.nan)
+        self.matrices = {
+            which: numbers(result.details.get(which, none))
+            for which in ("train", "synthetic", "difference")
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """Return `first`, `second`, `train`, `synthetic`, `difference`, the most changed first."""
+        pairs = list(combinations(range(len(self.names)), 2))
+        columns: dict[str, Any] = {
+            "first": [self.names[i] for i, _ in pairs],
+            "second": [self.names[j] for _, j in pairs],
+        }
+        for which, matrix in self.matrices.items():
+            columns[which] = numbers([matrix[pair] for pair in pairs])
+        frame = pd.DataFrame(columns)
+        order = np.argsort(-frame["difference"].abs().fillna(-1.0).to_numpy(), kind="stable")
+        return frame.iloc[order].reset_index(drop=True)
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the three matrices beside each other."""
+        gaps = np.abs(self.matrices["difference"])
+        most = float(np.nanmax(gaps)) if np.isfinite(gaps).any() else 0.0
+        most = max(0.1, math.ceil(10.0 * most) / 10.0)
+        titles = ("train", "synthetic", "train \N{MINUS SIGN} synthetic")
+        for place, (ax, which, title) in enumerate(zip(axes, self.matrices, titles, strict=True)):
+            change = which == "difference"
+            limits = (-most, most) if change else (0.0, 1.0)
+            heat_map(ax, self.matrices[which], diverging() if change else sequential(), limits)
+            name_rows(ax, self.names, room, rows=place == 0)
+            ax.set_title(title, color=GREY)
+
+    def size(self) -> tuple[float, float]:
+        """Return width and height of a figure of its own, in inches."""
+        return _square(len(self.names), 3)

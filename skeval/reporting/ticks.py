@@ -1,0 +1,250 @@
+"""Where axes are labelled, and how: round numbers, readable dates, no label on another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skeval.reporting.drawing import points
+from skeval.reporting.text import text_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
+
+__all__ = ["date_ticks", "number_ticks", "thinned", "value_ticks"]
+
+_CALENDAR = (
+    ("s", (1, 5, 15, 30)),
+    ("m", (1, 5, 15, 30)),
+    ("h", (1, 3, 6, 12)),
+    ("D", (1, 2, 5, 10)),
+    ("M", (1, 2, 3, 6)),
+    ("Y", (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
+)
+
+
+def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return at most `most` round numbers from low to high, and their labels.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    most : int, default=4
+        How many labels there is room for.
+
+    Returns
+    -------
+    ticks : ndarray
+        Their places.
+    labels : list of str
+        Their texts.
+
+    Examples
+    --------
+    >>> from skeval.reporting.ticks import number_ticks
+    >>> number_ticks(0.0, 38900.0)[1]
+    ['0', '10k', '20k', '30k']
+    """
+    if not high > low:
+        return np.array([low]), tick_labels(np.array([low]))
+    step = _round_step((high - low) / (most + 1))
+    ticks = _multiples(low, high, step)
+    while len(ticks) > most:
+        step = _round_step(step * 1.01)
+        ticks = _multiples(low, high, step)
+    return ticks, tick_labels(ticks, step)
+
+
+def _round_step(least: float) -> float:
+    """Return the next of 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(
+        (m * power for m in (1.0, 2.0, 2.5, 5.0) if m * power >= least * (1 - 1e-9)), 10.0 * power
+    )
+
+
+def _multiples(low: float, high: float, step: float) -> np.ndarray:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return np.arange(first, last + 1) * step
+
+
+def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
+    """Return the ticks with as many digits as tell them apart; thousands as k, M, G."""
+    largest = float(np.abs(ticks).max(initial=0.0))
+    if largest >= 1e13 or 0 < largest < 1e-4:
+        return [_signed(f"{tick:.3g}").replace("e+", "e") for tick in ticks]
+    unit, suffix = next(
+        ((u, s) for u, s in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if largest >= u),
+        (1.0, ""),
+    )
+    step = step or largest or 1.0
+    if largest < 1e4 or step < unit / 100.0:
+        unit, suffix = 1.0, ""  # 2010 and 2020 are often years; 10.0001k reads worse than 10000.1
+    digits = _digits(step / unit)
+    return [_signed(f"{tick / unit:.{digits}f}") + (suffix if tick else "") for tick in ticks]
+
+
+def _digits(step: float) -> int:
+    """Return how many decimals a step needs."""
+    whole = (d for d in range(15) if abs(step * 10**d - round(step * 10**d)) < 1e-6 * step * 10**d)
+    return next(whole, 15)
+
+
+def _signed(text: str) -> str:
+    if float(text) == 0.0:
+        return "0"
+    return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
+
+
+def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return at most `most` dates between two times, in seconds since 1970, and their labels.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    most : int, default=4
+        How many labels there is room for.
+
+    Returns
+    -------
+    ticks : ndarray
+        Their places, in seconds.
+    labels : list of str
+        ISO dates, as long as the step needs them.
+
+    Examples
+    --------
+    >>> from skeval.reporting.ticks import date_ticks
+    >>> date_ticks(1.3571e9, 1.3883e9)[1]
+    ['2013-04', '2013-07', '2013-10']
+    """
+    ends = np.array([math.floor(low), math.ceil(high)]).astype("datetime64[s]")
+    for unit, steps in _CALENDAR:
+        for step in steps:
+            if (high - low) / _seconds(unit, step) <= most + 1:
+                ticks = _calendar_steps(ends, unit, step)
+                if len(ticks) <= most:
+                    return _placed(ticks, unit) if len(ticks) else _placed(ends[:1], "m")
+    return _placed(ends[:1], "Y")
+
+
+def _seconds(unit: str, step: int) -> float:
+    day = 86400.0
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "D": day, "M": 30.4 * day, "Y": 365.2 * day}
+    return step * units[unit]
+
+
+def _calendar_steps(ends: np.ndarray, unit: str, step: int) -> np.ndarray:
+    units = ends.astype(f"datetime64[{unit}]").astype(np.int64)
+    # days are counted from the first of January 1970, years and months from year 0
+    shift = {"Y": 1970, "M": 0}.get(unit, 0)
+    first, last = ((units + shift) // step).tolist()
+    every = np.arange(first, last + 2) * step - shift
+    ticks = every.astype(f"datetime64[{unit}]").astype("datetime64[s]")
+    return ticks[(ticks >= ends[0]) & (ticks <= ends[1])]
+
+
+def _placed(ticks: np.ndarray, unit: str) -> tuple[np.ndarray, list[str]]:
+    precision: Any = "m" if unit == "h" else unit
+    labels = np.datetime_as_string(ticks, unit=precision).tolist()
+    return ticks.astype(np.int64).astype(float), [label.replace("T", " ") for label in labels]
+
+
+def value_ticks(kind: str, low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return ticks as the kind of a column wants them."""
+    return (date_ticks if kind == "datetime" else number_ticks)(low, high, most)
+
+
+def thinned(
+    places: Sequence[float],
+    labels: Sequence[str],
+    size: float,
+    *,
+    length: float = math.inf,
+    first: Sequence[int] = (),
+) -> dict[int, float]:
+    """Return which labels can stand in one line without touching, and how far each is shifted.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Their centres, in points.
+    labels : sequence of str
+        Their texts.
+    size : float
+        Of the font, in points.
+    length : float, optional
+        Of the axis, in points; labels are shifted so that they do not stand out at its end, nor by
+        more than a margin at its start.
+    first : sequence of int
+        Which are asked first.
+
+    Returns
+    -------
+    dict of int to float
+        By the positions of those kept, the shift to the right in points.
+
+    Examples
+    --------
+    >>> from skeval.reporting.ticks import thinned
+    >>> thinned([0.0, 10.0, 60.0], ["first", "second", "third"], 6.0, first=[1])
+    {1: 0.0, 2: 0.0}
+    """
+    taken: list[tuple[float, float]] = []
+    kept = {}
+    margin = 0.45 * size
+    for i in [*first, *(i for i in range(len(labels)) if i not in set(first))]:
+        half = text_width(labels[i], size) / 2.0
+        shift = min(0.0, length + 0.2 * size - places[i] - half) if length < math.inf else 0.0
+        if length < math.inf and places[i] + shift - half < -0.5 * size:
+            shift = half - 0.5 * size - places[i]
+        low, high = places[i] + shift - half - margin, places[i] + shift + half + margin
+        if all(high <= a or low >= b for a, b in taken):
+            taken.append((low, high))
+            kept[i] = shift
+    return dict(sorted(kept.items()))
+
+
+def strided(n: int, length: float, size: float) -> tuple[int, float]:
+    """Return every how many rows can be labelled along `length` points, and in which font size.
+
+    The font shrinks to 5 points first; then labels are left out.
+    """
+    pitch = length / max(1, n)
+    fitting = pitch / 1.18
+    if fitting >= 5.0:
+        return 1, min(size, fitting)
+    return math.ceil(5.0 * 1.18 / pitch), 5.0
+
+
+def label_axis(axis: Any, places: Any, labels: Sequence[str], **style: Any) -> None:
+    """Set ticks and their texts."""
+    axis.set_ticks(list(places), labels=list(labels), **style)
+
+
+def label_line(ax: Axes, size: float, candidates: Iterable[Candidate]) -> None:
+    """Label the horizontal axis by the candidate of which most labels fit in a line.
+
+    A candidate is where labels stand, their texts, and which of them have precedence.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    low, high = ax.get_xlim()
+    length = points(ax)[0]
+    tried: list[tuple[Any, ...]] = []
+    for places, labels, first in candidates:
+        at = [(float(place) - low) * length / (high - low) for place in places]
+        kept = thinned(at, labels, size, length=length, first=first)
+        tried.append((len(kept), len(kept) == len(labels), -len(tried), places, labels, kept))
+    *_, places, labels, kept = max(tried, key=lambda one: one[:3])
+    label_axis(ax.xaxis, [float(places[i]) for i in kept], [labels[i] for i in kept], size=size)
+    for text, shift in zip(ax.get_xticklabels(), kept.values(), strict=True):
+        offset = ScaledTranslation(shift / 72.0, 0.0, ax.figure.dpi_scale_trans)
+        text.set_transform(text.get_transform() + offset)

@@ -1,0 +1,232 @@
+"""Displays give the numbers of the details, and draw them on what they are given."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from skeval import MetricTags, Result, SuiteResult
+from skeval.reporting import (
+    ColumnScoresDisplay,
+    Display,
+    DistancesDisplay,
+    MarginalDisplay,
+    PairDisplay,
+    PhikMatricesDisplay,
+    ProximityDisplay,
+    ScoresDisplay,
+    SimilarityMatrixDisplay,
+    ValueDisplay,
+    display_of,
+)
+from skeval.reporting.scores import scale_of
+
+
+def settings() -> dict[str, object]:
+    return {key: matplotlib.rcParams[key] for key in matplotlib.rcParams if key != "backend"}
+
+
+@pytest.fixture(scope="module", params=["live", "json"])
+def either(request: pytest.FixtureRequest, suite_result: SuiteResult) -> SuiteResult:
+    """The same results, as measured and as read back."""
+    if request.param == "live":
+        return suite_result
+    return SuiteResult.from_dict(suite_result.to_dict())
+
+
+KINDS = {
+    "ks_complement": ColumnScoresDisplay,
+    "tv_complement": ColumnScoresDisplay,
+    "similarity": SimilarityMatrixDisplay,
+    "phik_difference": PhikMatricesDisplay,
+    "nn_distances": DistancesDisplay,
+    "privacy_score": ProximityDisplay,
+    "dcr_overfitting": ValueDisplay,
+    "dcr_baseline": ValueDisplay,
+}
+
+
+@pytest.mark.parametrize("name", list(KINDS))
+def test_each_result_has_its_display(name: str, either: SuiteResult) -> None:
+    display = display_of(either[name])
+    assert type(display) is KINDS[name]
+    assert isinstance(display, Display)
+    before = settings()
+    figure = display.plot()
+    assert figure is display.figure_
+    assert settings() == before
+    assert len(display.frame()) > 0
+
+
+@pytest.mark.parametrize("name", list(KINDS))
+def test_frames_are_equal_live_and_from_json(name: str, suite_result: SuiteResult) -> None:
+    again = SuiteResult.from_dict(suite_result.to_dict())
+    pd.testing.assert_frame_equal(
+        display_of(suite_result[name]).frame(), display_of(again[name]).frame()
+    )
+
+
+def test_column_scores_are_those_of_the_details(either: SuiteResult) -> None:
+    result = either["ks_complement"]
+    frame = ColumnScoresDisplay(result).frame().set_index("column")
+    assert frame["score"].to_dict() == result.details["columns"]
+    assert frame["baseline"].to_dict() == result.details["baseline_columns"]
+    assert frame["score"].is_monotonic_increasing
+    assert frame.index[0] == result.details["worst"]["column"]
+
+
+def test_the_worst_column_is_the_greatest_where_lower_is_better() -> None:
+    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0, 1))
+    result = Result(0.2, details={"columns": {"a": 0.1, "b": None, "c": 0.3}}, tags=tags)
+    assert ColumnScoresDisplay(result).frame()["column"].tolist() == ["c", "a", "b"]
+    assert ColumnScoresDisplay(result, start=1, stop=2).frame()["column"].tolist() == ["a"]
+
+
+def test_the_similarity_frame_holds_every_cell_once(either: SuiteResult) -> None:
+    result = either["similarity"]
+    display = SimilarityMatrixDisplay(result)
+    frame = display.frame()
+    names, matrix = result.details["names"], np.asarray(result.details["matrix"], dtype=float)
+    assert len(frame) == len(names) * (len(names) + 1) // 2
+    for row in frame.itertuples(index=False):
+        assert row.similarity == matrix[names.index(row.first), names.index(row.second)]
+    worst = display.worst_pairs(1).iloc[0]
+    assert [worst["first"], worst["second"]] == result.details["worst"]["columns"]
+
+
+def test_the_phik_frame_begins_with_the_worst_pair(either: SuiteResult) -> None:
+    result = either["phik_difference"]
+    first = PhikMatricesDisplay(result).frame().iloc[0]
+    assert [first["first"], first["second"]] == result.details["worst"]["columns"]
+    assert first["train"] - first["synthetic"] == pytest.approx(first["difference"])
+    assert abs(first["difference"]) == result.details["worst"]["value"]
+
+
+def test_distances_are_drawn_in_three_contrasts(either: SuiteResult) -> None:
+    result = either["nn_distances"]
+    display = DistancesDisplay(result)
+    display.plot()
+    assert len(display.axes_) == 3
+    shares = display.frame().groupby("distribution", sort=False)["share"]
+    assert list(shares.groups) == list(result.details["histogram"]["shares"])
+    assert shares.sum().to_numpy() == pytest.approx(np.ones(5))
+
+
+def test_distances_without_a_holdout_are_drawn_in_two(without_holdout: SuiteResult) -> None:
+    display = DistancesDisplay(without_holdout["nn_distances"])
+    display.plot()
+    assert [ax.get_title() for ax in display.axes_] != []
+    assert len(display.axes_) == 2
+
+
+def test_the_tail_is_the_share_that_the_score_counts(either: SuiteResult) -> None:
+    result = either["privacy_score"]
+    frame = ProximityDisplay(result).frame()
+    tails = frame[frame["in_tail"]].groupby("distribution")["share"].sum()
+    assert tails["synthetic"] == pytest.approx(result.details["p_synthetic"])
+    assert tails["real"] == pytest.approx(result.details["p_real"])
+    assert np.isclose(frame["high"], result.details["threshold"]).any()
+
+
+def test_marginals_show_missing_and_unseen_only_if_there(either: SuiteResult) -> None:
+    marginals = either["similarity"].details["marginals"]
+    frame = MarginalDisplay("city", marginals["city"]).frame()
+    assert frame["train"].tolist() == list(marginals["city"]["shares"]["train"])
+    assert frame["bar"].tolist()[-2:] == ["missing", "unseen"]
+    labels = _labels(MarginalDisplay("city", marginals["city"]))
+    assert "missing" in labels
+    assert "unseen" not in labels
+    assert "missing" not in _labels(MarginalDisplay("plan", marginals["plan"]))
+
+
+def _labels(display: MarginalDisplay) -> list[str]:
+    display.plot()
+    return [label.get_text() for label in display.axes_.get_yticklabels()]
+
+
+def test_dates_are_dates(either: SuiteResult) -> None:
+    joined = either["similarity"].details["marginals"]["joined"]
+    display = MarginalDisplay("joined", joined)
+    frame = display.frame()
+    assert pd.api.types.is_datetime64_any_dtype(frame["low"])
+    assert frame["low"].iloc[0] == pd.Timestamp(joined["edges"][0], unit="s")
+    display.plot()
+    years = [label.get_text() for label in display.axes_.get_xticklabels()]
+    assert any(year.startswith("20") for year in years)
+
+
+def test_pairs_hold_every_cell(either: SuiteResult) -> None:
+    for pair in either["similarity"].details["pairs"]:
+        display = PairDisplay(pair)
+        frame = display.frame()
+        assert list(frame.columns[:2]) == list(pair["columns"])
+        assert frame["train"].to_numpy() == pytest.approx(np.ravel(pair["shares"]["train"]))
+        assert frame["synthetic"].sum() == pytest.approx(1.0)
+    display.plot()
+    images = [ax.images[0] for ax in display.axes_]
+    assert images[0].get_clim() == images[1].get_clim()
+
+
+def test_values_and_scores(either: SuiteResult) -> None:
+    result = either["dcr_overfitting"]
+    drawn = ValueDisplay(result).frame().set_index("what")["value"]
+    assert drawn.to_dict() == {
+        "value": result.value,
+        "low": result.interval[0],
+        "high": result.interval[1],
+        "baseline": result.baseline,
+    }
+    frame = ScoresDisplay(either).frame()
+    assert frame["metric"].tolist() == list(either)
+    assert frame["value"].tolist() == [r.value for r in either.values()]
+
+
+def test_scales_end_where_bounds_do() -> None:
+    unbounded = MetricTags("fidelity")
+    assert scale_of(Result(-2.0, tags=unbounded)) == (-2.0, -1.0)
+    assert scale_of(Result(float("nan"), tags=unbounded)) == (0.0, 1.0)
+    assert scale_of(Result(0.5, tags=MetricTags("fidelity", bounds=(0, 1)))) == (0.0, 1.0)
+
+
+def test_unknown_displays_and_empty_details_fall_back_to_the_value() -> None:
+    tags = MetricTags("fidelity", display="OfSomebodyElse")
+    assert type(display_of(Result(0.5, tags=tags))) is ValueDisplay
+    assert type(display_of(Result(0.5))) is ValueDisplay
+    tags = MetricTags("fidelity", display="SimilarityMatrixDisplay")
+    assert type(display_of(Result(float("nan"), tags=tags))) is ValueDisplay
+
+
+def test_plots_go_on_given_axes(suite_result: SuiteResult) -> None:
+    figure = Figure()
+    ax = figure.add_subplot()
+    assert display_of(suite_result["ks_complement"]).plot(ax) is figure
+    panels = Figure().subplots(1, 3)
+    display = display_of(suite_result["phik_difference"])
+    assert display.plot(panels) is panels[0].figure
+    shared = Figure().add_subplot()
+    display.plot(shared)
+    assert len(shared.child_axes) == 3
+    with pytest.raises(ValueError, match="draws 3 panels: pass one Axes or 3, got 2"):
+        display.plot(panels[:2])
+
+
+def test_an_error_while_drawing_restores_the_settings() -> None:
+    before = settings()
+    with pytest.raises(ValueError, match="panels"):
+        PhikMatricesDisplay(Result(0.0)).plot(Figure().subplots(1, 2))
+    assert settings() == before
+
+
+def test_degenerate_details_are_drawn() -> None:
+    empty = {"names": ["a"], "matrix": [[None]]}
+    assert SimilarityMatrixDisplay(Result(0.0, details=empty)).plot().axes
+    assert DistancesDisplay(Result(0.0)).plot().axes
+    assert ProximityDisplay(Result(0.0)).plot().axes
+    constant = {"kind": "continuous", "labels": [], "edges": [0.0, 1.0]}
+    shares = {"train": [0.0, 1.0, 0.0], "synthetic": [0.0, 1.0, 0.0]}
+    display = MarginalDisplay("nothing", {**constant, "shares": shares})
+    display.plot()
+    assert "missing 100%" in [label.get_text() for label in display.axes_.get_xticklabels()]

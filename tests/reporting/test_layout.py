@@ -1,0 +1,96 @@
+"""Nothing on a page lies on something else, and nothing leaves the page."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from skeval.reporting.pages import draw_pages
+from skeval.reporting.sections import plan
+from skeval.reporting.theme import theme
+
+DPI = 216
+SUITES = ["suite_result", "without_holdout", "narrow", "single", "wide", "odd", "hundred"]
+
+
+def texts_of(figure: Figure) -> list[tuple[str, Bbox]]:
+    """Return the texts that are drawn, and their boxes in points."""
+    canvas = FigureCanvasAgg(figure)
+    figure.dpi = DPI  # at few dots, hinting widens the letters
+    figure.draw_without_rendering()
+    found = []
+    for text in figure.findobj(Text):
+        shown = text.get_visible() and text.get_text().strip() and _within(text)
+        if shown:
+            box = text.get_window_extent(canvas.get_renderer())
+            found.append((text.get_text(), Bbox(box.get_points() * 72 / DPI)))
+    return found
+
+
+def _within(text: Text) -> bool:
+    """Tell whether the axes of a text are drawn, and a tick label's tick lies on its axis."""
+    axes = text.axes
+    if axes is None:
+        return True
+    for axis in (axes.xaxis, axes.yaxis):
+        labels = [label for tick in axis.get_major_ticks() for label in (tick.label1, tick.label2)]
+        if text in labels:
+            low, high = sorted(axis.get_view_interval())
+            place = text.get_position()[0 if axis is axes.xaxis else 1]
+            return axes.axison and axis.get_visible() and low - 1e-9 <= place <= high + 1e-9
+    return not (text in (axes.xaxis.label, axes.yaxis.label) and not axes.axison)
+
+
+def overlap(a: Bbox, b: Bbox) -> float:
+    """Return by how many points two boxes overlap, in the direction in which they do less."""
+    width = min(a.x1, b.x1) - max(a.x0, b.x0)
+    height = min(a.y1, b.y1) - max(a.y0, b.y0)
+    return min(width, height)
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_texts_lie_apart_and_on_the_page(name: str, request: pytest.FixtureRequest) -> None:
+    few = SimpleNamespace(univ=19, biv=19)  # of a hundred columns; one page of them is as the next
+    content = plan(request.getfixturevalue(name), few)
+    with theme():
+        for key, page in draw_pages(content, "A title"):
+            texts = texts_of(page.figure)
+            sheet = Bbox.from_bounds(0, 0, *(page.figure.get_size_inches() * 72))
+            outside = [text for text, box in texts if not _inside(sheet, box)]
+            assert not outside, (key, outside)
+            boxes = np.array([box.extents for _, box in texts])
+            touching = [
+                (texts[i][0], texts[j][0])
+                for i, j in _near(boxes)
+                if overlap(texts[i][1], texts[j][1]) > 1.0
+            ]
+            assert not touching, (key, touching[:5])
+
+
+def _inside(sheet: Bbox, box: Bbox) -> bool:
+    return box.x0 >= 10 and box.y0 >= 10 and box.x1 <= sheet.x1 - 10 and box.y1 <= sheet.y1 - 10
+
+
+def _near(boxes: np.ndarray) -> list[tuple[int, int]]:
+    """Return the pairs of boxes that overlap at all; of many cells, comparing all pairs is slow."""
+    order = np.argsort(boxes[:, 0], kind="stable")
+    near = []
+    for k, i in enumerate(order):
+        rest = order[k + 1 :]
+        rest = rest[boxes[rest, 0] < boxes[i, 2]]
+        rest = rest[(boxes[rest, 1] < boxes[i, 3]) & (boxes[rest, 3] > boxes[i, 1])]
+        near += [(int(i), int(j)) for j in rest]
+    return near
+
+
+def test_the_overlap_of_boxes() -> None:
+    a, b, c = (Bbox.from_bounds(x, 0, 2, 1) for x in (0, 1.5, 4))
+    assert overlap(a, b) == pytest.approx(0.5)
+    assert [overlap(x, y) > 0 for x, y in combinations((a, b, c), 2)] == [True, False, False]

@@ -1,0 +1,82 @@
+"""Imports stay light, findings are careful, a suite draws itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import skeval.reporting
+from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval.reporting import diagram
+from skeval.reporting.findings import evidence, finding
+from skeval.reporting.sections import among, plan
+
+
+def test_importing_is_light() -> None:
+    code = (
+        "import sys, skeval.reporting; "
+        "heavy = {'matplotlib', 'seaborn', 'pypdf'} & set(sys.modules); "
+        "sys.exit(f'imported: {heavy}' if heavy else 0)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_all_names_are_there_and_documented() -> None:
+    for name in skeval.reporting.__all__:
+        assert getattr(skeval.reporting, name).__doc__
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [((0.1, 0.2), "Leak found."), ((0.8, 1.0), "No leak found by this test.")],
+)
+def test_findings_speak_of_leaks(interval: tuple[float, float], words: str) -> None:
+    tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
+    result = Result(0.15, interval=interval, baseline=0.95, tags=tags)
+    assert finding(result) == words
+    assert evidence(result) == "distance screen"
+
+
+def test_findings_name_the_worst(suite_result: SuiteResult) -> None:
+    for name, result in suite_result.items():
+        assert finding(result), name
+        assert not {"private", "safe"} & set(finding(result).lower().split())
+    worst = suite_result["ks_complement"].details["worst"]["column"]
+    assert f"Worst column: {worst}" in finding(suite_result["ks_complement"])
+
+
+def test_undefined_values_say_why() -> None:
+    from skeval.exceptions import DegenerateInputWarning
+
+    result = Result(float("nan"), warnings=(DegenerateInputWarning("one row only."),))
+    assert finding(result) == "Not defined here: one row only."
+
+
+def test_columns_are_chosen_by_number_or_name() -> None:
+    assert among(["a", "b", "c"], 2) == ["a", "b"]
+    assert among(["a", "b", "c"], ["c", "a", "x"]) == ["c", "a"]
+    assert among(["a"], None) == ["a"]
+
+
+def test_the_plan_says_why_sections_are_not_there() -> None:
+    content = plan(SuiteResult({"a": Result(0.5)}))
+    assert [section.key for section in content.sections] == ["scores"]
+    assert set(content.left_out.values()) == {"no metric of this suite measures it"}
+
+
+def test_a_suite_draws_its_metrics_beside_each_other() -> None:
+    suite = make_suite("privacy")
+    page = suite._repr_html_()
+    for name, _ in suite.metrics:
+        assert name in page
+
+
+def test_the_plain_block_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagram, "_HOMES", ("sklearn.utils.moved_away",))
+    suite = make_suite("privacy")
+    block = diagram.parallel_block(suite.metrics)
+    assert type(block) is diagram.PlainBlock
+    assert block._sk_visual_block_() is block
+    assert "privacy_score" in suite._repr_html_()

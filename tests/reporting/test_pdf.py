@@ -1,0 +1,204 @@
+"""The PDF: what it says, its outline and links, the same bytes, whole or not at all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from pypdf import PdfReader
+
+from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult
+from skeval.exceptions import InvalidParameterError
+from skeval.reporting import PDFRenderer, pdf
+from skeval.reporting.page import Page
+from skeval.reporting.sections import Plan
+from skeval.reporting.text import number
+
+TITLES = [
+    "Scores",
+    "Similarity matrix",
+    "Columns one by one",
+    "Distances to the nearest row",
+    "Proximity of train rows",
+    "Associations of columns",
+    "Univariate distributions",
+    "Bivariate distributions",
+]
+
+
+@pytest.fixture(scope="module")
+def path(suite_result: SuiteResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return suite_result.to_pdf(tmp_path_factory.mktemp("pdf") / "report.pdf", title="A report")
+
+
+@pytest.fixture(scope="module")
+def reader(path: Path) -> PdfReader:
+    return PdfReader(path)
+
+
+def test_names_and_numbers_can_be_searched(reader: PdfReader, suite_result: SuiteResult) -> None:
+    text = "\n".join(page.extract_text() for page in reader.pages)
+    for name, result in suite_result.items():
+        assert name in text
+        assert number(result.value) in reader.pages[0].extract_text()
+    for column in suite_result["similarity"].details["names"]:
+        assert column in text
+    for word in ("train 400 rows", "holdout 400 rows", "distance screen", "never clears"):
+        assert word in " ".join(text.split())
+
+
+def test_no_page_calls_data_private_or_safe(reader: PdfReader) -> None:
+    words = {word for page in reader.pages for word in page.extract_text().lower().split()}
+    assert not words & {"private", "safe", "anonymous"}
+
+
+def test_the_outline_has_one_bookmark_per_section(reader: PdfReader) -> None:
+    assert [entry["/Title"] for entry in reader.outline] == TITLES
+    for entry in reader.outline:
+        page = reader.pages[reader.get_destination_page_number(entry)]
+        assert entry["/Title"] == "Scores" or page.extract_text().startswith(entry["/Title"])
+
+
+def test_the_contents_link_to_the_sections(reader: PdfReader) -> None:
+    links = [annotation.get_object() for annotation in reader.pages[0]["/Annots"]]
+    targets = [reader.get_page_number(link["/Dest"][0].get_object()) for link in links]
+    assert targets == [reader.get_destination_page_number(entry) for entry in reader.outline]
+    width, height = (float(x) for x in reader.pages[0].mediabox[2:])
+    for link in links:
+        left, bottom, right, top = (float(x) for x in link["/Rect"])
+        assert 0 < left < right < width
+        assert 0 < bottom < top < height
+
+
+def test_it_is_labelled(reader: PdfReader) -> None:
+    assert reader.metadata.title == "A report"
+    assert reader.metadata.author == "skeval"
+    assert reader.metadata.subject
+    assert reader.metadata.creation_date is None
+
+
+def test_it_is_small(path: Path) -> None:
+    assert path.stat().st_size < 1_000_000
+
+
+def test_a_report_of_saved_results_has_the_same_bytes(
+    suite_result: SuiteResult, path: Path, tmp_path: Path
+) -> None:
+    suite_result.to_json(tmp_path / "results.json")
+    again = SuiteResult.from_json(tmp_path / "results.json")
+    rendered = PDFRenderer(title="A report").render(again, tmp_path / "again.pdf")
+    assert rendered == tmp_path / "again.pdf"
+    assert rendered.read_bytes() == path.read_bytes()
+
+
+def test_another_process_writes_the_same_bytes(narrow: SuiteResult, tmp_path: Path) -> None:
+    narrow.to_json(tmp_path / "results.json")
+    code = (
+        "import sys; from skeval import SuiteResult; "
+        "SuiteResult.from_json(sys.argv[1]).to_pdf(sys.argv[2], sections=['scores', 'univariate'])"
+    )
+    for name in ("a.pdf", "b.pdf"):
+        command = [sys.executable, "-c", code, str(tmp_path / "results.json"), str(tmp_path / name)]
+        subprocess.run(command, check=True)
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+
+
+def test_a_failed_render_leaves_the_old_file_alone(
+    suite_result: SuiteResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "report.pdf"
+    old.write_bytes(b"old")
+
+    draw_pages = pdf.draw_pages
+
+    def failing(content: Plan, title: str) -> Iterator[tuple[str, Page]]:
+        yield next(draw_pages(content, title))
+        raise RuntimeError("no paper")
+
+    monkeypatch.setattr(pdf, "draw_pages", failing)
+    with pytest.raises(RuntimeError, match="no paper"):
+        PDFRenderer().render(suite_result, old)
+    assert old.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path: Path) -> None:
+    columns = SimpleNamespace(univ=["plan"], biv=2)
+    told: list[tuple[str, int, int]] = []
+    renderer = PDFRenderer(
+        columns=columns,
+        sections=["univariate", "bivariate"],
+        progress=lambda *step: told.append(step),
+    )
+    reader = PdfReader(renderer.render(suite_result, tmp_path / "part.pdf"))
+    assert told == [("univariate", 1, 2), ("bivariate", 2, 2)]
+    assert [entry["/Title"] for entry in reader.outline] == TITLES[-2:]
+    first, second = (page.extract_text() for page in reader.pages)
+    assert "plan" in first
+    assert "income" not in first
+    assert "1 of 7 columns" in first
+    assert second.count("similarity 0") == 1
+
+
+def test_unknown_sections_are_named(suite_result: SuiteResult, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameterError, match=r"among scores, .* got univariat"):
+        PDFRenderer(sections=["univariat"]).render(suite_result, tmp_path / "a.pdf")
+
+
+def test_what_is_left_out_is_listed(without_holdout: SuiteResult, tmp_path: Path) -> None:
+    reader = PdfReader(without_holdout.to_pdf(tmp_path / "a.pdf"))
+    text = " ".join(reader.pages[0].extract_text().split())
+    assert "Left out" in text
+    assert "dcr_overfitting: DCROverfittingProtection compares against holdout rows" in text
+
+
+def test_undefined_metrics_say_why(single: SuiteResult, tmp_path: Path) -> None:
+    reader = PdfReader(single.to_pdf(tmp_path / "a.pdf"))
+    text = " ".join(reader.pages[0].extract_text().split())
+    assert "Not defined here: no column of this table can be measured." in text
+    assert "Section 'Associations of columns': phik_difference: fewer than two columns" in text
+    assert "Section 'Bivariate distributions'" in text
+    assert TITLES[5] not in [entry["/Title"] for entry in reader.outline]
+
+
+class Broken(Metric):
+    """A metric that fails: the share of pigs that fly."""
+
+    tags = MetricTags("fidelity", bounds=(0, 1), display="PhikMatricesDisplay")
+
+    def _compute(self, context: object) -> float:
+        raise RuntimeError("no pigs")
+
+
+class Plain(Metric):
+    """A user's metric with no display of its own."""
+
+    tags = MetricTags("utility", greater_is_better=True, display="MyDisplay")
+
+    def _compute(self, context: object) -> float:
+        return 42.0
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricFailedWarning")
+def test_failed_and_foreign_metrics(tables: list, tmp_path: Path) -> None:
+    suite = MetricSuite([("broken", Broken()), ("plain", Plain())])
+    result = suite.fit(tables[0]).evaluate(tables[2])
+    reader = PdfReader(result.to_pdf(tmp_path / "a.pdf"))
+    assert [entry["/Title"] for entry in reader.outline] == ["Scores"]
+    text = " ".join(reader.pages[0].extract_text().split())
+    assert "broken: RuntimeError: no pigs" in text
+    assert "Section 'Associations of columns'" in text
+    assert "42.0" in text
+
+
+def test_a_long_table_runs_over_several_pages(tmp_path: Path) -> None:
+    warned = {f"metric_{i:03d}": Result(i / 100) for i in range(90)}
+    reader = PdfReader(SuiteResult(warned).to_pdf(tmp_path / "a.pdf"))
+    texts = [page.extract_text() for page in reader.pages]
+    assert len(texts) > 2
+    assert all("95% interval" in text for text in texts[:-1])
+    assert "metric_089" in texts[-1] + texts[-2]

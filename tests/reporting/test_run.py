@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from pypdf import PdfReader
+
+from skeval import MetricSuite, MetricTags, ReportColumns, Result, SuiteResult, report
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.fidelity import KSComplement
+from skeval.reporting.run import report_suite
+from skeval.reporting.summary import summary
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
+
+
+def text_of(path):
+    return "\n".join(page.extract_text() for page in PdfReader(path).pages)
+
+
+def test_report_of_everything(tmp_path):
+    path = tmp_path / "report.pdf"
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, path)
+    text = text_of(path)
+    for column in TRAIN.columns:
+        assert column in text
+    assert f"{result['similarity'].value:.1f}" in text
+    assert len(PdfReader(path).outline) >= 7
+
+
+def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
+    first, second = tmp_path / "a.pdf", tmp_path / "b.pdf"
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, first)
+    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second)
+    assert first.read_bytes() == second.read_bytes()
+    result.to_json(tmp_path / "scores.json")
+    SuiteResult.from_json(tmp_path / "scores.json").to_pdf(second, columns=ReportColumns())
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_no_value_of_a_single_person_is_drawn(tmp_path):
+    train = TRAIN.copy()
+    train.loc[3, "city"] = "Hermitage"
+    train.loc[4, "income"] = 8675309.25
+    path = tmp_path / "report.pdf"
+    result = report(train, HOLDOUT, SYNTHETIC, path)
+    assert "Hermitage" not in text_of(path)
+    assert "8675309" not in text_of(path)
+    assert "Hermitage" not in result.to_json()
+
+
+def test_without_holdout(tmp_path):
+    result = report(TRAIN, None, SYNTHETIC, tmp_path / "report.pdf")
+    assert "compares against holdout rows" in " ".join(text_of(tmp_path / "report.pdf").split())
+    assert result.sizes == {"train": 150, "synthetic": 150}
+
+
+def test_rows_are_capped_by_seed(tmp_path):
+    results = [
+        report(
+            TRAIN,
+            HOLDOUT,
+            SYNTHETIC,
+            tmp_path / "r.pdf",
+            n_max_train=60,
+            n_max_test=50,
+            random_state=seed,
+        )
+        for seed in (0, 0, 1)
+    ]
+    assert results[0].sizes == {"train": 60, "holdout": 50, "synthetic": 150}
+    values = [result["similarity"].value for result in results]
+    assert values[0] == values[1] != values[2]
+
+
+@pytest.mark.parametrize("columns", [4, ["age", "city", "income"], ReportColumns(4, 4, 4, 4)])
+def test_columns(tmp_path, columns):
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", columns=columns)
+    names = ["age", "income", "city"] if isinstance(columns, list) else list(TRAIN.columns[:4])
+    assert result["phik_difference"].details["names"] == names
+    assert result["similarity"].details["names"] == names
+    assert len(result["similarity"].details["pairs"]) == len(names) * (len(names) - 1) / 2
+    alone = [table[names] for table in (TRAIN, HOLDOUT, SYNTHETIC)]
+    expected = report(*alone, tmp_path / "alone.pdf")
+    assert result["dcr_overfitting"].value == expected["dcr_overfitting"].value
+
+
+def test_all_pairs_can_be_drawn(tmp_path):
+    columns = ReportColumns(pairs="all")
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", columns=columns)
+    assert len(result["similarity"].details["pairs"]) == 21
+
+
+def test_choices_of_columns():
+    assert ReportColumns.of(None) == ReportColumns(100, 20, 100, 20, 24)
+    assert ReportColumns.of(7) == ReportColumns(7, 7, 7, 7)
+    names = ReportColumns.of(("a", "b"))
+    assert names.univ == names.phik == ["a", "b"]
+    params = report_suite(ReportColumns(univ=["a"], biv=["b"])).get_params()
+    assert params["similarity__columns"] == ["a", "b"]
+    assert report_suite(ReportColumns(univ=["a"])).get_params()["similarity__columns"] is None
+
+
+def test_a_suite_of_ones_own(tmp_path):
+    suite = MetricSuite([("ks", KSComplement())])
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", suite=suite)
+    assert list(result) == ["ks"]
+    assert "ks" in text_of(tmp_path / "report.pdf")
+
+
+def test_page(tmp_path):
+    report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.html")
+    assert (
+        (tmp_path / "report.html")
+        .read_text(encoding="utf-8")
+        .lstrip()
+        .lower()
+        .startswith("<!doctype html>")
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"n_max_train": 0}, InvalidParameterError, "n_max_train must be a positive int"),
+        ({"path": "missing/report.pdf"}, InvalidParameterError, "there is no folder"),
+        ({"columns": ["nope"]}, InvalidParameterError, "columns names nope"),
+        ({"synthetic": SYNTHETIC.drop(columns="age")}, SchemaMismatchError, "misses age"),
+    ],
+)
+def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind, message):
+    old = tmp_path / "report.pdf"
+    old.write_text("old")
+    arguments = {"train": TRAIN, "holdout": HOLDOUT, "synthetic": SYNTHETIC, "path": old, **change}
+    if change.get("path"):
+        arguments["path"] = tmp_path / change["path"]
+    with pytest.raises(kind, match=message):
+        report(**arguments)
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_narrow_tables(tmp_path, n_columns):
+    tables = [
+        pd.DataFrame(
+            {f"x{j}": np.random.default_rng([i, j]).normal(size=50) for j in range(n_columns)}
+        )
+        for i in range(3)
+    ]
+    if n_columns == 1:
+        with pytest.warns(UserWarning, match="fewer than two columns vary|no column"):
+            report(*tables, tmp_path / "report.pdf")
+    else:
+        with pytest.warns(
+            UserWarning, match="no column of this table"
+        ):  # no category for TVComplement
+            report(*tables, tmp_path / "report.pdf")
+    assert "x0" in text_of(tmp_path / "report.pdf")
+
+
+def test_summary_of_a_leak(tmp_path):
+    result = report(TRAIN, HOLDOUT, TRAIN, tmp_path / "report.pdf")
+    assert summary(result).count("Leak found") == 1
+    assert "dcr_overfitting is worse than chance allows" in summary(result)
+
+
+def test_summary_never_clears():
+    tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
+    fine = SuiteResult({"a": Result(1.0, interval=(0.9, 1.0), baseline=0.98, tags=tags)})
+    assert summary(fine) == (
+        "No leak found by one distance screen. Screens can raise an alarm and never clear a release."
+    )
+    blind = SuiteResult({"a": Result(1.0, tags=tags)})
+    assert "No leak can be looked for" in summary(blind)
+    assert summary(SuiteResult({})) == ""
