@@ -37,8 +37,8 @@ metadata = {"tables": {"table": {"columns": columns}}, "relationships": []}
 found = {}
 start = time.perf_counter()
 found["DCROverfittingProtection"] = DCROverfittingProtection.compute_breakdown(
-    real_training_data=train, synthetic_data=synthetic, real_validation_data=holdout, metadata=metadata,
-    table_name="table")
+    real_training_data=train, synthetic_data=synthetic, real_validation_data=holdout,
+    metadata=metadata, table_name="table")
 between = time.perf_counter()
 found["DCRBaselineProtection"] = DCRBaselineProtection.compute_breakdown(
     real_data=train, synthetic_data=synthetic, metadata=metadata, table_name="table")
@@ -90,7 +90,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         peer = peers(options.peer_python or peer_environment(folder), tables, folder)
-    table = Table("metric", "sdmetrics", "skeval", "skeval as sdmetrics", "seconds", "ours", "times")
+    table = Table(
+        "metric", "sdmetrics", "skeval", "skeval as sdmetrics", "seconds", "ours", "times"
+    )
     compatible = {
         "DCROverfittingProtection": DCROverfittingProtection("holdout", "reference"),
         "DCRBaselineProtection": DCRBaselineProtection(n_random_repeats=1),
@@ -110,7 +112,9 @@ def main():
             f"{theirs / seconds:,.0f}",
         )
     console = Console(width=110)
-    console.print(f"{options.rows:,} rows of 15 mixed columns in each table, Python {sys.version.split()[0]}")
+    console.print(
+        f"{options.rows:,} rows of 15 mixed columns in each table, Python {sys.version.split()[0]}"
+    )
     console.print(table)
 
 

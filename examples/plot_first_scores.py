@@ -7,8 +7,8 @@ rows would get, because a number alone means nothing: chance keeps even a perfec
 """
 
 # %%
-# Real rows are split before the generator sees any of them: it learns from one half, the other half is
-# held out.
+# Real rows are split before the generator sees any of them: it learns from one half, the other half
+# is held out.
 import matplotlib.pyplot as plt
 from sklearn.model_selection import train_test_split
 
@@ -20,7 +20,8 @@ train, holdout = train_test_split(make_census(4_000, random_state=0), test_size=
 synthetic = GaussianCopula().fit(train).sample(2_000, random_state=0)
 
 # %%
-# One suite measures everything; steps that metrics share, such as the search for nearest rows, run once.
+# One suite measures everything; steps that metrics share, such as the search for nearest rows, run
+# once.
 result = make_suite("report").fit(train, holdout).evaluate(synthetic)
 result.frame()[["metric", "value", "low", "high", "baseline", "direction", "evidence"]]
 
@@ -30,7 +31,7 @@ fig, ax = plt.subplots(figsize=(8, 4))
 result.plot(ax=ax)
 
 # %%
-# Which columns and pairs are off? The similarity matrix shows the share of rows that would not have to
-# move for the synthetic table to have the shares of train.
+# Which columns and pairs are off? The similarity matrix shows the share of rows that would not have
+# to move for the synthetic table to have the shares of train.
 fig, ax = plt.subplots(figsize=(8, 7))
 result["similarity"].display().plot(ax=ax)

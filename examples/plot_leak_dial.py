@@ -41,7 +41,9 @@ dial = pd.DataFrame(rows, columns=["copies", "metric", "value", "low", "high"])
 fig, ax = plt.subplots(figsize=(8, 4.5))
 for name, curve in dial.groupby("metric"):
     (line,) = ax.plot(curve["copies"], curve["value"], marker="o", label=name)
-    ax.fill_between(curve["copies"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15)
+    ax.fill_between(
+        curve["copies"], curve["low"], curve["high"], color=line.get_color(), alpha=0.15
+    )
 ax.set_xlabel("share of synthetic rows that are copies of train rows")
 ax.set_ylabel("score")
 ax.set_ylim(0, 1.05)

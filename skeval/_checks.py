@@ -146,6 +146,16 @@ def check_inputs_untouched(metric: Metric, tables: Tables) -> None:
     _demand(before == [joblib.hash(table) for table in tables], "an input table was changed.")
 
 
+def check_context_untouched(metric: Metric, tables: Tables) -> None:
+    """The context's frames are the same afterwards: other metrics read them too."""
+    with _quiet():
+        context = metric.fit(*tables[:2]).context_.with_synthetic(tables[2])
+        before = [joblib.hash(context[role]) for role in ("train", "holdout", "synthetic")]
+        metric.evaluate_context(context)
+        after = [joblib.hash(context[role]) for role in ("train", "holdout", "synthetic")]
+    _demand(before == after, "the metric writes to the frames of its context.")
+
+
 def check_score_is_the_value(metric: Metric, tables: Tables) -> None:
     """`score` is a plain float, and `evaluate` has the same one."""
     score, value = _value(metric, *tables), _evaluated(metric, tables).value
@@ -383,6 +393,7 @@ CHECKS: tuple[Callable[[Metric, Tables], None], ...] = (
     check_fit_returns_self,
     check_refit_forgets,
     check_inputs_untouched,
+    check_context_untouched,
     check_score_is_the_value,
     check_bounds,
     check_interval,

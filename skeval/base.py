@@ -6,15 +6,17 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skeval._parameters import Columns, Constraint, check_parameters
 from skeval.context import Context
-from skeval.exceptions import MissingInputError
+from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.result import Result
 from skeval.schema import Kind, TableSchema
 from skeval.steps import chosen_columns, holdout_in_place, synthetic_sample
@@ -183,10 +185,17 @@ class Metric(BaseEstimator):
         """Do work on the real rows once, at fit; nothing by default."""
 
     def _check_parameters(self) -> None:
+        if not isinstance(getattr(type(self), "tags", None), MetricTags):
+            raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
         check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
 
     def _result(self, context: Context) -> Result:
         found = self._compute(context)
+        if not isinstance(found, Result | Real):
+            raise TypeError(
+                f"{type(self).__name__}._compute must return a float or a Result, "
+                f"got {type(found).__name__}."
+            )
         result = found if isinstance(found, Result) else Result(found)
         return replace(result, metric=type(self).__name__, tags=self.tags)
 
@@ -194,9 +203,11 @@ class Metric(BaseEstimator):
         n_rows, details = context.n_rows("synthetic"), dict(result.details)
         n_fresh = min(n_rows, context.n_rows("holdout"))
         fresh = self._result(holdout_in_place(context, n_fresh))
+        said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if np.isnan(fresh.value))
         if "columns" in fresh.details:
             details["baseline_columns"] = fresh.details["columns"]
         if n_fresh < n_rows:
             value = self._result(synthetic_sample(context, n_fresh)).value
             details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
-        return replace(result, baseline=fresh.value, details=details)
+        warned = (*result.warnings, *said)
+        return replace(result, baseline=fresh.value, details=details, warnings=warned)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import lzma
 import sys
 import warnings
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +32,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+# what reading a file raises that is none: broken text, and broken packing of it
+_UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
 
 Tables = Annotated[
     list[Path],
@@ -238,7 +244,7 @@ def read_table(path: Path) -> pd.DataFrame:
             return pd.read_parquet(path)
         if kind in {".csv", ".tsv"}:
             return _read_csv(path, "\t" if kind == ".tsv" else ",")
-    except (ValueError, OSError) as error:
+    except _UNREADABLE as error:
         raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except ImportError as error:
         raise TableError(
@@ -256,7 +262,19 @@ def _read_csv(path: Path, separator: str) -> pd.DataFrame:
         raise ValueError(
             f"columns of the same name: {', '.join(twice)}; rename or drop one of each."
         )
-    return pd.read_csv(path, sep=separator, low_memory=False)
+    table = pd.read_csv(path, sep=separator, low_memory=False)
+    if not _starts_with_index(header[0], table):
+        return table
+    _say(f"note: {path} was saved with its row index; its first column, without a name, left out.")
+    return table.iloc[:, 1:]
+
+
+def _starts_with_index(name: Any, table: pd.DataFrame) -> bool:
+    """Tell whether the first column is unnamed and numbers the rows, in whatever order."""
+    if not pd.isna(name) or table.shape[1] < 2:
+        return False
+    first = table.iloc[:, 0]
+    return bool(pd.api.types.is_integer_dtype(first.dtype) and first.is_unique)
 
 
 def _read_schema(path: Path | None) -> Any:
@@ -268,7 +286,9 @@ def _read_schema(path: Path | None) -> Any:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise TableError(f"{path} is no JSON: {error}") from error
-    described = isinstance(content, dict) and ("columns" in content or "tables" in content)
+    described = isinstance(content, dict) and any(
+        isinstance(content.get(part), dict | list) for part in ("columns", "tables")
+    )
     return TableSchema.from_sdv(content) if described else content
 
 
@@ -277,7 +297,7 @@ def _read_results(path: Path) -> SuiteResult:
         raise TableError(f"there is no file {path}.")
     try:
         return SuiteResult.from_json(path)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TableError(
             f"{path} holds no scores; save them with: skeval evaluate ... -o {path}."
         ) from error
@@ -314,15 +334,24 @@ def _score_cells(found: Result) -> tuple[str, ...]:
 
 @contextmanager
 def _told_warnings() -> Iterator[None]:
-    """Show our warnings as plain sentences on standard error, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
+    """Show our warnings as plain sentences on standard error, each once; give others again."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             yield
-        finally:
-            texts = [str(w.message) for w in caught if issubclass(w.category, MetricWarning)]
-            for text in dict.fromkeys(texts):
-                _say(f"note: {text}")
+    finally:
+        _tell(caught)
+
+
+def _tell(caught: list[warnings.WarningMessage]) -> None:
+    ours = [str(w.message) for w in caught if issubclass(w.category, MetricWarning)]
+    for text in dict.fromkeys(ours):
+        _say(f"note: {text}")
+    for other in caught:
+        if not issubclass(other.category, MetricWarning):
+            # the filters of the user decide, as if it had not been caught
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
 
 
 def _say(text: str) -> None:

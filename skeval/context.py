@@ -11,10 +11,10 @@ import functools
 import hashlib
 import inspect
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
+from dataclasses import is_dataclass
 from threading import RLock
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -35,9 +35,6 @@ _SHARED_ROWS = (
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-# the roles that the running step has read so far; None outside of steps
-_reads: ContextVar[set[str] | None] = ContextVar("skeval_reads", default=None)
 
 
 class Context:
@@ -86,8 +83,11 @@ class Context:
         self._start()
 
     def _start(self) -> None:
-        self._memo: dict[str, Future[tuple[Any, frozenset[str]]]] = {}
+        self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
         self._lock: AbstractContextManager[Any] = self._parent._lock if self._parent else RLock()
+        self._whole = self  # a view of this context, as steps get one, refers back to it
+        self._roles: set[str] | None = None
+        self._running: frozenset[Hashable] = frozenset()
 
     @property
     def train(self) -> pd.DataFrame:
@@ -105,15 +105,19 @@ class Context:
         return self["synthetic"]
 
     def __contains__(self, role: object) -> bool:
+        self._note(role)
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
         tables = self._remembered()
         if role not in tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(tables)}.")
-        if (reads := _reads.get()) is not None:
-            reads.add(role)
-        return tables[role]
+        self._note(role)
+        return tables[role].copy(deep=False)  # what one metric assigns, the next must not see
+
+    def _note(self, role: object) -> None:
+        if self._roles is not None:
+            self._roles.add(str(role))
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
@@ -164,7 +168,7 @@ class Context:
     @property
     def real(self) -> Context:
         """The context of the real tables alone."""
-        return self._parent or self
+        return self._parent or self._whole
 
     def with_synthetic(self, synthetic: Any) -> Context:
         """Return a context with these rows as `synthetic`; it shares this one's memo of real rows.
@@ -201,8 +205,14 @@ class Context:
             )
         return self._tables
 
-    def recall(self, key: str, compute: Callable[[], T]) -> T:
-        """Return what is known under `key`; it is computed at most once, whatever the threads."""
+    def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
+        """Return what is known under `key`; if nothing is, compute it of a view of this context.
+
+        Threads that ask for the same wait for the one that computes. The view notes which roles
+        are read of it, in whatever thread.
+        """
+        if key in self._running:
+            raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
         with self._lock:
             known = (self._parent._memo.get(key) if self._parent else None) or self._memo.get(key)
             if mine := known is None:
@@ -210,48 +220,54 @@ class Context:
         if mine:
             self._run(key, compute, known)
         value, roles = known.result()
-        if (outer := _reads.get()) is not None:
-            outer |= roles  # a step depends on what its own steps depend on
+        for role in roles:  # a step depends on what its own steps depend on
+            self._note(role)
         return cast("T", value)
 
     def _run(
-        self, key: str, compute: Callable[[], T], future: Future[tuple[Any, frozenset[str]]]
+        self,
+        key: Hashable,
+        compute: Callable[[Context], T],
+        future: Future[tuple[Any, frozenset[str]]],
     ) -> None:
+        view = self._view(key)
         try:
-            with _noting() as roles:
-                value = _frozen(compute())
+            value = _frozen(compute(view))
         except BaseException as error:
             with self._lock:
                 self._memo.pop(key, None)  # an error is no result: the next caller tries again
             future.set_exception(error)
             return
-        future.set_result((value, frozenset(roles)))
+        roles = frozenset(view._roles or ())
+        future.set_result((value, roles))
         if self._parent is not None and "synthetic" not in roles:
             with self._lock:
                 self._parent._memo.setdefault(key, future)
 
+    def _view(self, key: Hashable) -> Context:
+        view = object.__new__(Context)
+        vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
+        return view
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Context:
+        tables = {} if self._tables is None else dict(self._tables)
+        copied = Context(
+            self.schema, tables, levels=self.levels, notices=self.notices, parent=self._parent
+        )
+        copied._tables = None if self._tables is None else tables
+        copied.remember_rows = self.remember_rows
+        return copied
+
     def __getstate__(self) -> dict[str, Any]:
-        state = {
-            name: value for name, value in vars(self).items() if name not in {"_memo", "_lock"}
-        }
+        kept = {"schema", "levels", "notices", "remember_rows", "_tables", "_parent"}
+        state = {name: value for name, value in vars(self).items() if name in kept}
         if not self.remember_rows:
-            state["_tables"] = None
-            state["levels"] = {}
+            state |= {"_tables": None, "levels": {}}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._start()
-
-
-@contextmanager
-def _noting() -> Iterator[set[str]]:
-    roles: set[str] = set()
-    token = _reads.set(roles)
-    try:
-        yield roles
-    finally:
-        _reads.reset(token)
 
 
 def _frozen(value: T) -> T:
@@ -264,20 +280,35 @@ def _frozen(value: T) -> T:
     elif isinstance(value, dict):
         for part in value.values():
             _frozen(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for part in vars(value).values():
+            _frozen(part)
     return value
 
 
-def _hash(arguments: tuple[tuple[str, Any], ...]) -> str:
+def _key(argument: Any) -> Hashable:
+    """Return what stands for an argument; 1, 1.0 and True stay apart."""
+    if isinstance(argument, str | int | float | None):
+        return type(argument), argument
+    if isinstance(argument, tuple | list):
+        return tuple(_key(part) for part in argument)
+    if isinstance(argument, Context) or hasattr(argument, "context_"):
+        raise TypeError(
+            "A shared step cannot take a context or a fitted metric beside its own context; "
+            "call it on that context."
+        )
+    return _hash(argument)
+
+
+def _hash(argument: Any) -> str:
     try:
-        return str(joblib.hash(arguments))
-    except (
-        pickle.PicklingError
-    ):  # a transformer made of a lambda or of a class of the running script
+        return str(joblib.hash(argument))
+    except pickle.PicklingError:  # a transformer made of a lambda or of a class of the script
         try:
             import cloudpickle  # comes with joblib: beside it since 1.6, within it before
         except ImportError:
             from joblib.externals import cloudpickle
-        return hashlib.sha1(cloudpickle.dumps(arguments), usedforsecurity=False).hexdigest()
+        return hashlib.sha1(cloudpickle.dumps(argument), usedforsecurity=False).hexdigest()
 
 
 def shared(
@@ -321,7 +352,7 @@ def shared(
     def recalled(context: Context, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
-        key = f"{step.__module__}.{step.__qualname__}:{_hash(tuple(bound.arguments.items())[1:])}"
-        return context.recall(key, lambda: step(context, *args, **kwargs))
+        key = (recalled, *(_key(value) for value in list(bound.arguments.values())[1:]))
+        return context.recall(key, lambda view: step(view, *args, **kwargs))
 
     return cast("Callable[Concatenate[Context, P], T]", recalled)

@@ -166,9 +166,9 @@ def _numeric_transformer(space: str) -> Any:
         return as_numbers
     return make_pipeline(
         as_numbers,
-        FunctionTransformer(_finite),
+        FunctionTransformer(_finite, feature_names_out="one-to-one"),
         StandardScaler(),
-        FunctionTransformer(_mean_and_indicator),
+        FunctionTransformer(_mean_and_indicator, feature_names_out=_with_indicators),
     )
 
 
@@ -181,14 +181,22 @@ def _mean_and_indicator(standardised: np.ndarray) -> np.ndarray:
     return np.hstack([np.where(missing, 0.0, standardised), missing.astype(np.float64)])
 
 
+def _with_indicators(_: Any, names: Sequence[str]) -> list[str]:
+    return [*names, *(f"{name}_missing" for name in names)]
+
+
 def _nominal_transformer(space: str, n_levels: Sequence[int]) -> Any:
     if space == "gower":
         return FunctionTransformer(category_codes, feature_names_out="one-to-one")
     cells = [np.arange(n + 2, dtype=np.float64) for n in n_levels]
     return make_pipeline(
-        FunctionTransformer(_closed_codes, kw_args={"n_levels": tuple(n_levels)}),
+        FunctionTransformer(
+            _closed_codes,
+            kw_args={"n_levels": tuple(n_levels)},
+            feature_names_out="one-to-one",
+        ),
         OneHotEncoder(categories=cells, sparse_output=False),
-        FunctionTransformer(_halve_mismatch),
+        FunctionTransformer(_halve_mismatch, feature_names_out="one-to-one"),
     )
 
 

@@ -86,8 +86,12 @@ class Result:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
-        if self.baseline is not None and np.isnan(self.baseline):
-            object.__setattr__(self, "baseline", None)
+        if self.baseline is not None:
+            baseline = None if np.isnan(self.baseline) else float(self.baseline)
+            object.__setattr__(self, "baseline", baseline)
+        if self.interval is not None:
+            low, high = self.interval
+            object.__setattr__(self, "interval", (float(low), float(high)))
 
     def __repr__(self) -> str:
         if self.error:
@@ -176,8 +180,8 @@ class SuiteResult(Mapping[str, Result]):
     Examples
     --------
     >>> from skeval import Result, SuiteResult
-    >>> SuiteResult({"a": Result(0.5)}).frame().loc[0, "value"]
-    np.float64(0.5)
+    >>> SuiteResult({"a": Result(0.5)}).frame()["value"].tolist()
+    [0.5]
     """
 
     def __init__(
@@ -303,7 +307,12 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else str(value)
-    return value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(
+        f"a result holds {type(value).__name__}, which JSON does not know; put lists, dicts, "
+        "numbers, strings and arrays into details."
+    )
 
 
 def _number(value: float | str | None) -> float:

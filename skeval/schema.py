@@ -8,20 +8,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
+import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 
 __all__ = ["Kind", "TableSchema"]
 
+T = TypeVar("T")
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 
 # A date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are.
 _LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _DATE_FORMATS = ("ISO8601", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
 _TIME_SUFFIXES = ("", " %H:%M", " %H:%M:%S")
+# "007" and "02139" are codes, "0" and "0.5" numbers
+_LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+# beyond, float64 cannot tell whole numbers apart
+_MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
+_EXACT = 2.0**53
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
     "numerical": "continuous",
@@ -38,7 +45,11 @@ class TableSchema:
     """What kind each column of one table is.
 
     Kinds are `continuous` (numbers, durations in seconds), `categorical`, `boolean`, `datetime`,
-    `text` (free text) and `id` (keys). Distances and distributions leave `text` and `id` out.
+    `text` (free text) and `id` (keys). Distances and distributions leave `text` and `id` out;
+    :attr:`left_out` names these columns.
+
+    Strings that all read as numbers are inferred as `continuous`, unless one has leading zeros
+    ("007") or is a whole number beyond 2**53: such strings are codes.
 
     Parameters
     ----------
@@ -79,10 +90,13 @@ class TableSchema:
             raise InvalidParameterError(
                 f"TableSchema: kinds must be among {legal}; {', '.join(faults)}."
             )
-        if unknown := [name for name in self.primary_key if name not in self.kinds]:
+        names = set(map(str, self.kinds))
+        if unknown := [name for name in self.primary_key if str(name) not in names]:
             raise InvalidParameterError(f"TableSchema: primary_key names no column: {unknown}.")
-        object.__setattr__(self, "kinds", MappingProxyType(dict(self.kinds)))
-        object.__setattr__(self, "datetime_formats", MappingProxyType(dict(self.datetime_formats)))
+        object.__setattr__(self, "kinds", MappingProxyType(_by_name(self.kinds)))
+        object.__setattr__(self, "primary_key", tuple(map(str, self.primary_key)))
+        formats = MappingProxyType(_by_name(self.datetime_formats))
+        object.__setattr__(self, "datetime_formats", formats)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mappingproxy can be neither pickled nor deep-copied
@@ -96,6 +110,11 @@ class TableSchema:
     def measured(self) -> list[str]:
         """Names of the columns that distances and distributions look at: all but text and ids."""
         return self.columns("continuous", "categorical", "boolean", "datetime")
+
+    @property
+    def left_out(self) -> list[str]:
+        """Names of the columns that no distance or distribution looks at: text and ids."""
+        return self.columns("text", "id")
 
     def with_kinds(self, **kinds: Kind) -> TableSchema:
         """Return a copy in which some columns are of another kind."""
@@ -118,14 +137,22 @@ class TableSchema:
 
         Raises
         ------
+        InvalidParameterError
+            If `kinds` is no mapping.
         SchemaMismatchError
             If `kinds` names columns that the table does not have.
         """
-        known = dict(kinds or {})
+        if not isinstance(kinds, Mapping | None):
+            raise InvalidParameterError(
+                "schema must be a TableSchema or map column names to kinds, "
+                f"got {type(kinds).__name__}."
+            )
+        table = table.set_axis([str(name) for name in table.columns], axis="columns")
+        known: dict[str, Kind] = _by_name(kinds or {})
         if unknown := sorted(set(known) - set(table.columns)):
             raise SchemaMismatchError(
                 f"The schema names columns that train does not have: {', '.join(unknown)}. "
-                f"Train has: {', '.join(map(str, table.columns))}."
+                f"Train has: {', '.join(table.columns)}."
             )
         formats: dict[str, str] = {}
         for name in table.columns:
@@ -166,7 +193,7 @@ class TableSchema:
         'continuous'
         """
         content = _one_table(_sdv_dict(metadata), table)
-        columns: Mapping[str, Mapping[str, Any]] = content["columns"]
+        columns = _sdv_columns(content)
         key = content.get("primary_key") or ()
         return cls(
             {
@@ -193,15 +220,22 @@ def complete_schema(
     return replace(inferred, primary_key=schema.primary_key, datetime_formats=formats)
 
 
-def _sdv_dict(metadata: Any) -> Mapping[str, Any]:
+def _by_name(given: Mapping[Any, T]) -> dict[str, T]:
+    """Key by string, as the columns of canonical frames are."""
+    return {str(name): value for name, value in given.items()}
+
+
+def _sdv_dict(metadata: Any) -> Any:
     if isinstance(metadata, str | Path):
         return json.loads(Path(metadata).read_text(encoding="utf-8"))
     return metadata.to_dict() if hasattr(metadata, "to_dict") else metadata
 
 
-def _one_table(content: Mapping[str, Any], table: str | None) -> Mapping[str, Any]:
-    tables = content.get("tables", {table: content} if "columns" in content else {})
-    if not tables:
+def _one_table(content: Any, table: str | None) -> Any:
+    tables = None
+    if isinstance(content, Mapping):
+        tables = content.get("tables", {table: content} if "columns" in content else {})
+    if not tables or not isinstance(tables, Mapping):
         raise InvalidParameterError(
             "TableSchema.from_sdv expected `tables` or `columns` in the metadata."
         )
@@ -215,18 +249,43 @@ def _one_table(content: Mapping[str, Any], table: str | None) -> Mapping[str, An
     return tables[table]
 
 
+def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
+    columns = content.get("columns") if isinstance(content, Mapping) else None
+    if not isinstance(columns, Mapping):
+        raise InvalidParameterError("TableSchema.from_sdv expected `columns`, a mapping by name.")
+    if faults := [str(name) for name, about in columns.items() if not isinstance(about, Mapping)]:
+        raise InvalidParameterError(
+            'TableSchema.from_sdv expected a mapping such as {"sdtype": "numerical"} for each '
+            f"column; {', '.join(faults)} has none."
+        )
+    return columns
+
+
+def plain_values(values: pd.Series) -> pd.Series:
+    """Return a categorical column as its values; others as they are."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return values
+    dtype = values.cat.categories.dtype
+    # integers, and intervals of them, have no place for missing cells
+    return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
+
+
 def _infer_kind(values: pd.Series) -> Kind:
     dtype, present = values.dtype, values.dropna()
     if isinstance(dtype, pd.CategoricalDtype):
-        return "categorical"
+        return "continuous" if dtype.categories.dtype.kind == "m" else "categorical"
     if pd.api.types.is_bool_dtype(dtype):
         return "boolean"
-    if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
-        key = _NAMED_LIKE_KEY.search(str(values.name)) and pd.api.types.is_integer_dtype(dtype)
-        return "id" if key and len(present) > 1 and present.is_unique else "continuous"
+    if pd.api.types.is_numeric_dtype(dtype) or dtype.kind == "m":
+        key = pd.api.types.is_integer_dtype(dtype) and _is_key(str(values.name), present)
+        return "id" if key else "continuous"
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return "datetime"
     return _infer_object_kind(values, present)
+
+
+def _is_key(name: str, present: pd.Series) -> bool:
+    return bool(_NAMED_LIKE_KEY.search(name)) and len(present) > 1 and present.is_unique
 
 
 def _infer_object_kind(values: pd.Series, present: pd.Series) -> Kind:
@@ -246,6 +305,8 @@ def _infer_object_kind(values: pd.Series, present: pd.Series) -> Kind:
 def _infer_string_kind(name: str, present: pd.Series) -> Kind:
     if present.empty:
         return "categorical"
+    if _read_as_numbers(present):
+        return "id" if _is_key(name, present) else "continuous"
     sample = present.drop_duplicates().iloc[:1000].astype(str)
     words = sample.str.split().str.len().median()
     distinct = present.nunique() / len(present)
@@ -256,13 +317,24 @@ def _infer_string_kind(name: str, present: pd.Series) -> Kind:
     return "categorical"
 
 
+def _read_as_numbers(present: pd.Series) -> bool:
+    distinct = present.drop_duplicates().astype(object)
+    numbers = pd.to_numeric(distinct, errors="coerce").astype("float64")
+    if not np.isfinite(numbers).all() or distinct.str.match(_LEADING_ZERO).any():
+        return False
+    whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
+    if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
+        return False
+    return not (whole & (numbers.abs() > _EXACT)).any()
+
+
 def datetime_format(values: pd.Series) -> str | None:
     """Return the format in which all strings of `values` read as dates, or None.
 
     The first format that reads every distinct value wins, ISO 8601 first, month before day where
     both fit.
     """
-    present = values.dropna()
+    present = plain_values(values.dropna())
     if present.empty or pd.api.types.infer_dtype(present, skipna=True) != "string":
         return None
     distinct = present.drop_duplicates().astype(str)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
@@ -23,7 +25,6 @@ __all__ = [
     "encoded",
     "histogram",
     "holdout_in_place",
-    "joint_histogram",
     "nearest",
     "synthetic_sample",
 ]
@@ -66,14 +67,25 @@ def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...
         If a name is not a column, or is one of text or ids.
     """
     measured = schema.measured
-    if columns is None or isinstance(columns, int):
-        return tuple(measured[:columns])
+    if columns is None or isinstance(columns, int | np.integer):
+        return tuple(measured[: None if columns is None else int(columns)])
     if unknown := [name for name in columns if name not in measured]:
         raise InvalidParameterError(
             f"columns names {', '.join(unknown)}, which cannot be measured. "
             f"Columns that can: {', '.join(measured)}."
         )
     return tuple(name for name in measured if name in set(columns))
+
+
+def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | None:
+    """Return a choice of columns in one form, None for all: equal choices are one memo entry."""
+    chosen = chosen_columns(schema, columns)
+    return None if len(chosen) == len(schema.measured) else chosen
+
+
+def nothing_to_measure(context: Context, space: Any) -> bool:
+    """Tell whether a space of ours has no column to look at, as in a table of texts only."""
+    return isinstance(space, str) and not context.schema.measured
 
 
 # ---------------------------------------------------------------------------------------- cells
@@ -116,25 +128,6 @@ def histogram(
     return np.bincount(found, minlength=n_cells)
 
 
-@shared
-def joint_histogram(
-    context: Context,
-    role: str,
-    first: str,
-    second: str,
-    n_bins: int = 10,
-    strategy: str = "uniform",
-    max_categories: int | None = 50,
-) -> np.ndarray:
-    """Return the counts of two columns' joint cells, shape (cells of first, cells of second)."""
-    names = context.schema.measured
-    i, j = names.index(first), names.index(second)
-    found = codes(context, role, n_bins, strategy, max_categories)
-    n_cells = cells(context, n_bins, strategy, max_categories).n_cells_
-    joint = found[:, i].astype(np.int64) * n_cells[j] + found[:, j]
-    return np.bincount(joint, minlength=n_cells[i] * n_cells[j]).reshape(n_cells[i], n_cells[j])
-
-
 # ----------------------------------------------------------------------------------- neighbours
 
 
@@ -157,8 +150,25 @@ def encoded(
     context: Context, role: str, space: Any = "gower", columns: ColumnChoice = None
 ) -> np.ndarray:
     """Return the matrix of a role's rows in a space, shape (n_rows, n_features)."""
-    matrix = np.asarray(preprocessor(context, space).transform(context[role]), dtype=np.float64)
+    matrix = as_matrix(preprocessor(context, space).transform(context[role]), space)
     return matrix[:, kept_features(context, space, columns)]
+
+
+def as_matrix(transformed: Any, space: Any) -> np.ndarray:
+    """Return what a transformer gave as a dense float matrix.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a space other than "gower" leaves missing or infinite values.
+    """
+    dense = transformed.toarray() if issparse(transformed) else transformed
+    matrix = np.asarray(dense, dtype=np.float64)
+    if not (isinstance(space, str) and space == "gower") and not np.isfinite(matrix).all():
+        raise InvalidParameterError(
+            f"space={space!r} leaves missing or infinite values; add an imputer to it."
+        )
+    return matrix
 
 
 def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.ndarray | slice:
@@ -215,17 +225,32 @@ class Index:
 
     def kneighbors(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and positions of the k nearest rows of each query."""
-        found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(queries, k)
-        return found
+        distances, indices = self.search.kneighbors(queries, k)
+        return self._exact(queries, distances, indices)
 
     def itself(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and positions of the k nearest other rows of each row."""
-        found: tuple[np.ndarray, np.ndarray]
         if isinstance(self.space, str) and self.space == "gower":
-            found = self.search.kneighbors(self.rows, k, exclude=np.arange(len(self.rows)))
-        else:
-            found = self.search.kneighbors(None, k)
-        return found
+            own = np.arange(len(self.rows))
+            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(self.rows, k, exclude=own)
+            return found
+        distances, indices = self.search.kneighbors(None, k)
+        return self._exact(self.rows, distances, indices)
+
+    def _exact(
+        self, queries: np.ndarray, distances: np.ndarray, indices: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Put copies at exactly 0: scikit-learn expands squares, which leaves them at 1e-7."""
+        if isinstance(self.space, str) and self.space == "gower":
+            return distances, indices
+        near = np.column_stack(
+            [
+                np.sqrt(((queries - self.rows[indices[:, j]]) ** 2).sum(axis=1))
+                for j in range(indices.shape[1])
+            ]
+        )
+        order = np.argsort(near, axis=1, kind="stable")
+        return np.take_along_axis(near, order, 1), np.take_along_axis(indices, order, 1)
 
 
 def index_of(context: Context, rows: np.ndarray, space: Any, columns: ColumnChoice = None) -> Index:
@@ -304,6 +329,7 @@ def nearest(
         Positions among the reference rows (those sampled); ties go to the lowest.
     """
     # a sample of all rows is no sample: equal requests must be one memo entry
+    columns = column_key(context.schema, columns)
     n_query = None if query == reference else _fewer(context, query, n_query)
     n_reference = _fewer(context, reference, n_reference)
     seed = 0 if n_query is None and n_reference is None else seed
@@ -339,4 +365,7 @@ def rows_of(
 ) -> np.ndarray:
     """Return the matrix of a seeded sample of a role's rows; of all where there are no more."""
     rows = encoded(context, role, space, columns)
-    return rows if n_drawn is None else rows[sample_positions(len(rows), n_drawn, seed)]
+    if n_drawn is None:
+        return rows
+    # tables may be aligned row by row: each role draws positions of its own
+    return rows[sample_positions(len(rows), n_drawn, zlib.crc32(f"{role} {seed}".encode()))]

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, MetricFailedWarning
+from skeval.exceptions import InvalidParameterError, MetricFailedWarning, SkevalError
 from skeval.result import Result, SuiteResult
 from skeval.schema import Kind, TableSchema
 
@@ -89,7 +89,8 @@ class MetricSuite(_BaseComposition):
         return self
 
     def __getitem__(self, name: str) -> Metric:
-        return (self.metrics_ if hasattr(self, "metrics_") else dict(self.metrics))[name]
+        fitted: dict[str, Metric] = getattr(self, "metrics_", {})
+        return fitted[name] if name in fitted else dict(self.metrics)[name]
 
     def __len__(self) -> int:
         return len(self.metrics)
@@ -106,14 +107,19 @@ class MetricSuite(_BaseComposition):
         context = Context.of(train, holdout, schema=schema)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
-        fitted, skipped = {}, {}
+        fitted: dict[str, Metric] = {}
+        left_out: dict[str, Result] = {}
         for name, metric in self.metrics:
-            copy = clone(metric)
+            copy, kind = clone(metric), type(metric).__name__
             if unmet := copy.unmet_need(context):
-                skipped[name] = f"{type(metric).__name__} {unmet}"
+                reason = f"{kind} {unmet}"
+                left_out[name] = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
             else:
                 fitted[name] = copy.fit_context(context)
-        self.metrics_, self.skipped_, self.context_ = fitted, skipped, context
+        self._names = [name for name, _ in self.metrics]
+        self._left_out = left_out
+        self.skipped_ = {name: result.error for name, result in left_out.items()}
+        self.metrics_, self.context_ = fitted, context
         return self
 
     def evaluate(self, synthetic: Any, *, progress: Progress | None = None) -> SuiteResult:
@@ -134,9 +140,10 @@ class MetricSuite(_BaseComposition):
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic)
         done: list[str] = []
+        failures: list[MetricFailedWarning] = []
 
         def measure(name: str, metric: Metric) -> Result:
-            result = self._measure(name, metric, context)
+            result = self._measure(name, metric, context, failures)
             done.append(name)
             if progress is not None:
                 progress(name, len(done), len(self.metrics_))
@@ -151,12 +158,11 @@ class MetricSuite(_BaseComposition):
                 strict=True,
             )
         )
-        results = {
-            name: found.get(name) or self._left_out(name, metric) for name, metric in self.metrics
-        }
+        results = {name: found.get(name) or self._left_out[name] for name in self._names}
         for notice in [
+            *failures,
             *context.notices,
-            *(w for result in results.values() for w in result.warnings),
+            *(w for result in results.values() if not result.error for w in result.warnings),
         ]:
             warnings.warn(notice, stacklevel=2)
         notices = (*self.context_.notices, *context.notices)
@@ -167,27 +173,31 @@ class MetricSuite(_BaseComposition):
         }
         return SuiteResult(results, sizes=sizes, notices=notices)
 
-    def _measure(self, name: str, metric: Metric, context: Context) -> Result:
+    def _measure(
+        self, name: str, metric: Metric, context: Context, failures: list[MetricFailedWarning]
+    ) -> Result:
         try:
             return metric.evaluate_context(context)
         except (
             Exception
-        ) as error:  # a user's metric may raise anything; the others' results must not be lost
+        ) as error:  # a user's metric may raise anything; the others must not be lost
             if self.on_error == "raise":
                 raise
-            text = f"{type(error).__name__}: {error}"
+            failures.append(MetricFailedWarning(f"{name} failed: {type(error).__name__}: {error}"))
+            # a foreign message may quote a cell, and results are saved
+            text = str(error) if isinstance(error, SkevalError) else "see the warning given then"
+            text = f"{type(error).__name__}: {text}"
             warning = MetricFailedWarning(f"{name} failed: {text}")
             kind = type(metric).__name__
             return Result(
                 float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,)
             )
 
-    def _left_out(self, name: str, metric: Metric) -> Result:
-        return Result(
-            float("nan"), metric=type(metric).__name__, tags=metric.tags, error=self.skipped_[name]
-        )
-
     def _check(self) -> None:
+        if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in self.metrics):
+            raise InvalidParameterError("MetricSuite: metrics must be (name, Metric) pairs.")
+        if self.n_jobs == 0:
+            raise InvalidParameterError("MetricSuite: n_jobs must be None or an int other than 0.")
         names = [name for name, _ in self.metrics]
         self._validate_names(names)
         check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
@@ -203,7 +213,7 @@ class MetricSuite(_BaseComposition):
 
 
 def make_suite(
-    preset: str = "report", *, random_state: int | None = 0, n_jobs: int | None = None
+    preset: str = "report", *, random_state: int = 0, n_jobs: int | None = None
 ) -> MetricSuite:
     """Return a ready suite.
 
@@ -211,7 +221,7 @@ def make_suite(
     ----------
     preset : {"report", "fidelity", "privacy"}, default="report"
         All that the report shows, or one side of it.
-    random_state : int or None, default=0
+    random_state : int, default=0
         Seed of every metric that draws at random.
     n_jobs : int, optional
         Number of threads.

@@ -1,7 +1,9 @@
 """Histograms that a report may show: no bar or axis stands for a few persons.
 
 Numeric axes end at rounded quantiles, not at the extremes; categories that fewer than `min_count`
-real rows have are pooled.
+rows of train have are pooled. Bars, joint cells, "others", missing and unseen included, that hold
+fewer than `min_count` rows of train or holdout are blank: 0, so that the shares of real tables
+need not sum to 1. The synthetic table is no person's data and is shown in full.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ __all__ = ["marginal", "pair"]
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
 _TAIL = 0.005
+# beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
+_LARGEST, _SMALLEST, _LATEST = 1e307, 1e-300, 9.2e9
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,9 @@ def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
     if isinstance(frame[column].dtype, pd.CategoricalDtype):
         return _bars(frame, kind, min_count)
     values = numbers(frame).ravel()
-    return Axis(kind, (), edges=_rounded_edges(values[np.isfinite(values)], n_bins, min_count))
+    limit = _LATEST if kind == "datetime" else _LARGEST
+    values = np.clip(values[np.isfinite(values)], -limit, limit)
+    return Axis(kind, (), edges=_edges(values, n_bins, min_count, limit))
 
 
 def _bars(frame: pd.DataFrame, kind: str, min_count: int) -> Axis:
@@ -82,27 +88,48 @@ def _bars(frame: pd.DataFrame, kind: str, min_count: int) -> Axis:
     return Axis(kind, tuple(labels), shown=shown)
 
 
-def _rounded_edges(values: np.ndarray, n_bins: int, min_count: int) -> np.ndarray:
-    """Return equal bins between the tail quantiles, rounded outwards to three digits."""
-    if values.size == 0:
-        return np.array([0.0, 1.0])
+def _edges(values: np.ndarray, n_bins: int, min_count: int, limit: float) -> np.ndarray:
+    """Return equal bins between ends that no single value determines."""
+    if values.size < max(2, 2 * min_count):
+        return np.linspace(*_enclosing_powers(values, limit), n_bins + 1)
     tail = min(0.5, max(_TAIL, min_count / values.size))
     low, high = np.quantile(values, [tail, 1.0 - tail])
-    step = 10.0 ** (np.floor(np.log10(high - low)) - 2.0) if high > low else _unit(float(low))
+    whole = _edges_of_whole_numbers(values, n_bins, float(low), float(high))
+    return np.linspace(*_rounded(low, high, limit), n_bins + 1) if whole is None else whole
+
+
+def _enclosing_powers(values: np.ndarray, limit: float) -> tuple[float, float]:
+    """Return powers of ten around so few values that their quantiles would be someone's."""
+    greatest = max(float(np.abs(values).max(initial=0.0)), _SMALLEST)
+    high = min(10.0 ** np.ceil(np.log10(greatest)), limit) if values.any() else 1.0
+    return (-high if (values < 0).any() else 0.0), high
+
+
+def _rounded(low: float, high: float, limit: float) -> tuple[float, float]:
+    """Return the ends moved outwards to even multiples of the second digit of their distance."""
+    size = max(abs(low), abs(high), _SMALLEST)
+    finest = max(size * 1e-12, _SMALLEST)  # finer steps are lost in the ends' own digits
+    span = high - low if high > low else 0.1 * size if size > _SMALLEST else 10.0
+    step = 2.0 * 10.0 ** (np.floor(np.log10(max(span, finest))) - 1.0)
     low, high = np.floor(low / step) * step, np.ceil(high / step) * step
     if high <= low:
         low, high = low - step, high + step
+    return max(float(low), -limit), min(float(high), limit)
+
+
+def _edges_of_whole_numbers(
+    values: np.ndarray, n_bins: int, low: float, high: float
+) -> np.ndarray | None:
+    """Return one bar each for few whole numbers, None if the values are not such."""
     distinct = np.unique(values)
-    if distinct.size <= n_bins and np.all(distinct == np.round(distinct)) and distinct.size > 1:
-        width = float(np.diff(distinct).min())
-        bins = round((high - low) / width) + 1
-        if bins <= 2 * n_bins:  # whole numbers: one bar each
-            return low - width / 2.0 + width * np.arange(bins + 1)
-    return np.linspace(low, high, n_bins + 1)
-
-
-def _unit(value: float) -> float:
-    return float(10.0 ** (np.floor(np.log10(abs(value))) - 2.0)) if value else 1.0
+    if not 1 < distinct.size <= n_bins or not np.array_equal(distinct, np.round(distinct)):
+        return None
+    width = float(np.diff(distinct).min())
+    low, high = np.floor(low), np.ceil(high)
+    n_bars = (high - low) / width + 1.0
+    if not 2.0 <= n_bars <= 2 * n_bins:
+        return None
+    return np.asarray(low - width / 2.0 + width * np.arange(round(n_bars) + 1))
 
 
 @shared
@@ -112,14 +139,22 @@ def bars(context: Context, role: str, column: str, n_bins: int, min_count: int) 
 
 
 def marginal(
-    context: Context, column: str, *, n_bins: int = 30, min_count: int = 10
+    context: Context, column: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return one column's axis and the shares of each role's rows over its bars."""
+    """Return one column's axis and the shares of each role's rows over its bars.
+
+    Bars of fewer than `min_count` train or holdout rows are blank. There are 30 bars, fewer where
+    train has few rows.
+    """
+    if n_bins is None:
+        n_bins = int(np.clip(context.n_rows("train") // (3 * min_count), 5, 30))
     ax = axis(context, column, n_bins, min_count)
     return {
         **ax.to_dict(),
         "shares": {
-            role: _shares(bars(context, role, column, n_bins, min_count), ax.n_bars)
+            role: _shares(
+                bars(context, role, column, n_bins, min_count), ax.n_bars, _least(role, min_count)
+            )
             for role in _ROLES
             if role in context
         },
@@ -127,17 +162,30 @@ def marginal(
 
 
 def pair(
-    context: Context, first: str, second: str, *, n_bins: int = 12, min_count: int = 10
+    context: Context, first: str, second: str, *, n_bins: int | None = None, min_count: int = 10
 ) -> dict[str, Any]:
-    """Return two columns' axes and the joint shares of train and synthetic."""
+    """Return two columns' axes and the joint shares of train and synthetic.
+
+    Joint cells of fewer than `min_count` rows are blank, in both tables alike, so that what is
+    drawn compares. There are 12 x 12 cells, fewer where train has few rows.
+    """
+    if n_bins is None:
+        n_bins = int(np.clip((context.n_rows("train") / (3 * min_count)) ** 0.5, 3, 12))
     axes = [axis(context, column, n_bins, min_count) for column in (first, second)]
     shape = (axes[0].n_bars, axes[1].n_bars)
     shares = {}
     for role in ("train", "synthetic"):
         i, j = (bars(context, role, column, n_bins, min_count) for column in (first, second))
-        shares[role] = _shares(i * shape[1] + j, shape[0] * shape[1]).reshape(shape)
+        cells = i * shape[1] + j
+        shares[role] = _shares(cells, shape[0] * shape[1], min_count).reshape(shape)
     return {"columns": [first, second], "axes": [ax.to_dict() for ax in axes], "shares": shares}
 
 
-def _shares(codes: np.ndarray, n_bars: int) -> np.ndarray:
-    return np.bincount(codes, minlength=n_bars) / max(1, len(codes))
+def _least(role: str, min_count: int) -> int:
+    """Return how many rows a bar must hold to be shown."""
+    return 0 if role == "synthetic" else min_count
+
+
+def _shares(codes: np.ndarray, n_bars: int, least: int) -> np.ndarray:
+    counts = np.bincount(codes, minlength=n_bars)
+    return np.where(counts < least, 0, counts) / max(1, len(codes))

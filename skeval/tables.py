@@ -10,12 +10,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skeval._reading import plain_values, read_column, sorted_labels, with_real_levels
 from skeval.exceptions import (
     DegenerateInputWarning,
     InvalidValueWarning,
@@ -23,7 +23,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
-from skeval.schema import Kind, TableSchema, datetime_format
+from skeval.schema import TableSchema
 
 __all__ = [
     "Levels",
@@ -40,10 +40,10 @@ Levels = Mapping[str, Sequence[str]]
 _WANTED = {
     "continuous": "numbers",
     "datetime": "dates",
-    "boolean": "true or false",
+    "boolean": "true/false, yes/no, y/n, t/f or 1/0",
 }
-BOOLEAN_LEVELS = ("False", "True")
-_TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}
+# float64 holds every whole number up to here
+_EXACT = 2.0**53
 
 
 def as_frame(table: Any, role: str) -> pd.DataFrame:
@@ -168,15 +168,19 @@ def conform(
     TableError
         If a real table has infinite values.
     """
-    columns = {name: _read(frame[name], kind, schema) for name, kind in schema.kinds.items()}
+    columns = {
+        name: read_column(frame[name], kind, schema.datetime_formats.get(name))
+        for name, kind in schema.kinds.items()
+    }
     invalid = {
         name: int((frame[name].notna() & columns[name].isna()).sum())
         for name in schema.columns("continuous", "datetime", "boolean")
     }
     _check_types(frame, schema, invalid, role)
     notices = [
-        *_unreadable(invalid, role),
+        *_unreadable(frame, schema, invalid, role),
         *_infinite(columns, schema, role),
+        *_merged(frame, columns, schema, role),
         *_empty(columns, role),
     ]
     if extra := [name for name in frame.columns if name not in schema.kinds]:
@@ -189,7 +193,7 @@ def conform(
 def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     """Return the canonical `frame` with the real levels first in each categorical column."""
     columns = {
-        name: _with_levels(frame[name], real)
+        name: with_real_levels(frame[name], real)
         for name, real in levels.items()
         if list(frame[name].cat.categories[: len(real)]) != list(real)
     }
@@ -199,124 +203,25 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:
     """Return the levels of each categorical column over all `frames` (canonical), sorted."""
     return {
-        name: _sorted_labels({label for frame in frames for label in frame[name].cat.categories})
+        name: sorted_labels({label for frame in frames for label in frame[name].cat.categories})
         for name in schema.columns("categorical", "boolean")
     }
 
 
 def shared_share(train: pd.DataFrame, holdout: pd.DataFrame) -> float:
-    """Return the share of holdout rows that occur, cell by cell, in train (canonical frames)."""
+    """Return the share of holdout rows that occur in train (canonical frames).
+
+    0 means none. Rows are the same if all cells of the measured columns are; text and ids, which
+    canonical frames hold as objects, are left out: a key of its own makes no row another.
+    """
+    measured = train.columns[[not pd.api.types.is_object_dtype(kind) for kind in train.dtypes]]
+    if measured.empty:
+        return 0.0
     hashes = [
-        pd.util.hash_pandas_object(frame, index=False).to_numpy() for frame in (train, holdout)
+        pd.util.hash_pandas_object(frame[measured], index=False).to_numpy()
+        for frame in (train, holdout)
     ]
     return float(np.isin(hashes[1], hashes[0]).mean())
-
-
-def _read(values: pd.Series, kind: Kind, schema: TableSchema) -> pd.Series:
-    if kind == "continuous":
-        return _read_numbers(values)
-    if kind == "datetime":
-        return _read_dates(values, schema.datetime_formats.get(str(values.name)))
-    if kind in {"categorical", "boolean"}:
-        return _read_labels(values, boolean=kind == "boolean")
-    return values.astype(object).where(values.notna(), None)
-
-
-def _read_numbers(values: pd.Series) -> pd.Series:
-    if pd.api.types.is_timedelta64_dtype(values.dtype):
-        return values.dt.total_seconds().astype("float64")
-    if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return pd.Series(np.nan, index=values.index, dtype="float64")
-    if pd.api.types.infer_dtype(values, skipna=True) == "timedelta":
-        return pd.to_timedelta(values).dt.total_seconds().astype("float64")
-    if not pd.api.types.is_numeric_dtype(values.dtype):
-        values = pd.to_numeric(values.astype(object).where(values.notna(), None), errors="coerce")
-    return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
-
-
-def _read_dates(values: pd.Series, form: str | None) -> pd.Series:
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
-    elif pd.api.types.infer_dtype(values, skipna=True) != "string":
-        dates = pd.to_datetime(values, errors="coerce", utc=True)
-    else:
-        dates = _read_date_strings(values, form)
-    return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
-
-
-def _read_date_strings(values: pd.Series, form: str | None) -> pd.Series:
-    """Read in the schema's format; where that reads nothing, in the strings' own."""
-    dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
-    if dates.notna().any() or (own := datetime_format(values)) is None:
-        return dates
-    return pd.to_datetime(values, format=own, errors="coerce", utc=True)
-
-
-def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
-    try:
-        codes, distinct = pd.factorize(values, use_na_sentinel=True)
-    except TypeError as error:
-        raise TableError(
-            f"{values.name} holds values that are no categories ({error}). "
-            "Flatten the column or drop it."
-        ) from error
-    labels: list[str | None] = [_label(value) for value in distinct]
-    if boolean:
-        labels = [_TRUTH.get(str(label).strip().lower()) for label in labels]
-    levels = (
-        BOOLEAN_LEVELS
-        if boolean
-        else _sorted_labels({label for label in labels if label is not None})
-    )
-    return _recoded(codes, labels, levels)
-
-
-def _recoded(codes: np.ndarray, labels: Sequence[str | None], levels: Sequence[str]) -> pd.Series:
-    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
-    position = {level: i for i, level in enumerate(levels)}
-    lookup = np.array([*(position.get(label, -1) for label in labels), -1])  # type: ignore[arg-type]
-    return pd.Series(
-        pd.Categorical.from_codes(lookup[codes], categories=pd.Index(levels, dtype=object))
-    )
-
-
-def _label(value: object) -> str:
-    """Name a category so that 1, 1.0 and true integers agree, whatever their type was."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else repr(number)
-    return value.isoformat() if isinstance(value, pd.Timestamp) else str(value)
-
-
-def _with_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
-    """Put the real levels first and the others, sorted, behind them."""
-    present, known = list(values.cat.categories), set(real)
-    # "1.0" written by a generator is the level 1 of a column of integer codes
-    same = {label: _label(number) for label in present if (number := _number(label)) is not None}
-    renamed = [
-        same[label] if label not in known and same.get(label) in known else label
-        for label in present
-    ]
-    unseen = _sorted_labels({label for label in renamed if label not in known})
-    return _recoded(values.cat.codes.to_numpy(), renamed, [*real, *unseen])
-
-
-def _number(label: str) -> float | None:
-    try:
-        number = float(label)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
-
-
-def _sorted_labels(labels: set[str] | Sequence[str]) -> list[str]:
-    """Sort numbers by size, then the rest by name."""
-    numbers = {label: _number(label) for label in labels}
-    return sorted(labels, key=lambda label: (numbers[label] is None, numbers[label] or 0.0, label))
 
 
 def _check_types(
@@ -324,23 +229,82 @@ def _check_types(
 ) -> None:
     real = role in {"train", "holdout"}
     wrong = [
-        f"{name} (expected {_WANTED[schema.kinds[name]]}, got {frame[name].dtype})"
+        name
         for name, count in invalid.items()
         if count and (real or count == int(frame[name].notna().sum()))
     ]
-    if wrong:
-        raise SchemaMismatchError(
-            f"{role} has columns of another type than train or its schema says: "
-            f"{', '.join(wrong)}. "
-            "Convert them, or pass schema={column: kind} to fit."
+    if not wrong:
+        return
+    named = ", ".join(f"{name} ({_expected(frame[name], schema, invalid[name])})" for name in wrong)
+    cure = "Convert them, or pass schema={column: kind} to fit."
+    if any(_read_by_format(frame[name], schema) for name in wrong):
+        cure += (
+            " Where the format of dates is wrong, convert them to real datetimes, or pass "
+            "schema=TableSchema({column: kind}, datetime_formats={column: format})."
         )
+    raise SchemaMismatchError(
+        f"{role} has columns of another type than train or its schema says: {named}. {cure}"
+    )
 
 
-def _unreadable(invalid: Mapping[str, int], role: str) -> list[MetricWarning]:
-    counts = ", ".join(f"{name} ({count} cells)" for name, count in invalid.items() if count)
+def _expected(values: pd.Series, schema: TableSchema, count: int) -> str:
+    name = str(values.name)
+    if _read_by_format(values, schema):
+        return (
+            f"expected dates as {schema.datetime_formats[name]}, "
+            f"{count} of {values.notna().sum()} cells do not read so"
+        )
+    return f"expected {_WANTED[schema.kinds[name]]}, got {values.dtype}"
+
+
+def _read_by_format(values: pd.Series, schema: TableSchema) -> bool:
+    known = values.name in schema.datetime_formats and schema.kinds[str(values.name)] == "datetime"
+    return known and pd.api.types.infer_dtype(plain_values(values), skipna=True) == "string"
+
+
+def _unreadable(
+    frame: pd.DataFrame, schema: TableSchema, invalid: Mapping[str, int], role: str
+) -> list[MetricWarning]:
+    counts = ", ".join(
+        f"{name} ({count} cells{_not_as(frame[name], schema)})"
+        for name, count in invalid.items()
+        if count
+    )
     if not counts:
         return []
     return [InvalidValueWarning(f"{role} has cells of another type, counted as missing: {counts}.")]
+
+
+def _not_as(values: pd.Series, schema: TableSchema) -> str:
+    if not _read_by_format(values, schema):
+        return ""
+    return f", no dates as {schema.datetime_formats[str(values.name)]}"
+
+
+def _merged(
+    frame: pd.DataFrame, columns: Mapping[str, pd.Series], schema: TableSchema, role: str
+) -> list[MetricWarning]:
+    names = [
+        name for name in schema.columns("continuous") if _loses_integers(frame[name], columns[name])
+    ]
+    if not names:
+        return []
+    return [
+        InvalidValueWarning(
+            f"{role} has whole numbers beyond 2**53 that are one as float64: {', '.join(names)}. "
+            "Subtract an offset from the columns of all tables, or declare them id or categorical."
+        )
+    ]
+
+
+def _loses_integers(values: pd.Series, numbers: pd.Series) -> bool:
+    if not (numbers.abs() >= _EXACT).any():
+        return False
+    values = plain_values(values)
+    return (
+        pd.api.types.is_integer_dtype(values.dtype)
+        or pd.api.types.infer_dtype(values, skipna=True) in {"integer", "mixed-integer-float"}
+    ) and values.nunique() > numbers.nunique()
 
 
 def _infinite(

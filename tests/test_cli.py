@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from skeval import SuiteResult, __version__
-from skeval.cli import main
+from skeval.cli import _told_warnings, main, read_table
 from skeval.datasets import make_mixed
+from skeval.exceptions import MetricWarning
 
 
 @pytest.fixture
@@ -29,11 +32,13 @@ def run(monkeypatch, capsys):
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["skeval", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
+        code = 0
+        try:
             main()
-            raise SystemExit(0)  # a command may also simply return
+        except SystemExit as ended:
+            code = ended.code or 0
         told = capsys.readouterr()
-        return ended.value.code or 0, told.out, told.err
+        return code, told.out, told.err
 
     return call
 
@@ -189,7 +194,7 @@ def test_odd_synthetic_tables_are_measured_with_a_note(folder, run, change, note
     write(folder, "odd.csv", change)
     code, out, err = run("evaluate", "train.csv", "holdout.csv", "odd.csv")
     assert code == 0
-    assert f"note: " in err
+    assert "note: " in err
     assert note in err
     assert "similarity" in out
 
@@ -237,3 +242,73 @@ def test_unknown_kinds_of_files(folder, run):
     code, _, err = run("evaluate", "broken.parquet", "synthetic.csv")
     assert code == 2
     assert "broken.parquet cannot be read as parquet" in err
+
+
+def test_broken_packed_files(folder, run):
+    table = pd.read_csv("train.csv")
+    for suffix in ("gz", "xz", "zip", "bz2"):
+        table.to_csv(f"whole.csv.{suffix}", index=False)
+        content = (folder / f"whole.csv.{suffix}").read_bytes()
+        (folder / f"cut.csv.{suffix}").write_bytes(content[: len(content) // 2])
+        (folder / f"no.csv.{suffix}").write_text("no archive")
+        for name in (f"cut.csv.{suffix}", f"no.csv.{suffix}"):
+            code, out, err = run("evaluate", name, "synthetic.csv")
+            assert code == 2
+            assert f"{name} cannot be read as csv: " in err
+            assert "Aborted" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"columns": {"age": 5}}, 'expected a mapping such as {"sdtype": "numerical"}'),
+        ({"columns": ["age"]}, "expected `columns`, a mapping by name"),
+        ({"tables": ["age"]}, "expected `tables` or `columns`"),
+        (["age"], "schema must be a TableSchema or map column names to kinds, got list"),
+        ({"age": 5}, "'age' is 5"),
+    ],
+)
+def test_bad_schema_files(folder, run, schema, message):
+    (folder / "schema.json").write_text(json.dumps(schema))
+    code, _, err = run("evaluate", *THREE, "--schema", "schema.json")
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", ['{"results": []}', "[]", "{}", '{"results": {"a": 1}}'])
+def test_files_without_scores(folder, run, content):
+    (folder / "scores.json").write_text(content)
+    code, _, err = run("compare", "scores.json", "scores.json")
+    assert code == 2
+    assert "scores.json holds no scores" in err
+
+
+def test_run_as_a_module():
+    ended = subprocess.run(
+        [sys.executable, "-m", "skeval", "--version"], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == f"skeval {__version__}\n"
+
+
+def test_a_saved_index_is_left_out(folder, capsys):
+    table = pd.read_csv("train.csv")
+    for index in (table.index, table.index[::-1] * 3):
+        table.set_axis(index).to_csv("indexed.csv")
+        pd.testing.assert_frame_equal(read_table(folder / "indexed.csv"), table)
+        assert "indexed.csv was saved with its row index" in capsys.readouterr().err
+    table.set_axis([1] * len(table)).to_csv("unnamed.csv")
+    assert read_table(folder / "unnamed.csv").shape[1] == table.shape[1] + 1
+    assert capsys.readouterr().err == ""
+
+
+def test_warnings_of_others_are_given_again(capsys):
+    def warn():
+        with _told_warnings():
+            warnings.warn("ours", MetricWarning, stacklevel=1)
+            warnings.warn("theirs", FutureWarning, stacklevel=1)
+
+    with pytest.warns(FutureWarning, match="theirs") as given:
+        warn()
+    assert len(given) == 1
+    assert capsys.readouterr().err == "note: ours\n"

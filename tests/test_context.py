@@ -159,3 +159,87 @@ def test_unknown_role(context):
         _ = context.holdout
     assert "train" in context
     assert "holdout" not in context
+
+
+def test_closures_are_steps_of_their_own(context):
+    def make(power):
+        @shared
+        def moment(context):
+            return float((context.train["x"] ** power).sum())
+
+        return moment
+
+    assert [make(power)(context) for power in (1, 2)] == [7.0, 21.0]
+
+
+def test_what_threads_of_a_step_read_counts(context):
+    @shared
+    def parts(context):
+        with ThreadPoolExecutor(2) as pool:
+            return sum(
+                pool.map(lambda role: float(context[role]["x"].sum()), ("train", "synthetic"))
+            )
+
+    found = [parts(context.with_synthetic(SYNTHETIC + i)) for i in range(2)]
+    assert found == [15.0, 17.0]
+
+
+def test_asking_for_a_role_counts(context):
+    @shared
+    def has_synthetic(context):
+        return "synthetic" in context
+
+    assert has_synthetic(context.with_synthetic(SYNTHETIC))
+    assert not has_synthetic(context)
+
+
+def test_contexts_are_no_arguments(context):
+    @shared
+    def gap(context, other):
+        return len(context.train) - len(other.train)
+
+    with pytest.raises(TypeError, match="cannot take a context"):
+        gap(context, Context.of(TRAIN))
+
+
+def test_a_step_that_calls_itself_is_told_so(context):
+    @shared
+    def endless(context):
+        return endless(context)
+
+    with pytest.raises(RuntimeError, match="calls itself with equal arguments"):
+        endless(context)
+
+
+def test_types_of_arguments_stay_apart(context):
+    @shared
+    def kind(context, value):
+        return type(value).__name__
+
+    assert [kind(context, value) for value in (1, 1.0, True, "1")] == [
+        "int",
+        "float",
+        "bool",
+        "str",
+    ]
+
+
+def test_frames_are_not_shared_for_writing(context):
+    frame = context.train
+    frame["x"] = 0.0
+    assert context.train["x"].tolist() == [1.0, 2.0, 4.0]
+
+
+def test_dataclasses_of_arrays_are_frozen_too(context):
+    from dataclasses import dataclass
+
+    @dataclass
+    class Pair:
+        values: np.ndarray
+
+    @shared
+    def pair(context):
+        return Pair(np.ones(2))
+
+    with pytest.raises(ValueError, match="read-only"):
+        pair(context).values[0] = 2.0

@@ -185,3 +185,72 @@ def test_from_sdv_several_tables():
         TableSchema.from_sdv(metadata)
     with pytest.raises(InvalidParameterError, match="expected `tables` or `columns`"):
         TableSchema.from_sdv({})
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([f"{i}.50" for i in range(N)], "continuous"),
+        (pd.array([f"{i}.50" for i in range(N)], dtype="string[pyarrow]"), "continuous"),
+        (["12", None] * (N // 2), "categorical"),
+        ([str(i) for i in range(60)], "continuous"),
+        (["0", "0.5", "-3", "1e5"] * (N // 4), "continuous"),
+        (["007", "12"] * (N // 2), "categorical"),
+        ([f"{i:05}" for i in range(N)], "id"),
+        ([str(2**60 + i) for i in range(N)], "id"),
+        (["12", "inf"] * (N // 2), "categorical"),
+        (["12", "1_0"] * (N // 2), "categorical"),
+        (["12", ""] * (N // 2), "categorical"),
+        (["1"] * 200 + ["x"], "categorical"),
+        (pd.array([dt.timedelta(1)] * N, dtype="duration[us][pyarrow]"), "continuous"),
+        (pd.Categorical(pd.to_timedelta([1, 2] * (N // 2), unit="s")), "continuous"),
+    ],
+)
+def test_numbers_in_strings_and_durations(values, kind):
+    assert kind_of(values) == kind
+
+
+def test_numbers_in_strings_named_as_keys():
+    assert kind_of([str(i) for i in range(N)], "user_id") == "id"
+
+
+def test_left_out():
+    schema = TableSchema({"a": "id", "b": "continuous", "c": "text"})
+    assert schema.left_out == ["a", "c"]
+    assert schema.measured == ["b"]
+
+
+def test_names_are_strings():
+    table = pd.DataFrame({0: [1, 2], 1: ["01.02.2020", "03.02.2020"]})
+    schema = TableSchema.infer(table, {0: "categorical"})
+    assert dict(schema.kinds) == {"0": "categorical", "1": "datetime"}
+    given = TableSchema({0: "id"}, primary_key=(0,), datetime_formats={1: "%m.%d.%Y"})
+    completed = complete_schema(table, given)
+    assert completed.kinds["0"] == "id"
+    assert completed.primary_key == ("0",)
+    assert completed.datetime_formats == {"1": "%m.%d.%Y"}
+
+
+@pytest.mark.parametrize("schema", [["x"], "categorical", 3])
+def test_no_schema(schema):
+    with pytest.raises(InvalidParameterError, match="schema must be a TableSchema or map column"):
+        complete_schema(pd.DataFrame({"x": [1]}), schema)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"columns": {"age": 5}}, "for each column; age has none"),
+        ({"columns": ["age"]}, "expected `columns`, a mapping"),
+        ({"tables": {"a": 5}}, "expected `columns`, a mapping"),
+        ({"tables": [5]}, "expected `tables` or `columns`"),
+        ([], "expected `tables` or `columns`"),
+    ],
+)
+def test_broken_metadata(metadata, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        TableSchema.from_sdv(metadata)
+
+
+def test_format_of_dates_in_categories():
+    assert datetime_format(pd.Series(["25/03/2020", None], dtype="category")) == "%d/%m/%Y"

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skeval import Context
+from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,
@@ -180,6 +180,12 @@ def test_columns_of_another_type(column, values, wanted):
         read(TRAIN, TRAIN.assign(**{column: values}))
 
 
+def test_intervals_are_no_numbers():
+    values = pd.Categorical([pd.Interval(0, 1), None, pd.Interval(1, 2)])
+    with pytest.raises(SchemaMismatchError, match=r"x \(expected numbers, got category"):
+        read(TRAIN, pd.DataFrame({"x": values, "c": "a"}))
+
+
 def test_numbers_are_no_dates():
     train = pd.DataFrame({"when": pd.date_range("2020", periods=3)})
     with pytest.raises(SchemaMismatchError, match="expected dates, got int64"):
@@ -233,3 +239,155 @@ def test_input_is_left_alone():
     before = table.copy(deep=True)
     read(table, table)
     pd.testing.assert_frame_equal(table, before)
+
+
+DAYS = ["05/06/2020", "25/06/2020", "07/08/2020"]
+
+
+@pytest.mark.parametrize("convert", [list, pd.Categorical, lambda days: pd.array(days, "string")])
+def test_dates_read_in_the_format_of_train_whatever_their_type(convert):
+    train = pd.DataFrame({"when": DAYS})
+    frame = read(train, pd.DataFrame({"when": convert([DAYS[0], None])})).synthetic
+    expected = np.array(["2020-06-05", "NaT"], dtype="datetime64[us]")
+    np.testing.assert_array_equal(frame["when"].to_numpy(), expected)
+
+
+def test_category_of_dates_as_train():
+    train = pd.DataFrame({"when": pd.Categorical([*DAYS, None])})
+    frame = read(train, pd.DataFrame({"when": DAYS}), when="datetime").synthetic
+    assert frame["when"].dt.day.tolist() == [5, 25, 7]
+
+
+@pytest.mark.parametrize(
+    "values", [pd.Categorical(["1", None, "2.5"]), pd.Categorical([1.0, None, 2.5])]
+)
+def test_categories_read_as_numbers(values):
+    frame = read(TRAIN, pd.DataFrame({"x": values, "c": "a"})).synthetic
+    np.testing.assert_array_equal(frame["x"], [1.0, np.nan, 2.5])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.to_timedelta([60, None, 90], unit="s"),
+        pd.Categorical(pd.to_timedelta([60, None, 90], unit="s")),
+        pd.array(
+            [dt.timedelta(minutes=1), None, dt.timedelta(minutes=1.5)], "duration[us][pyarrow]"
+        ),
+        [dt.timedelta(minutes=1), None, dt.timedelta(minutes=1.5)],
+    ],
+)
+def test_durations_are_seconds_whatever_their_type(values):
+    frame = read(pd.DataFrame({"took": values})).train
+    np.testing.assert_array_equal(frame["took"], [60.0, np.nan, 90.0])
+    assert frame["took"].dtype == np.float64
+
+
+def test_only_a_whole_number_with_zero_decimals_is_its_integer():
+    train = pd.DataFrame({"code": [10, 20, -3]})
+    values = ["10.0", "-3.00", "0010", "1_0", "1e1", "10.", " 10"]
+    frame = read(train, pd.DataFrame({"code": values}), code="categorical").synthetic
+    assert frame["code"].astype(str).tolist() == ["10", "-3", *values[2:]]
+
+
+@pytest.mark.parametrize("values", [[True, 1, "a"], [1, True, "a"], ["a", 1.0, True]])
+def test_true_is_not_one(values):
+    frame = read(pd.DataFrame({"c": np.array(values, dtype=object)}), c="categorical").train
+    expected = ["True" if value is True else str(value).removesuffix(".0") for value in values]
+    assert frame["c"].astype(str).tolist() == expected
+
+
+HUGE = 2**60
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(HUGE, HUGE + 100),
+        np.arange(100, dtype="uint64") + np.uint64(2**63),
+        pd.array(np.arange(HUGE, HUGE + 100), dtype="Int64"),
+        pd.array(np.arange(HUGE, HUGE + 100), dtype="int64[pyarrow]"),
+        np.array([2**70 + i for i in range(100)], dtype=object),
+        pd.Categorical(np.arange(HUGE, HUGE + 100)),
+        -np.arange(HUGE, HUGE + 100),
+    ],
+)
+def test_integers_that_float64_cannot_tell_apart_are_told(values):
+    ((kind, text),) = notices(read(pd.DataFrame({"n": values}), n="continuous"))
+    assert kind is InvalidValueWarning
+    assert text.startswith("train has whole numbers beyond 2**53 that are one as float64: n.")
+    assert "Subtract an offset" in text
+
+
+@pytest.mark.parametrize("values", [np.arange(2) * HUGE, np.array([1e300, 1e301]), [2**53 - 1, 1]])
+def test_large_numbers_that_float64_holds_are_fine(values):
+    assert notices(read(pd.DataFrame({"n": values}))) == []
+
+
+def test_dates_that_do_not_read_in_the_format_of_train():
+    train, later = pd.DataFrame({"when": ["05/06/2020"] * 3}), pd.DataFrame({"when": DAYS})
+    with pytest.raises(SchemaMismatchError) as raised:
+        read(train, holdout=later)
+    text = str(raised.value)
+    assert "when (expected dates as %m/%d/%Y, 1 of 3 cells do not read so)" in text
+    assert "datetime_formats={column: format}" in text
+    ((_, notice),) = notices(read(train, later))
+    assert "when (1 cells, no dates as %m/%d/%Y)" in notice
+    schema = TableSchema({"when": "datetime"}, datetime_formats={"when": "%d/%m/%Y"})
+    context = Context.of(train, later, schema=schema)
+    assert context.train["when"].dt.month.tolist() == [6, 6, 6]
+    assert context.holdout["when"].dt.day.tolist() == [5, 25, 7]
+
+
+def test_keys_and_texts_make_no_row_another():
+    train = TRAIN.assign(id=[1, 2, 3], tags=[["a"], ["b"], None])
+    kinds = {"id": "id", "tags": "text"}
+    holdout = train.assign(id=[7, 8, 9], x=[1.0, 2.0, 9.0])
+    ((kind, text),) = notices(read(train, holdout=holdout, **kinds))
+    assert kind is SharedRowsWarning
+    assert text.startswith("66.67%")
+    only_keys = train[["id", "tags"]]
+    assert notices(read(only_keys, holdout=only_keys, **kinds)) == []
+
+
+@pytest.mark.parametrize("as_train", [True, False])
+def test_categories_of_dates_agree_with_their_names(as_train):
+    times = pd.DataFrame({"day": pd.Categorical(pd.to_datetime(["2020-01-01", "2020-01-02"]))})
+    names = pd.DataFrame({"day": pd.Categorical(["2020-01-01", "2020-01-02"])})
+    tables = (times, names) if as_train else (names, times)
+    assert TVComplement().fit(tables[0]).score(tables[1]) == 1.0
+
+
+def test_labels_of_times():
+    times = ["2020-01-01T10:30", "2020-01-02T00:00"]
+    utc = pd.to_datetime(times, utc=True)
+    frame = read(
+        pd.DataFrame({"a": pd.to_datetime(times), "b": utc}), a="categorical", b="categorical"
+    ).train
+    assert frame["a"].tolist() == ["2020-01-01T10:30:00", "2020-01-02"]
+    assert frame["b"].tolist() == ["2020-01-01T10:30:00+00:00", "2020-01-02T00:00:00+00:00"]
+
+
+def test_nested_arrow_cells():
+    table = pa.table({"tags": [["a"], ["b"]]})
+    nested = pd.DataFrame(
+        {"tags": pd.Series(table["tags"], dtype=pd.ArrowDtype(table["tags"].type))}
+    )
+    with pytest.raises(TableError, match="tags holds values that are no categories"):
+        read(nested)
+
+
+@pytest.mark.parametrize("values", [["yes", "No"], ["Y", "n"], ["t", "F"], ["1.0", "0.0"]])
+def test_words_for_truth(values):
+    frame = read(pd.DataFrame({"ok": [True, False]}), pd.DataFrame({"ok": values})).synthetic
+    assert frame["ok"].tolist() == ["True", "False"]
+
+
+def test_other_words_than_truth():
+    with pytest.raises(SchemaMismatchError, match=r"ok \(expected true/false, yes/no, y/n, t/f or"):
+        read(pd.DataFrame({"ok": [True, False]}), pd.DataFrame({"ok": ["high", "low"]}))
+
+
+def test_column_names_of_numbers_in_the_schema():
+    table = pd.DataFrame({0: [1, 2], 1: [1.5, 2.5]})
+    assert Context.of(table, schema={0: "categorical"}).levels == {"0": ["1", "2"]}

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
+from skeval._pairs import ColumnCodes
 from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning
 from skeval.result import Result
 from skeval.stats.phik import phik, phik_of_package
-from skeval.steps import cells, chosen_columns, histogram, joint_histogram
+from skeval.steps import cells, chosen_columns
 from skeval.tags import MetricTags
 
 __all__ = ["PhikMatrixDifference"]
@@ -146,25 +147,17 @@ def phik_matrix(
 ) -> np.ndarray:
     """Return the phi_k coefficients of a role's rows, nan where a column does not vary."""
     measure = phik if backend == "fast" else phik_of_package
+    if not names:  # nothing to cut into cells
+        return np.empty((0, 0))
+    counted = ColumnCodes.of(context, role, names, n_bins, *_BINNING)
+    cut = cells(context, n_bins, *_BINNING).cells_
+    missing = [cut[name].n_own + 1 for name in names]
     matrix = np.full((len(names), len(names)), np.nan)
-    for i, name in enumerate(names):
-        if _varies(context, role, name, n_bins):
+    for i, cell in enumerate(missing):
+        if (np.delete(counted.joint(i, i), cell) > 0).sum() > 1:
             matrix[i, i] = 1.0
     for i, j in combinations(range(len(names)), 2):
-        table = _present(context, role, names[i], names[j], n_bins)
-        matrix[i, j] = matrix[j, i] = measure(table, noise_correction=noise_correction)
+        present = np.delete(counted.joint(i, j), missing[i], axis=0)
+        present = np.delete(present, missing[j], axis=1)
+        matrix[i, j] = matrix[j, i] = measure(present, noise_correction=noise_correction)
     return matrix
-
-
-def _present(context: Context, role: str, first: str, second: str, n_bins: int) -> np.ndarray:
-    """Return the joint counts without the cells of missing values."""
-    table = joint_histogram(context, role, first, second, n_bins, *_BINNING)
-    cut = cells(context, n_bins, *_BINNING).cells_
-    table = np.delete(table, cut[first].n_own + 1, axis=0)
-    return np.delete(table, cut[second].n_own + 1, axis=1)
-
-
-def _varies(context: Context, role: str, column: str, n_bins: int) -> bool:
-    counts = histogram(context, role, column, n_bins, *_BINNING)
-    present = np.delete(counts, cells(context, n_bins, *_BINNING).cells_[column].n_own + 1)
-    return int((present > 0).sum()) > 1

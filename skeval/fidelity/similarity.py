@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
+from skeval._pairs import associations, matrices
 from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.fidelity.marginals import tv_interval
+from skeval.context import Context
 from skeval.result import Result
-from skeval.stats.distributions import expected_total_variation, total_variation
-from skeval.steps import cells, chosen_columns, codes, histogram, joint_histogram
+from skeval.stats.distributions import (
+    deviation_interval,
+    expected_total_variation,
+    total_variation,
+)
+from skeval.steps import cells, chosen_columns, codes
 from skeval.summaries import marginal, pair
 from skeval.tags import MetricTags
 
 __all__ = ["SimilarityMatrix", "SimilarityScore"]
-
-Counted = list[tuple[np.ndarray, np.ndarray]]
 
 _LEGAL: Mapping[str, Constraint] = {
     "n_bins": Interval(int, 2, None),
@@ -67,7 +69,8 @@ class SimilarityMatrix(Metric):
     pair_columns : None, int or list of str, default=None
         The columns among which those pairs are chosen.
     min_count : int, default=10
-        Categories of fewer real rows are pooled in the histograms of the details.
+        In the histograms of the details, categories of fewer train rows are pooled, and bars and
+        joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
         The columns to measure: all, the first so many, or these.
     random_state : int, default=0
@@ -136,16 +139,18 @@ class SimilarityMatrix(Metric):
         if not names:
             return undefined("no column of this table can be measured.")
         binning = (self.n_bins, self.strategy, self.max_categories)
-        matrix, ceiling = matrices(context, names, *binning)
+        matrix, ceiling, bias = matrices(context, names, *binning)
         weights = _weights(len(names), self.average)
-        value, top = float((matrix * weights).sum()), float((ceiling * weights).sum())
+        # np.average divides by the sum of the weights, which rounding puts beside 1
+        value, top = (float(np.average(cell, weights=weights)) for cell in (matrix, ceiling))
         details = _details(context, self, names, matrix, ceiling)
         if self.order == 3 and len(names) >= 3:
             scores, tops = _trivariate(context, names, self)
             details["trivariate"] = {"mean": scores.mean(), "n_triples": len(scores)}
             if self.average == "balanced":
                 value, top = (2.0 * value + scores.mean()) / 3.0, (2.0 * top + tops.mean()) / 3.0
-        interval = _interval(value, list(_counted(context, names, *binning)), weights)
+        n_rows = (context.n_rows("train"), context.n_rows("synthetic"))
+        interval = _interval(value, bias, weights, *n_rows)
         return Result(value, interval=interval, details={**details, "ceiling_value": top})
 
 
@@ -172,7 +177,8 @@ class SimilarityScore(Metric):
     pair_columns : None, int or list of str, default=None
         The columns among which those pairs are chosen.
     min_count : int, default=10
-        Categories of fewer real rows are pooled in the histograms of the details.
+        In the histograms of the details, categories of fewer train rows are pooled, and bars and
+        joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
         The columns to measure: all, the first so many, or these.
 
@@ -183,6 +189,9 @@ class SimilarityScore(Metric):
 
     Notes
     -----
+    The greatest score is `scale`; the tag `bounds` knows no finite upper bound because `scale` is
+    a parameter.
+
     Never read it without its baseline or ``details["ceiling_value"]``: the score of a perfect table
     falls with fewer rows and more cells.
 
@@ -244,34 +253,6 @@ class SimilarityScore(Metric):
         return Result(self.scale * found.value, interval=interval, details=details)
 
 
-@shared
-def matrices(
-    context: Context, names: tuple[str, ...], n_bins: int, strategy: str, max_categories: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the similarity matrix and its ceiling, each of shape (n_columns, n_columns)."""
-    found = np.empty((2, len(names), len(names)))
-    cell = iter(_counted(context, names, n_bins, strategy, max_categories))
-    for i in range(len(names)):
-        for j in range(i, len(names)):
-            p, q = next(cell)
-            found[0, i, j] = found[0, j, i] = 1.0 - total_variation(p, q)
-            found[1, i, j] = found[1, j, i] = 1.0 - expected_total_variation(p, q)
-    return found[0], found[1]
-
-
-def _counted(
-    context: Context, names: tuple[str, ...], *binning: Any
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the counts of train and synthetic: row by row of the upper triangle, diagonal first."""
-    for i, first in enumerate(names):
-        yield tuple(histogram(context, role, first, *binning) for role in ("train", "synthetic"))  # type: ignore[misc]
-        for second in names[i + 1 :]:
-            yield tuple(  # type: ignore[misc]
-                joint_histogram(context, role, first, second, *binning)
-                for role in ("train", "synthetic")
-            )
-
-
 def _weights(n_columns: int, average: str) -> np.ndarray:
     """Return the weight of each cell of the matrix in the mean."""
     weights = np.ones((n_columns, n_columns))
@@ -283,9 +264,13 @@ def _weights(n_columns: int, average: str) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _interval(value: float, counted: Counted, weights: np.ndarray) -> tuple[float, float]:
-    folded = np.triu(weights) + np.tril(weights, -1).T
-    return tv_interval(value, counted, folded[np.triu_indices(len(weights))])
+def _interval(
+    value: float, bias: np.ndarray, weights: np.ndarray, *n_rows: int
+) -> tuple[float, float]:
+    """Return where the weighted mean lies in the population: all cells count the same rows."""
+    inverse_size = sum(1.0 / n for n in n_rows)
+    low, high = deviation_interval(1.0 - value, float((bias * weights).sum()), inverse_size)
+    return 1.0 - high, 1.0 - low
 
 
 def _details(
@@ -329,21 +314,16 @@ def _telling_pairs(
         return worst
     chosen = worst[: (metric.n_pairs + 1) // 2]
     binning = (metric.n_bins, metric.strategy, metric.max_categories)
-    strength = {(i, j): association(context, names[i], names[j], *binning) for i, j in every}
+    columns = tuple(name for name in names if name in among)
+    strength = dict(zip(every, _above(associations(context, columns, *binning)), strict=True))
     rest = sorted(set(every) - set(chosen), key=lambda ij: (-np.nan_to_num(strength[ij]), ij))
     return [*chosen, *rest[: metric.n_pairs - len(chosen)]]
 
 
-@shared
-def association(
-    context: Context, first: str, second: str, n_bins: int, strategy: str, max_categories: int
-) -> float:
-    """Return the bias-corrected Cramer's V of two columns of train."""
-    from skeval.stats.association import cramers_v
-
-    return cramers_v(
-        joint_histogram(context, "train", first, second, n_bins, strategy, max_categories)
-    )
+def _above(matrix: np.ndarray) -> np.ndarray:
+    """Return the cells above the diagonal, row by row."""
+    above: np.ndarray = matrix[np.triu_indices(len(matrix), 1)]
+    return above
 
 
 def _trivariate(

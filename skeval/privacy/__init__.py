@@ -1,13 +1,22 @@
-"""Does the synthetic table leak anybody: screens, which raise alarms and clear no release."""
+"""Does the synthetic table leak anybody: screens and disclosure, which clear no release."""
 
 from skeval.privacy.dcr import DCROverfittingProtection
 from skeval.privacy.dcr_baseline import DCRBaselineProtection
+from skeval.privacy.disclosure import KAnonymity, ReplicatedUniques
 from skeval.privacy.distances import NNDistanceDistributions
+from skeval.privacy.diversity import LDiversity, TCloseness
+from skeval.privacy.presence import DeltaPresence, KMap
 from skeval.privacy.proximity import PrivacyScore
 
 __all__ = [
     "DCRBaselineProtection",
     "DCROverfittingProtection",
+    "DeltaPresence",
+    "KAnonymity",
+    "KMap",
+    "LDiversity",
     "NNDistanceDistributions",
     "PrivacyScore",
+    "ReplicatedUniques",
+    "TCloseness",
 ]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.stats import norm
 
+from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
@@ -17,18 +18,17 @@ from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats import proximity as stats
 from skeval.steps import (
-    encoded,
+    column_key,
     gower_engine,
     nearest,
+    nothing_to_measure,
     rows_of,
-    sample_positions,
 )
 from skeval.tags import MetricTags
 
 __all__ = ["DCROverfittingProtection"]
 
 _Z = float(norm.ppf(0.975))
-_TIES = {"half": 0.5, "holdout": 0.0}
 
 
 class DCROverfittingProtection(Metric):
@@ -41,8 +41,9 @@ class DCROverfittingProtection(Metric):
 
     Parameters
     ----------
-    ties : {"half", "holdout"}, default="half"
-        What equal distances count as: half closer to train, or as closer to the holdout, as
+    ties : {"pool", "half", "holdout"}, default="pool"
+        What equal distances count as: divided over all nearest real rows, which alone is right
+        where the tables are of unequal size; half closer to train; or as closer to the holdout, as
         SDMetrics has it, which flatters discrete tables.
     scale : {"common", "reference"}, default="common"
         Whether numeric ranges are those of train and holdout together, or of each on its own, as
@@ -81,7 +82,9 @@ class DCROverfittingProtection(Metric):
     the synthetic rows and the pool of N real ones, all choices of which were train are equally
     likely if none was learnt. The share then has variance
     ``pi (1 - pi) N / (N - 1) (sum_j a_j^2 - 1 / N)``, a_j the share of synthetic rows whose nearest
-    real row is j, ties divided evenly. The baseline is the mean score under independence, below 1 because the score is clipped there. A share clearly below `pi` is
+    real row is j, ties divided evenly; ``scale="reference"`` has no such null,
+    and no interval. The baseline is the mean score under independence, below 1 because the score is
+    clipped there. A share clearly below `pi` is
     no extra protection, rather mode collapse or shift. This is a distance screen: it can raise an
     alarm and cannot clear a release; it does not see leaks of a few outliers.
 
@@ -108,7 +111,7 @@ class DCROverfittingProtection(Metric):
         evidence="screen",
     )
     _legal = {
-        "ties": Options(("half", "holdout")),
+        "ties": Options(("pool", "half", "holdout")),
         "scale": Options(("common", "reference")),
         "num_rows_subsample": Nullable(Interval(int, 1, None)),
         "num_iterations": Interval(int, 1, None),
@@ -119,7 +122,7 @@ class DCROverfittingProtection(Metric):
 
     def __init__(
         self,
-        ties: str = "half",
+        ties: str = "pool",
         scale: str = "common",
         *,
         num_rows_subsample: int | None = None,
@@ -144,32 +147,44 @@ class DCROverfittingProtection(Metric):
             )
 
     def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        columns = column_key(context.schema, self.columns)
         draws = [
-            closeness(context, self.num_rows_subsample, self.scale, self.space, self.columns, seed)
+            closeness(context, self.num_rows_subsample, self.scale, self.space, columns, seed)
             for seed in iteration_seeds(self)
         ]
-        shares = [d.share(_TIES[self.ties]) for d in draws]
+        shares = [d.share(self.ties) for d in draws]
         p, pi = float(np.mean(shares)), draws[0].expected
-        spread = float(np.mean([stats.share_standard_error(d.masses, d.n_train) for d in draws]))
-        null = np.mean([stats.permutation_variance(d.masses, d.n_train) ** 0.5 for d in draws])
-        excess = float(np.mean([d.masses[: d.n_train].sum() for d in draws])) - pi
-        z = excess / null if null > 0 else float("nan")
-        return Result(
-            _protection(p, pi),
-            interval=(_protection(p + _Z * spread, pi), _protection(p - _Z * spread, pi)),
-            p_value=float(norm.sf(z)) if null > 0 else None,
-            baseline=1.0 - null / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
-            details={
-                "closer_to_training": p,
-                "closer_to_holdout": 1.0 - p,
-                "expected": pi,
-                "ties": float(np.mean([np.mean(d.to_train == d.to_holdout) for d in draws])),
-                "z": z,
-                "standard_error": spread,
-                "null_standard_error": float(null),
-                "between_iterations": float(np.std(shares, ddof=1)) if len(shares) > 1 else 0.0,
-            },
-        )
+        details = {
+            "closer_to_training": p,
+            "closer_to_holdout": 1.0 - p,
+            "expected": pi,
+            "ties": float(np.mean([np.mean(d.to_train == d.to_holdout) for d in draws])),
+            "between_iterations": float(np.std(shares, ddof=1)) if len(shares) > 1 else 0.0,
+        }
+        masses = [d.masses for d in draws if d.masses is not None]
+        if not masses:  # each table on its own scale: no exchange of labels, no null
+            return Result(_protection(p, pi), details=details)
+        return _with_evidence(p, pi, masses, draws[0].n_train, details)
+
+
+def _with_evidence(
+    p: float, pi: float, masses: list[np.ndarray], n_train: int, details: dict[str, Any]
+) -> Result:
+    spread = float(np.mean([stats.share_standard_error(a, n_train) for a in masses]))
+    # near 0 and 1 the standard error vanishes: the rule of three on the real rows that were met
+    half = max(_Z * spread, 3.0 * float(np.mean([(a**2).sum() for a in masses])))
+    null = float(np.mean([stats.permutation_variance(a, n_train) ** 0.5 for a in masses]))
+    excess = float(np.mean([a[:n_train].sum() for a in masses])) - pi
+    z = excess / null if null > 0 else float("nan")
+    return Result(
+        _protection(p, pi),
+        interval=(_protection(p + half, pi), _protection(p - half, pi)),
+        p_value=float(norm.sf(z)) if null > 0 else None,
+        baseline=1.0 - null / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
+        details={**details, "z": z, "standard_error": spread, "null_standard_error": null},
+    )
 
 
 def _protection(p: float, pi: float) -> float:
@@ -210,17 +225,22 @@ class Closeness:
 
     to_train: np.ndarray
     to_holdout: np.ndarray
-    masses: np.ndarray
     n_train: int
+    n_holdout: int
+    masses: np.ndarray | None
 
     @property
     def expected(self) -> float:
         """Share of rows closer to train if train was drawn at random from the real rows."""
-        return self.n_train / self.masses.size
+        return self.n_train / (self.n_train + self.n_holdout)
 
-    def share(self, ties: float) -> float:
-        """Return the share of rows closer to train; `ties` is what a tie counts."""
-        return stats.closer_share(self.to_train, self.to_holdout, ties=ties)
+    def share(self, ties: str) -> float:
+        """Return the share of rows closer to train."""
+        if ties == "pool" and self.masses is not None:
+            # the masses are sums of 1/n: rounding keeps "all" at exactly 1
+            return round(float(self.masses[: self.n_train].sum()), 12)
+        what_a_tie_counts = 0.0 if ties == "holdout" else 0.5
+        return stats.closer_share(self.to_train, self.to_holdout, ties=what_a_tie_counts)
 
 
 @shared
@@ -239,17 +259,19 @@ def closeness(
         context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
         for role in ("train", "holdout")
     )
-    if is_gower(space):
+    masses = None
+    if scale == "common" and is_gower(space):
         masses = pooled_masses(context, n_rows, columns, seed)
-    else:  # distances of matrices hardly tie, but for copies: those are divided between the tables
+    elif scale == "common":  # distances of matrices hardly tie, but for copies
         on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
+        on_holdout = 1.0 / d.size - on_train
         masses = np.concatenate(
             [
                 np.bincount(at_train[:, 0], weights=on_train, minlength=n_train),
-                np.bincount(at_holdout[:, 0], weights=1.0 / d.size - on_train, minlength=n_holdout),
+                np.bincount(at_holdout[:, 0], weights=on_holdout, minlength=n_holdout),
             ]
         )
-    return Closeness(d, e, masses, n_train)
+    return Closeness(d, e, n_train, n_holdout, masses)
 
 
 @shared
@@ -280,10 +302,8 @@ def nearest_on_own_scale(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return nearest rows where the numeric ranges are those of the reference rows alone."""
     engine = gower_engine(context, columns)
-    rows = encoded(context, reference, space, columns)
-    rows = rows[sample_positions(len(rows), n_reference, seed)]
-    queries = encoded(context, query, space, columns)
-    queries = queries[sample_positions(len(queries), n_query, seed)]
+    rows = rows_of(context, reference, space, columns, n_reference, seed)
+    queries = rows_of(context, query, space, columns, n_query, seed)
     found: tuple[np.ndarray, np.ndarray] = (
         engine.set_params(ranges=None).fit(rows).kneighbors(queries, 1)
     )

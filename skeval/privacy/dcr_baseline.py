@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import mannwhitneyu
 
 from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval, Nullable
@@ -16,7 +17,15 @@ from skeval.privacy.dcr import check_iterations, iteration_seeds
 from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats import proximity as stats
-from skeval.steps import kept_features, nearest, preprocessor, reference_index
+from skeval.steps import (
+    as_matrix,
+    column_key,
+    kept_features,
+    nearest,
+    nothing_to_measure,
+    preprocessor,
+    reference_index,
+)
 from skeval.tags import MetricTags
 
 __all__ = ["DCRBaselineProtection"]
@@ -63,10 +72,12 @@ class DCRBaselineProtection(Metric):
 
     Notes
     -----
-    ``min(1, median nn(S, T) / median nn(U, T))``, U as many random rows as there are synthetic
-    ones: whole numbers where train has whole numbers only, categories uniform over those of train,
-    missing at the column's rate. nan if the random rows' median is 0. The interval resamples both
-    medians. This is a distance screen: it can raise an alarm and cannot clear a release.
+    ``min(1, median nn(S, T) / median nn(U, T))``, U random rows: whole numbers where
+    train has whole numbers only, categories uniform over those of train, missing at the column's
+    rate. nan if the random rows' median is 0. The interval resamples both medians. With a holdout,
+    the p-value is that of the one-sided Mann-Whitney test that synthetic rows lie no closer to
+    train than holdout rows do; given train, both are alike if the synthetic rows are fresh. This is
+    a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -115,6 +126,8 @@ class DCRBaselineProtection(Metric):
         check_iterations(self)
 
     def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
         seeds = list(iteration_seeds(self))
         draws = [self._ratios(context, seed) for seed in seeds]
         values = np.array([np.minimum(1.0, ratios).mean() for ratios, *_ in draws])
@@ -128,6 +141,7 @@ class DCRBaselineProtection(Metric):
         return Result(
             value,
             interval=(min(float(low), value), max(float(high), value)),
+            p_value=self._p_value(context) if "holdout" in context else None,
             details={
                 "median_synthetic": float(np.mean([medians[0] for _, medians, _ in draws])),
                 "median_random": float(np.mean([medians[1] for _, medians, _ in draws])),
@@ -135,6 +149,14 @@ class DCRBaselineProtection(Metric):
                 "between_iterations": float(values.std(ddof=1)) if len(values) > 1 else 0.0,
             },
         )
+
+    def _p_value(self, context: Context) -> float:
+        """Test whether synthetic rows are closer to train than holdout rows are."""
+        common: dict[str, Any] = {"space": self.space, "columns": self.columns}
+        synthetic, holdout = (
+            nearest(context, role, "train", **common)[0][:, 0] for role in ("synthetic", "holdout")
+        )
+        return float(mannwhitneyu(synthetic, holdout, alternative="less").pvalue)
 
     def _ratios(
         self, context: Context, seed: int
@@ -153,8 +175,9 @@ class DCRBaselineProtection(Metric):
         )
         synthetic = found[:, 0]
         n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
+        columns = column_key(context.schema, self.columns)
         random = [
-            random_distances(context, n_random, n, self.space, self.columns, seed, repeat)
+            random_distances(context, n_random, n, self.space, columns, seed, repeat)
             for repeat in range(self.n_random_repeats)
         ]
         medians = np.array([np.median(distances) for distances in random])
@@ -187,7 +210,7 @@ def random_distances(
         None if n_reference is None or n_reference >= context.n_rows("train") else n_reference
     )
     frame = random_rows(context.train, n_rows, np.random.default_rng([seed, repeat]))
-    rows = preprocessor(context, space).transform(frame)
+    rows = as_matrix(preprocessor(context, space).transform(frame), space)
     kept = kept_features(context, space, columns)
     index = reference_index(
         context, "train", space, columns, n_reference, seed if n_reference else 0

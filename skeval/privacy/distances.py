@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,14 +15,14 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.result import Result
 from skeval.stats.distributions import kolmogorov_distance
-from skeval.steps import nearest
+from skeval.steps import nearest, nothing_to_measure
 from skeval.tags import MetricTags
 
 __all__ = ["NNDistanceDistributions"]
 
 SPACE = Anything(("fit", "transform"), values=("gower", "euclidean"))
-_LEVELS = np.arange(1, 100) / 100.0
-_N_BARS = 40
+_LEAST = 10  # rows between two quantiles, or beyond the outermost
+_MOST_BARS, _FEWEST_BARS = 40, 4
 
 
 class NNDistanceDistributions(Metric):
@@ -51,7 +52,10 @@ class NNDistanceDistributions(Metric):
     The value is the Kolmogorov distance between the distances of train rows to their nearest other
     train row and those of synthetic rows to their nearest other synthetic row, at equal sizes,
     because a smaller table is sparser; it says nothing of privacy. ``details["quantiles"]`` and
-    ``details["histogram"]`` hold the five distributions that can be formed, as aggregates.
+    ``details["histogram"]`` hold the five distributions that can be formed, as aggregates: at least
+    10 rows of the smallest sample lie between two levels and beyond the outermost, and there is one
+    bar for at least 10 of its rows, but never fewer than 4 bars. Under 20 rows the only level is
+    the median, and its values are nan.
 
     Examples
     --------
@@ -78,6 +82,8 @@ class NNDistanceDistributions(Metric):
         self.random_state = random_state
 
     def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
         size = min(context.n_rows("train"), context.n_rows("synthetic"))
         if size < 2:
             return undefined("train and synthetic need two rows each to have neighbours.")
@@ -93,10 +99,7 @@ class NNDistanceDistributions(Metric):
             details={
                 "wasserstein": wasserstein_distance(*within),
                 "n_rows_within": size,
-                "quantiles": {
-                    "levels": _LEVELS,
-                    **{name: _quantiles(d) for name, d in found.items()},
-                },
+                "quantiles": _quantiles(found),
                 "histogram": histograms(found),
             },
         )
@@ -116,12 +119,27 @@ class NNDistanceDistributions(Metric):
         return found[:, 0]
 
 
-def _quantiles(values: np.ndarray) -> np.ndarray:
-    return np.quantile(values, _LEVELS)
+def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return quantiles of each sample at levels too far apart to tell single distances."""
+    smallest = min(values.size for values in samples.values())
+    if smallest < 2 * _LEAST:
+        return {"levels": np.array([0.5]), **{name: np.array([np.nan]) for name in samples}}
+    levels = _levels(smallest)
+    return {"levels": levels, **{name: np.quantile(d, levels) for name, d in samples.items()}}
+
+
+def _levels(n_rows: int) -> np.ndarray:
+    """Return whole percentages around the median with `_LEAST` rows between and beyond."""
+    apart = max(1, math.ceil(100 * _LEAST / n_rows))
+    percentages = np.arange(50 % apart, 100, apart)
+    beyond = np.minimum(percentages, 100 - percentages) * n_rows
+    return percentages[beyond >= 100 * _LEAST] / 100.0
 
 
 def histograms(samples: Mapping[str, np.ndarray], aligned: float | None = None) -> dict[str, Any]:
     """Return shares of several samples over common bars from 0; the last bar holds all beyond.
+
+    The smaller the smallest sample, the fewer the bars, lest they tell single values.
 
     Parameters
     ----------
@@ -139,12 +157,19 @@ def histograms(samples: Mapping[str, np.ndarray], aligned: float | None = None) 
     pooled = pooled[np.isfinite(pooled)]
     top = float(np.quantile(pooled, 0.99)) if pooled.size else 1.0
     top = top if top > 0 else 1.0
-    width = top / _N_BARS
-    if aligned is not None and 0 < aligned < top:
-        width = aligned / max(1, round(aligned / width))
-    edges = width * np.arange(int(np.ceil(top / width)) + 1)
+    edges = _common_edges(top, min(values.size for values in samples.values()), aligned)
     shares = {name: _share_of_bars(values, edges) for name, values in samples.items()}
     return {"edges": edges, "shares": shares}
+
+
+def _common_edges(top: float, n_rows: int, aligned: float | None) -> np.ndarray:
+    width = top / min(max(n_rows // _LEAST, _FEWEST_BARS), _MOST_BARS)
+    inside = aligned if aligned is not None and 0 < aligned < top else 0.0
+    if inside >= width / 2.0:
+        width = inside / max(1, round(inside / width))
+    edges = width * np.arange(math.ceil(top / width) + 1)
+    # equal bars as narrow as a small `aligned` would be too many
+    return np.insert(edges, 1, inside) if 0.0 < inside < edges[1] else edges
 
 
 def _share_of_bars(values: np.ndarray, edges: np.ndarray) -> np.ndarray:

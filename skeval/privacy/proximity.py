@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,18 @@ from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy.distances import SPACE, histograms
 from skeval.result import Result
 from skeval.stats import proximity as stats
-from skeval.steps import encoded, index_of, nearest
+from skeval.steps import column_key, encoded, index_of, nearest, nothing_to_measure
 from skeval.tags import MetricTags
 
 __all__ = ["PrivacyScore"]
 
 _Z = float(norm.ppf(0.975))
+_FEW_ROWS = 20
+_MANY = 0.05
 
 
 class PrivacyScore(Metric):
@@ -146,16 +149,36 @@ class PrivacyScore(Metric):
         return super().unmet_need(context)
 
     def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
         against_holdout = "holdout" in context and self.mode != "split"
         if context.n_rows("train") < (2 if against_holdout else 4):
             return undefined("train needs two rows (four in mode 'split') to have neighbours.")
-        settings = (self.match_size, self.space, self.columns, self.random_state)
+        columns = column_key(context.schema, self.columns)
+        settings = (self.match_size, self.space, columns, self.random_state)
         if against_holdout:
             samples = [holdout_ratios(context, *settings)]
         else:
             samples = [split_ratios(context, k, *settings) for k in range(self.n_splits)]
         tails = [self._tail(sample, seed) for seed, sample in enumerate(samples)]
-        return self._combine(samples, tails)
+        duplicated = samples[0].zero_base
+        if not np.isfinite(tails[0].shares.threshold):
+            return undefined(
+                f"{duplicated:.0%} of the train rows have a duplicate in train, so that relative "
+                "distances are not defined. Remove the duplicates."
+            )
+        result = self._combine(samples, tails)
+        return replace(result, **self._caution(duplicated, samples[0].n_compared))
+
+    def _caution(self, duplicated: float, n_compared: int) -> dict[str, Any]:
+        """Warn of what makes the score unsure; a handful of rows has no interval."""
+        said = []
+        if duplicated > _MANY:
+            said.append(f"{duplicated:.0%} of the train rows have a duplicate in train.")
+        if n_compared < _FEW_ROWS:
+            said.append(f"only {n_compared} synthetic and real rows are compared: no interval.")
+        changed: dict[str, Any] = {"warnings": tuple(DegenerateInputWarning(s) for s in said)}
+        return changed | ({"interval": None} if n_compared < _FEW_ROWS else {})
 
     def _tail(self, sample: Ratios, seed: int) -> Tail:
         tail = stats.proximity(sample.to_synthetic, sample.to_real, self.q)
@@ -253,6 +276,7 @@ class Ratios:
     second_real: np.ndarray
     zero_base: float
     holdout: bool
+    n_compared: int
 
 
 @dataclass(frozen=True)
@@ -277,7 +301,8 @@ def holdout_ratios(
     synthetic, _ = nearest(context, "train", "synthetic", n_reference=size, **common)
     k = min(2, context.n_rows("holdout") if size is None else size)
     real, _ = nearest(context, "train", "holdout", k=k, n_reference=size, **common)
-    return _ratios(base[:, 0], synthetic[:, 0], real, holdout=True)
+    n_compared = min(context.n_rows("synthetic"), context.n_rows("holdout"))
+    return _ratios(base[:, 0], synthetic[:, 0], real, n_compared, holdout=True)
 
 
 @shared
@@ -297,14 +322,18 @@ def split_ratios(
     base = index_of(context, first, space, columns).itself(1)[0]
     to_synthetic = index_of(context, synthetic, space, columns).kneighbors(first, 1)[0]
     to_real = index_of(context, second, space, columns).kneighbors(first, min(2, len(second)))[0]
-    return _ratios(base[:, 0], to_synthetic[:, 0], to_real, holdout=False)
+    n_compared = min(len(synthetic), len(second))
+    return _ratios(base[:, 0], to_synthetic[:, 0], to_real, n_compared, holdout=False)
 
 
-def _ratios(base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, *, holdout: bool) -> Ratios:
+def _ratios(
+    base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, n_compared: int, *, holdout: bool
+) -> Ratios:
     return Ratios(
         stats.ratios(synthetic, base),
         stats.ratios(real[:, 0], base),
         stats.ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf),
         zero_base=float(np.mean(base == 0)),
         holdout=holdout,
+        n_compared=n_compared,
     )

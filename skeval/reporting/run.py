@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from skeval.exceptions import InvalidParameterError
 from skeval.result import SuiteResult
 from skeval.schema import Kind, TableSchema
@@ -61,7 +63,10 @@ class ReportColumns:
             return cls()
         if isinstance(columns, ReportColumns):
             return columns
-        if isinstance(columns, int):
+        if isinstance(columns, str):
+            return cls.of([columns])
+        if isinstance(columns, int | np.integer):
+            columns = int(columns)
             return cls(columns, columns, columns, columns)
         names = list(columns)
         return cls(names, names, names, names)

@@ -8,9 +8,13 @@ from skeval.result import Result, SuiteResult
 
 __all__ = ["raises_alarm", "summary"]
 
+_LEVEL = 0.025
+
 
 def raises_alarm(result: Result) -> bool:
-    """Tell whether the interval lies wholly on the bad side of the baseline."""
+    """Tell whether a test is significant at 2.5%; without a p-value, by interval and baseline."""
+    if result.p_value is not None and result.tags is not None and result.tags.aspect == "privacy":
+        return result.p_value < _LEVEL
     if result.tags is None or result.baseline is None or result.interval is None:
         return False
     low, high = result.interval

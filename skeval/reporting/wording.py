@@ -63,12 +63,13 @@ INTROS = {
         """,
         "univariate": """
             The shares of the values of each column. Axes end at quantiles rather than at extreme
-            values, the outer bars hold what lies beyond, and rare categories are pooled, so that
-            no bar stands for a few persons.
+            values, the outer bars hold what lies beyond, rare categories are pooled, and bars of
+            fewer than ten real rows are blank, so that no bar stands for a few persons.
         """,
         "bivariate": """
             The joint shares of pairs of columns in train (left) and synthetic (right), on the
             same colours; darker is more, in steps of the square root so that small cells show.
+            Cells of fewer than ten rows are blank in both.
         """,
     }.items()
 }

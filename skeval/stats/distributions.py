@@ -111,8 +111,8 @@ def expected_total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> floa
     --------
     >>> import numpy as np
     >>> from skeval.stats.distributions import expected_total_variation
-    >>> expected_total_variation(np.array([1, 1]), np.array([1, 1]))
-    0.3333333333333333
+    >>> round(expected_total_variation(np.array([1, 1]), np.array([1, 1])), 4)
+    0.3333
     """
     n, m = int(counts_x.sum()), int(counts_y.sum())
     if n == 0 or m == 0:

@@ -222,7 +222,11 @@ def share_standard_error(masses: np.ndarray, n_train: int) -> float:
     """
     train, holdout = masses[:n_train], masses[n_train:]
     p = float(train.sum())
-    spread = [part.size * part.var(ddof=1) if part.size > 1 else 0.0 for part in (train, holdout)]
+    # the variance of a single row's mass cannot be seen: its square bounds it
+    spread = [
+        part.size * part.var(ddof=1) if part.size > 1 else float(part.sum() ** 2)
+        for part in (train, holdout)
+    ]
     return float(np.sqrt((1.0 - p) ** 2 * spread[0] + p**2 * spread[1]))
 
 

@@ -79,6 +79,12 @@ def test_fewer_than_two_columns():
         assert np.isnan(PhikMatrixDifference().fit(train).score(train))
 
 
+def test_no_measurable_column():
+    train = pd.DataFrame({"key": [f"k{i}" for i in range(30)]})
+    with pytest.warns(DegenerateInputWarning, match="fewer than two columns vary"):
+        assert np.isnan(PhikMatrixDifference().fit(train).score(train))
+
+
 def test_missing_values_are_left_out_pair_by_pair():
     train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10})
     holed = train.copy()

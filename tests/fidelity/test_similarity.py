@@ -5,9 +5,18 @@ import pandas as pd
 import pytest
 
 from skeval import Context
+from skeval._pairs import ColumnCodes, associations, matrices
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.fidelity import SimilarityMatrix, SimilarityScore
+from skeval.fidelity import PhikMatrixDifference, SimilarityMatrix, SimilarityScore
+from skeval.fidelity.marginals import tv_interval
+from skeval.stats.association import cramers_v
+from skeval.stats.distributions import (
+    expected_total_variation,
+    total_variation,
+    total_variation_bias,
+)
+from skeval.steps import cells
 
 # even rows of iris as train, odd ones as synthetic, 10 bins of equal width
 IRIS = {
@@ -66,6 +75,15 @@ def test_averages(iris_halves):
     assert found["matrix"] == pytest.approx((5 * diagonal + 20 * pairs) / 25, abs=1e-4)
     assert found["upper"] == pytest.approx((5 * diagonal + 10 * pairs) / 15, abs=1e-4)
     assert found["balanced"] == pytest.approx((diagonal + pairs) / 2, abs=1e-4)
+
+
+@pytest.mark.parametrize("average", ["matrix", "upper", "balanced"])
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 6, 7])
+def test_an_equal_table_scores_exactly_one(average, columns):
+    table = make_mixed(60)
+    context = Context.of(table).with_synthetic(table)
+    metric = SimilarityMatrix(average=average, columns=columns)
+    assert metric.evaluate_context(context).value == 1.0
 
 
 def test_triples(iris_halves):
@@ -134,12 +152,31 @@ def test_histograms_of_the_details_show_no_rare_category_and_no_extreme():
     city = details["marginals"]["city"]
     assert "Hermitage" not in city["labels"]
     assert city["labels"][-1] == "1 others"
+    assert city["shares"]["train"][len(city["labels"]) - 1] == 0.0
     assert max(details["marginals"]["income"]["edges"]) < 1e6
     for name, marginal in details["marginals"].items():
-        for shares in marginal["shares"].values():
-            assert np.sum(shares) == pytest.approx(1.0), name
+        assert np.sum(marginal["shares"]["train"]) <= 1.0 + 1e-12, name
+        assert np.sum(marginal["shares"]["synthetic"]) == pytest.approx(1.0), name
     for pair in details["pairs"]:
-        assert np.sum(pair["shares"]["synthetic"]) == pytest.approx(1.0)
+        assert 0.0 < np.sum(pair["shares"]["synthetic"]) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("min_count", [10, 25])
+def test_no_bar_or_joint_cell_of_the_details_stands_for_a_few_real_rows(min_count):
+    tables = [make_mixed(400, random_state=seed) for seed in range(3)]
+    # a second hump leaves bars of a few rows between
+    tables = [t.assign(income=t["income"] + 2e5 * (np.arange(400) % 2)) for t in tables]
+    metric = SimilarityScore(min_count=min_count, n_pairs=None).fit(*tables[:2])
+    details = metric.evaluate(tables[2]).details
+    marginals = list(details["marginals"].values())
+    real = [np.ravel(m["shares"][role]) for m in marginals for role in ("train", "holdout")]
+    real += [np.ravel(pair["shares"]["train"]) for pair in details["pairs"]]
+    assert all(set(pair["shares"]) == {"train", "synthetic"} for pair in details["pairs"])
+    counts = np.concatenate(real) * 400
+    assert counts[counts > 0].min() >= min_count - 1e-9
+    assert sum(shares.sum() < 1 - 1e-9 for shares in real) > 10
+    synthetic = np.concatenate([np.ravel(p["shares"]["synthetic"]) for p in details["pairs"]])
+    assert synthetic[synthetic > 0].min() * 400 >= min_count - 1e-9
 
 
 @pytest.mark.parametrize(
@@ -148,6 +185,63 @@ def test_histograms_of_the_details_show_no_rare_category_and_no_extreme():
 def test_histograms_of_odd_columns(values):
     table = pd.DataFrame({"x": values, "c": ["a"] * 30})
     context = Context.of(table, schema={"x": "continuous"}).with_synthetic(table)
-    shown = SimilarityScore().evaluate_context(context).details["marginals"]["x"]
+    details = SimilarityScore(min_count=1).evaluate_context(context).details
+    shown = details["marginals"]["x"]
     assert np.all(np.diff(shown["edges"]) > 0)
     assert np.sum(shown["shares"]["train"]) == pytest.approx(1.0)
+    default = SimilarityScore().evaluate_context(context).details["marginals"]["x"]
+    assert np.sum(default["shares"]["synthetic"]) == pytest.approx(1.0)
+
+
+def test_values_by_hand_of_every_cell():
+    """The walk over all pairs equals the functions of two count tables, cell by cell."""
+    train, synthetic = make_mixed(150, random_state=0), make_mixed(90, random_state=1)
+    context = Context.of(train).with_synthetic(synthetic)
+    names = tuple(context.schema.measured)
+    binning = (10, "uniform", 50)
+    cutter = cells(context, *binning)
+    p, q = (cutter.transform(t[list(names)]) for t in (train, synthetic))
+    similarity, ceiling, bias = matrices(context, names, *binning)
+    strength = associations(context, names, *binning)
+    for i, j in [(0, 0), (0, 1), (2, 5), (3, 6), (6, 6)]:
+        shape = (cutter.n_cells_[i], cutter.n_cells_[j])
+        tables = [np.zeros(shape, dtype=int) for _ in range(2)]
+        for table, rows in zip(tables, (p, q), strict=True):
+            np.add.at(table, (rows[:, i], rows[:, j]), 1)
+        assert similarity[i, j] == similarity[j, i] == 1 - total_variation(*tables)
+        assert ceiling[i, j] == 1 - expected_total_variation(*tables)
+        assert bias[i, j] == pytest.approx(total_variation_bias(*tables))
+        if i != j:
+            assert strength[i, j] == cramers_v(tables[0])
+
+
+@pytest.mark.parametrize("average", ["matrix", "upper", "balanced"])
+def test_interval_is_that_of_the_mean_over_cells(average):
+    train, synthetic = make_mixed(300, random_state=0), make_mixed(200, random_state=1)
+    context = Context.of(train).with_synthetic(synthetic)
+    result = SimilarityMatrix(average=average, columns=3).evaluate_context(context)
+    names = tuple(context.schema.measured[:3])
+    roles = ("train", "synthetic")
+    tables = [ColumnCodes.of(context, role, names, 10, "uniform", 50) for role in roles]
+    above = list(zip(*np.triu_indices(3), strict=True))
+    counted = [tuple(table.joint(i, j) for table in tables) for i, j in above]
+    pair = {"matrix": 2 / 9, "upper": 1 / 6, "balanced": 1 / 6}[average]
+    own = {"matrix": 1 / 9, "upper": 1 / 6, "balanced": 1 / 6}[average]
+    weights = np.array([own if i == j else pair for i, j in above])
+    assert result.interval == pytest.approx(tv_interval(result.value, counted, weights))
+
+
+def test_joint_counts_are_not_remembered(monkeypatch):
+    keys = []
+    run = Context._run
+
+    def counting(self, key, compute, future):
+        keys.append(key)
+        return run(self, key, compute, future)
+
+    monkeypatch.setattr(Context, "_run", counting)
+    x = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 12)), columns=list("abcdefghijkl"))
+    for metric in (SimilarityScore(n_pairs=2), PhikMatrixDifference()):
+        metric.evaluate_context(Context.of(x).with_synthetic(x[::-1]))
+    # axes and bars of 12 columns, twice; but nothing for each of the 66 pairs
+    assert len(keys) < 66

@@ -266,3 +266,54 @@ def test_random_rows_do_not_depend_on_the_order_of_columns():
         random_rows(t, 50, np.random.default_rng(1)) for t in (train, train[train.columns[::-1]])
     )
     pd.testing.assert_frame_equal(there, back[there.columns])
+
+
+@pytest.mark.parametrize(("n_train", "n_holdout"), [(200, 1800), (1800, 200)])
+def test_ties_and_unequal_tables_give_no_false_verdict(n_train, n_holdout):
+    rng = np.random.default_rng(0)
+    tables = [
+        pd.DataFrame(rng.integers(0, 2, (n, 5)).astype(float), columns=list("abcde"))
+        for n in (n_train, n_holdout, 500)
+    ]
+    context = Context.of(*tables[:2])
+    fresh = DCROverfittingProtection().evaluate_context(context.with_synthetic(tables[2]))
+    assert fresh.p_value > 0.025
+    assert fresh.interval[0] <= fresh.baseline
+    half = DCROverfittingProtection(ties="half").evaluate_context(context.with_synthetic(tables[2]))
+    assert half.p_value == fresh.p_value
+    assert fresh.details["closer_to_training"] == pytest.approx(fresh.details["expected"], abs=0.02)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_few_synthetic_rows_are_little_evidence(n):
+    for rows in (SYNTHETIC, TRAIN):
+        low, high = evaluate(DCROverfittingProtection(), TRAIN, HOLDOUT, rows.iloc[:n]).interval
+        assert high - low > 0.5
+
+
+def test_aligned_tables_are_sampled_apart():
+    aligned = TRAIN.assign(age=TRAIN["age"] + 1)
+    metric = DCROverfittingProtection(num_rows_subsample=60, num_iterations=5)
+    there = evaluate(metric, TRAIN, HOLDOUT, aligned).details["closer_to_training"]
+    shuffled = aligned.sample(frac=1.0, random_state=0)
+    back = evaluate(metric, TRAIN, HOLDOUT, shuffled).details["closer_to_training"]
+    assert there == pytest.approx(back, abs=0.2)
+    assert there < 0.9
+
+
+def test_own_scales_have_no_null():
+    result = evaluate(DCROverfittingProtection("holdout", "reference"), TRAIN, HOLDOUT, SYNTHETIC)
+    assert result.interval is None
+    assert result.p_value is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(300, 60, 400), (60, 300, 100)])
+def test_p_value_of_the_baseline_protection_is_calibrated(sizes):
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        tables = [pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd")) for n in sizes]
+        metric = DCRBaselineProtection(1, max_random_rows=50)
+        p_values.append(evaluate(metric, *tables).p_value)
+    assert 0.015 <= np.mean(np.array(p_values) < 0.05) <= 0.085

@@ -12,7 +12,8 @@ from skeval import Context, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy import NNDistanceDistributions, PrivacyScore
-from skeval.privacy.distances import histograms
+from skeval.privacy.distances import _levels, histograms
+from skeval.reporting import DistancesDisplay
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -59,6 +60,7 @@ def test_distances_are_those_of_brute_force(n_levels):
         "synthetic to holdout": to_nearest(synthetic, holdout),
     }
     levels = result.details["quantiles"]["levels"]
+    np.testing.assert_allclose(levels, [0.33, 0.5, 0.67])
     for name, distances in expected.items():
         np.testing.assert_allclose(
             result.details["quantiles"][name], np.quantile(distances, levels), atol=1e-9
@@ -95,6 +97,12 @@ def test_mode_collapse_is_seen():
     assert result.baseline < 0.2
 
 
+def test_distances_need_a_column_that_can_be_measured():
+    table = pd.DataFrame({"note": [f"a remark of more than five words, {i}" for i in range(20)]})
+    context = Context.of(table, schema={"note": "text"}).with_synthetic(table)
+    assert np.isnan(NNDistanceDistributions().evaluate_context(context).value)
+
+
 def test_one_row_has_no_neighbours():
     with pytest.warns(DegenerateInputWarning, match="need two rows each"):
         assert np.isnan(NNDistanceDistributions().fit(TRAIN).score(SYNTHETIC.iloc[:1]))
@@ -115,13 +123,53 @@ def test_histograms():
 
 
 @pytest.mark.parametrize(
-    "space", ["euclidean", TablePreprocessor(), FunctionTransformer(lambda f: f[["age"]])]
+    "space",
+    [
+        "euclidean",
+        TablePreprocessor(),
+        FunctionTransformer(
+            lambda f: f[["age", "visits"]] + f["joined"].astype("int64").to_numpy()[:, None] / 1e12
+        ),
+    ],
 )
 def test_other_spaces(space):
     for metric in (PrivacyScore(space=space), NNDistanceDistributions(space=space)):
         fresh = evaluate(metric, (TRAIN, HOLDOUT, SYNTHETIC))
         assert np.isfinite(fresh.value)
     assert evaluate(PrivacyScore(space="euclidean"), (TRAIN, HOLDOUT, TRAIN)).value < 15
+
+
+@pytest.mark.parametrize("n_rows", [20, 21, 60, 100, 999, 1000, 5000])
+def test_quantiles_tell_no_single_distance(n_rows):
+    levels = _levels(n_rows)
+    assert 0.5 in levels
+    beyond = np.concatenate([[0.0], levels, [1.0]])
+    assert np.diff(beyond).min() * n_rows >= 10 - 1e-9
+    np.testing.assert_allclose(levels, 1 - levels[::-1])
+
+
+def test_details_of_small_tables_are_coarse():
+    few = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC.iloc[:19])
+    assert few.details["quantiles"]["levels"].tolist() == [0.5]
+    assert np.isnan(few.details["quantiles"]["train to train"]).all()
+    assert len(few.details["histogram"]["edges"]) == 5
+    DistancesDisplay(few).plot()
+    twenty = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC.iloc[:20])
+    assert twenty.details["quantiles"]["levels"].tolist() == [0.5]
+    assert np.isfinite(twenty.details["quantiles"]["train to train"]).all()
+    full = NNDistanceDistributions().fit(TRAIN).evaluate(SYNTHETIC)
+    assert len(full.details["histogram"]["edges"]) == 21
+
+
+@pytest.mark.parametrize("aligned", [1e-9, 0.01, 0.1, 0.12, 0.3, 0.9, 5.0])
+@pytest.mark.parametrize(("n_rows", "n_bars"), [(15, 4), (100, 10), (10_000, 40)])
+def test_histograms_have_few_bars_for_few_rows(aligned, n_rows, n_bars):
+    values = np.linspace(0, 1, n_rows)
+    found = histograms({"a": values, "b": np.tile(values, 3)}, aligned=aligned)
+    assert len(found["edges"]) - 1 <= 2 * n_bars + 1
+    assert (np.diff(found["edges"]) > 0).all()
+    assert np.isclose(found["edges"], aligned, rtol=1e-9, atol=0).any() == (aligned < 1)
+    assert len(histograms({"a": values})["edges"]) - 1 == n_bars
 
 
 def test_columns_can_be_chosen_in_the_default_space():
@@ -183,9 +231,20 @@ def test_nothing_in_the_tail():
 
 def test_duplicates_have_a_base_of_zero():
     doubled = pd.concat([TRAIN, TRAIN], ignore_index=True)
-    result = evaluate(PrivacyScore(), (doubled, HOLDOUT, TRAIN))
-    assert result.details["zero_base"] == 1.0
-    assert np.isfinite(result.value)
+    for space in ("gower", "euclidean"):
+        with pytest.warns(DegenerateInputWarning, match="100% of the train rows have a duplicate"):
+            assert np.isnan(evaluate(PrivacyScore(space=space), (doubled, HOLDOUT, TRAIN)).value)
+    some = pd.concat([TRAIN, TRAIN.iloc[:20]], ignore_index=True)
+    with pytest.warns(DegenerateInputWarning, match="18% of the train rows have a duplicate"):
+        result = evaluate(PrivacyScore(), (some, HOLDOUT, SYNTHETIC))
+    assert result.details["zero_base"] == pytest.approx(40 / 220)
+    assert result.interval[1] == 100
+
+
+def test_a_handful_of_rows_has_no_interval():
+    with pytest.warns(DegenerateInputWarning, match="only 3 synthetic and real rows are compared"):
+        result = evaluate(PrivacyScore(), (TRAIN, HOLDOUT, SYNTHETIC.iloc[:3]))
+    assert result.interval is None
 
 
 def test_split_mode_needs_no_holdout():

@@ -32,11 +32,11 @@ def test_report_of_everything(tmp_path):
 
 def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
     first, second = tmp_path / "a.pdf", tmp_path / "b.pdf"
-    result = report(TRAIN, HOLDOUT, SYNTHETIC, first)
-    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second)
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, first, columns=4)
+    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second, columns=4)
     assert first.read_bytes() == second.read_bytes()
     result.to_json(tmp_path / "scores.json")
-    SuiteResult.from_json(tmp_path / "scores.json").to_pdf(second, columns=ReportColumns())
+    SuiteResult.from_json(tmp_path / "scores.json").to_pdf(second, columns=ReportColumns.of(4))
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -58,20 +58,16 @@ def test_without_holdout(tmp_path):
 
 
 def test_rows_are_capped_by_seed(tmp_path):
+    suite = MetricSuite([("ks", KSComplement())])
     results = [
         report(
-            TRAIN,
-            HOLDOUT,
-            SYNTHETIC,
-            tmp_path / "r.pdf",
-            n_max_train=60,
-            n_max_test=50,
-            random_state=seed,
+            TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "r.pdf",
+            n_max_train=60, n_max_test=50, random_state=seed, suite=suite,
         )
         for seed in (0, 0, 1)
-    ]
+    ]  # fmt: skip
     assert results[0].sizes == {"train": 60, "holdout": 50, "synthetic": 150}
-    values = [result["similarity"].value for result in results]
+    values = [result["ks"].value for result in results]
     assert values[0] == values[1] != values[2]
 
 

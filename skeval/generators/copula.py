@@ -1,4 +1,4 @@
-"""A baseline generator: what any serious one should beat, and what examples and tests run on."""
+"""The Gaussian copula: what any serious generator should beat."""
 
 from __future__ import annotations
 
@@ -10,16 +10,25 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from skeval.exceptions import InvalidParameterError, TableError
+from skeval.generators._columns import (
+    Codes,
+    as_dtype,
+    check_hashable,
+    check_table,
+    decimals_of,
+    kind_of,
+    numbers_of,
+    ordered_codes,
+    start_draw,
+    step_of,
+    table_of,
+)
 
 __all__ = ["GaussianCopula"]
 
 # Levels rarer than this say too little about the numeric columns to be ordered by them.
 _MIN_ROWS_TO_ORDER = 10
-# Floats with at most so many decimals are taken as rounded, and rounded again when sampled.
-_MOST_DECIMALS = 6
 _N_POLYNOMIALS = 32
 _N_BISECTIONS = 30
 _LEAST_EIGENVALUE = 1e-8
@@ -100,8 +109,9 @@ class GaussianCopula(BaseEstimator):
         TableError
             If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
         """
-        _check_table(table)
-        columns = [_ordered_codes(table.iloc[:, j]) for j in range(table.shape[1])]
+        check_table(self, table)
+        check_hashable(self, table)
+        columns = [ordered_codes(table.iloc[:, j]) for j in range(table.shape[1])]
         anchors = [_scores(column.codes)[0] for column in columns if column.ordered]
         columns = [c if c.ordered else _put_in_order(c, anchors) for c in columns]
         gaps = [(c.codes < 0).astype(np.int64) for c in columns]
@@ -133,28 +143,14 @@ class GaussianCopula(BaseEstimator):
         InvalidParameterError
             If `n` is below 1.
         """
-        check_is_fitted(self, "correlation_")
-        if n < 1:
-            raise InvalidParameterError(f"GaussianCopula.sample: n must be at least 1, got {n!r}.")
-        rng = np.random.default_rng(self.random_state if random_state is None else random_state)
+        rng = start_draw(self, n, random_state)
         uniform = ndtr(rng.normal(size=(n, len(self.correlation_))) @ _root(self.correlation_).T)
         gaps = iter(uniform[:, len(self.marginals_) :].T)
-        drawn = {
-            j: marginal.draw(uniform[:, j], _absent(marginal.missing, gaps, n))
+        drawn = (
+            marginal.draw(uniform[:, j], _absent(marginal.missing, gaps, n))
             for j, marginal in enumerate(self.marginals_)
-        }
-        table = pd.DataFrame(drawn, index=pd.RangeIndex(n))
-        table.columns = self.columns_
-        return table
-
-
-@dataclass
-class _Codes:
-    """A column as ranks of its distinct values, -1 where missing, and a row to find each at."""
-
-    codes: np.ndarray
-    positions: np.ndarray
-    ordered: bool
+        )
+        return table_of(drawn, self.columns_)
 
 
 @dataclass
@@ -189,7 +185,7 @@ class _Numbers:
         lower = np.minimum(place.astype(np.int64), max(len(self.values) - 2, 0))
         upper = np.minimum(lower + 1, len(self.values) - 1)
         between = self._between(self.values[lower], self.values[upper], place - lower)
-        column = _as_dtype(between, self.dtype)
+        column = as_dtype(between, self.dtype)
         return column.mask(missing) if missing.any() else column
 
     def _between(self, lower: np.ndarray, upper: np.ndarray, part: np.ndarray) -> np.ndarray:
@@ -210,64 +206,7 @@ def _absent(share: float, gaps: Iterator[np.ndarray], n: int) -> np.ndarray:
     return np.asarray(next(gaps) > 1.0 - share) if 0.0 < share < 1.0 else np.full(n, share == 1.0)
 
 
-def _check_table(table: pd.DataFrame) -> None:
-    if not isinstance(table, pd.DataFrame) or table.empty:
-        came = f"shape {table.shape}" if isinstance(table, pd.DataFrame) else type(table).__name__
-        raise TableError(
-            f"GaussianCopula.fit expected a DataFrame with rows and columns, and got {came}."
-        )
-    faults = [
-        str(name)
-        for name, column in table.items()
-        if column.dtype == object and any(t.__hash__ is None for t in set(map(type, column)))
-    ]
-    if faults:
-        raise TableError(
-            f"GaussianCopula.fit expected values that can be hashed, and got lists or the like in "
-            f"{', '.join(faults)}. Drop these columns, or turn their values into strings."
-        )
-
-
-def _kind(dtype: Any) -> str:
-    """Return numpy's letter for numbers (i, u, f), truths (b), dates (M), durations (m); else O."""
-    kind = getattr(dtype, "kind", "O")
-    return kind if kind in "iufbMm" else "O"
-
-
-def _ordered_codes(column: pd.Series) -> _Codes:
-    """Rank the values of a column; unordered ones in order of appearance."""
-    missing = column.isna().to_numpy(dtype=bool)
-    ordered = _kind(column.dtype) != "O" or bool(getattr(column.dtype, "ordered", False))
-    rows = np.flatnonzero(~missing)
-    keys = _numbers(column.iloc[rows]) if ordered else pd.factorize(column.iloc[rows])[0]
-    _, first, ranks = np.unique(keys, return_index=True, return_inverse=True)
-    codes = np.full(len(column), -1, dtype=np.int64)
-    codes[rows] = ranks
-    return _Codes(codes, rows[first], ordered)
-
-
-def _numbers(present: pd.Series) -> np.ndarray:
-    """Return ordered values as int64, uint64, float64, datetime64 (in UTC) or timedelta64."""
-    kind = _kind(present.dtype)
-    if kind == "O":
-        return np.asarray(present.cat.codes)
-    if kind == "M":
-        dates = pd.DatetimeIndex(present)
-        return np.asarray(dates if dates.tz is None else dates.tz_convert(None))
-    if kind == "m":
-        return np.asarray(pd.TimedeltaIndex(present))
-    return np.asarray(present.to_numpy(dtype={"u": "uint64", "f": "float64"}.get(kind, "int64")))
-
-
-def _as_dtype(values: np.ndarray, dtype: Any) -> pd.Series:
-    """Undo :func:`_numbers`."""
-    column = pd.Series(values)
-    if getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None) is not None:
-        column = column.dt.tz_localize("UTC")
-    return column.astype(dtype)
-
-
-def _put_in_order(column: _Codes, anchors: list[np.ndarray]) -> _Codes:
+def _put_in_order(column: Codes, anchors: list[np.ndarray]) -> Codes:
     """Order levels by their mean score in the column that depends on them most."""
     rows = np.flatnonzero(column.codes >= 0)
     codes, n_levels = column.codes[rows], len(column.positions)
@@ -285,33 +224,25 @@ def _put_in_order(column: _Codes, anchors: list[np.ndarray]) -> _Codes:
     rank[order] = np.arange(n_levels)
     ranked = column.codes.copy()
     ranked[rows] = rank[codes]
-    return _Codes(ranked, column.positions[order], ordered=False)
+    return Codes(ranked, column.positions[order], ordered=False)
 
 
-def _marginal(column: pd.Series, codes: _Codes) -> _Levels | _Numbers:
+def _marginal(column: pd.Series, codes: Codes) -> _Levels | _Numbers:
     missing = float((codes.codes < 0).mean())
-    if _kind(column.dtype) in "Ob" or missing == 1.0:
+    if kind_of(column.dtype) in "Ob" or missing == 1.0:
         counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.positions))
         cumulative = np.cumsum(counts) / max(counts.sum(), 1)
         return _Levels(column.iloc[codes.positions].array, column.dtype, cumulative, missing)
-    values = np.sort(_numbers(column.dropna()))
+    values = np.sort(numbers_of(column.dropna()))
     floats = values.dtype.kind == "f"
     distinct = np.unique(values)
     return _Numbers(
         values,
         column.dtype,
-        decimals=_decimals(distinct) if floats else None,
-        step=1 if floats else int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1,
+        decimals=decimals_of(distinct) if floats else None,
+        step=1 if floats else step_of(distinct),
         missing=missing,
     )
-
-
-def _decimals(values: np.ndarray) -> int | None:
-    """Return how many decimals write all values exactly; None if more than six."""
-    for decimals in range(_MOST_DECIMALS + 1):
-        if np.array_equal(values.round(decimals), values):
-            return decimals
-    return None
 
 
 def _scores(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,96 @@
+"""Rows drawn with replacement: the most faithful table there is, and no protection at all."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from skeval.generators._columns import check_table, start_draw
+
+__all__ = ["Bootstrap"]
+
+
+class Bootstrap(BaseEstimator):
+    """Sample whole training rows with replacement.
+
+    One end of the scale that tests and examples need: nothing is more faithful, and nothing leaks
+    more. A measure of privacy that does not raise an alarm here cannot raise one anywhere.
+
+    It is not private: every row it samples is a training row as it stands.
+
+    Parameters
+    ----------
+    random_state : int or None, default=None
+        Seed of :meth:`sample` where that gets none. Fitting is deterministic.
+
+    Attributes
+    ----------
+    train_ : DataFrame of shape (n_rows, n_columns)
+        The training rows, under a plain index.
+
+    References
+    ----------
+    B. Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 7 (1979),
+    doi:10.1214/aos/1176344552.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import Bootstrap
+    >>> train = make_mixed()
+    >>> synthetic = Bootstrap(random_state=0).fit(train).sample(1_000)
+    >>> len(synthetic), len(synthetic.drop_duplicates()) <= len(train)
+    (1000, True)
+    """
+
+    def __init__(self, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, table: pd.DataFrame) -> Self:
+        """Keep the rows of a table.
+
+        Parameters
+        ----------
+        table : DataFrame of shape (n_rows, n_columns)
+            Training rows, of any dtypes.
+
+        Returns
+        -------
+        Bootstrap
+            The fitted generator itself.
+
+        Raises
+        ------
+        TableError
+            If `table` is not a DataFrame, or has no rows.
+        """
+        check_table(self, table)
+        self.train_ = table.reset_index(drop=True)
+        return self
+
+    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
+        """Draw training rows with replacement.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        random_state : int or None, default=None
+            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
+            each time. Equal seeds give equal rows.
+
+        Returns
+        -------
+        DataFrame of shape (n, n_columns)
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        InvalidParameterError
+            If `n` is below 1.
+        """
+        rng = start_draw(self, n, random_state)
+        return self.train_.take(rng.integers(len(self.train_), size=n)).reset_index(drop=True)
