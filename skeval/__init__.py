@@ -1,5 +1,6 @@
 """Evaluate synthetic tabular data the scikit-learn way."""
 
+from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.context import Context, shared
@@ -28,4 +29,5 @@ __all__ = [
     "parametrize_with_metric_checks",
     "report",
     "shared",
+    "show_versions",
 ]

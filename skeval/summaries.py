@@ -21,6 +21,7 @@ __all__ = ["marginal", "pair"]
 
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
+_MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
 _TAIL = 0.005
 # beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
 _LARGEST, _SMALLEST, _LATEST = 1e307, 1e-300, 9.2e9
@@ -120,16 +121,21 @@ def _rounded(low: float, high: float, limit: float) -> tuple[float, float]:
 def _edges_of_whole_numbers(
     values: np.ndarray, n_bins: int, low: float, high: float
 ) -> np.ndarray | None:
-    """Return one bar each for few whole numbers, None if the values are not such."""
+    """Return bars that hold equally many whole numbers each; None if the values are not such."""
     distinct = np.unique(values)
-    if not 1 < distinct.size <= n_bins or not np.array_equal(distinct, np.round(distinct)):
+    if distinct.size < 2 or not np.array_equal(distinct, np.round(distinct)):
         return None
-    width = float(np.diff(distinct).min())
     low, high = np.floor(low), np.ceil(high)
-    n_bars = (high - low) / width + 1.0
-    if not 2.0 <= n_bars <= 2 * n_bins:
+    width = float(np.diff(distinct).min())
+    if distinct.size > n_bins:  # else some bars would hold one number more than others
+        width = np.ceil((high - low + 1.0) / n_bins)
+        low = np.floor(low / width) * width
+    n_bars = np.ceil((high - low + 1.0) / width)
+    if not 2.0 <= n_bars <= 2 * n_bins or high - low > _MANY_WHOLE:
         return None
-    return np.asarray(low - width / 2.0 + width * np.arange(round(n_bars) + 1))
+    # an edge lies half a number below the first, or half a bar where every number has its own
+    start = low - (width if distinct.size <= n_bins else 1.0) / 2.0
+    return np.asarray(start + width * np.arange(int(n_bars) + 1))
 
 
 @shared

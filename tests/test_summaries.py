@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,10 +91,12 @@ def test_axis_ends_have_rows_beyond_and_two_digits(n_rows):
     np.testing.assert_allclose(ends / step, (ends / step).round(), atol=1e-6)
 
 
-def test_ages_end_at_even_years():
+def test_ages_end_at_multiples_of_the_bar():
     ages = np.random.default_rng(0).integers(17, 94, 300).astype(float)
     edges = marginal(context_of(ages), "x", n_bins=30)["edges"]
-    assert edges[0] % 2 == 0 == edges[-1] % 2
+    width = edges[1] - edges[0]
+    assert (edges[0] + 0.5) % width == 0 == (edges[-1] + 0.5) % width
+    assert width == 3
 
 
 def test_few_whole_numbers_have_a_bar_each():
@@ -140,3 +144,15 @@ def test_axes_of_dates_stay_dates(ends, n_rows):
 def test_fewer_rows_have_fewer_bars(n_rows, n_bars):
     shown = marginal(context_of(np.random.default_rng(0).normal(size=n_rows)), "x")
     assert len(shown["edges"]) == n_bars + 1
+
+
+@pytest.mark.parametrize(("span", "width"), [(31, 2), (60, 2), (29, 1), (365, 13)])
+def test_bars_hold_equally_many_whole_numbers(span, width):
+    days = np.tile(np.arange(1, span + 1), 40)
+    shown = marginal(context_of(days), "x", n_bins=30)
+    edges = np.asarray(shown["edges"])
+    np.testing.assert_array_equal(np.diff(edges), width)
+    per_bar = [
+        np.unique(days[(days > low) & (days < high)]).size for low, high in pairwise(edges[1:-1])
+    ]
+    assert set(per_bar) == {width}

@@ -1,0 +1,48 @@
+"""What a bug report needs to know of the machine."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+__all__ = ["show_versions"]
+
+_PACKAGES = (
+    "skeval",
+    "scikit-learn",
+    "numpy",
+    "pandas",
+    "scipy",
+    "numba",
+    "xgboost",
+    "phik",
+    "matplotlib",
+    "seaborn",
+    "pypdf",
+    "joblib",
+    "narwhals",
+    "polars",
+    "pyarrow",
+)
+
+
+def show_versions() -> None:
+    """Write the versions of Python, the system and the packages that matter, for a bug report.
+
+    Examples
+    --------
+    >>> from skeval import show_versions
+    >>> show_versions()
+    Python ...
+    """
+    lines = [f"Python {platform.python_version()}, {platform.platform()}"]
+    lines += [f"{name} {_version(name)}" for name in _PACKAGES]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
