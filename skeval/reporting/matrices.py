@@ -157,8 +157,8 @@ class PhikMatricesDisplay(Drawing):
     >>> from skeval.reporting import PhikMatricesDisplay
     >>> table = make_mixed()
     >>> display = PhikMatricesDisplay(PhikMatrixDifference().fit(table).evaluate(table))
-    >>> display.frame()["difference"].abs().max()
-    np.float64(0.0)
+    >>> float(display.frame()["difference"].abs().max())
+    0.0
     """
 
     n_panels = 3
