@@ -152,6 +152,7 @@ def _count_differences(
 
 @jit
 def least_of(sums: Floats, width: int) -> float:
+    """Return the least of the first `width` sums."""
     least = MISSING
     for r in range(width):
         least = min(least, sums[r])
