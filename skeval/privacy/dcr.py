@@ -20,8 +20,10 @@ from skeval.stats import proximity as stats
 from skeval.steps import (
     column_key,
     gower_engine,
+    is_gower,
     nearest,
     nothing_to_measure,
+    pooled_masses,
     rows_of,
 )
 from skeval.tags import MetricTags
@@ -191,11 +193,6 @@ def _protection(p: float, pi: float) -> float:
     return float(np.clip((1.0 - p) / (1.0 - pi), 0.0, 1.0))
 
 
-def is_gower(space: Any) -> bool:
-    """Tell whether the space is the default one."""
-    return isinstance(space, str) and space == "gower"
-
-
 class Iterated(Protocol):
     """A metric that averages over draws of rows."""
 
@@ -272,21 +269,6 @@ def closeness(
             ]
         )
     return Closeness(d, e, n_train, n_holdout, masses)
-
-
-@shared
-def pooled_masses(context: Context, n_rows: int | None, columns: Any, seed: int) -> np.ndarray:
-    """Return which share of the synthetic rows each real row is the nearest of, train first.
-
-    Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
-    has the share n_T / (n_T + n_H) in the mean over relabellings, and the variance is closed form.
-    """
-    train, holdout, synthetic = (
-        rows_of(context, role, "gower", columns, n_rows, seed)
-        for role in ("train", "holdout", "synthetic")
-    )
-    pooled = gower_engine(context, columns).fit(np.concatenate([train, holdout]))
-    return pooled.nearest_mass(synthetic)
 
 
 def nearest_on_own_scale(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skeval.stats._chunks import SUMMED_CHUNKS, run_chunks, sum_in_order
-from skeval.stats._columns import Encoded, round_to_grid
+from skeval.stats._columns import GRID_STEP, Encoded, round_to_grid
 
 __all__ = ["BruteIndex"]
 
@@ -36,11 +36,14 @@ class BruteIndex:
     weights: Floats
 
     def nearest(
-        self, queries: Encoded, n_neighbors: int, own: Ints, n_jobs: int | None
+        self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return sums and indices of the nearest rows; `own` is skipped, -1 skips none."""
+        """Return sums and indices of the nearest rows; `own` is skipped, -1 skips none.
+
+        Beyond a query's limit there is nothing: infinite, index -1.
+        """
         parts = run_chunks(
-            _nearest_chunk, queries.n_rows, self, queries, n_neighbors, own,
+            _nearest_chunk, queries.n_rows, self, queries, n_neighbors, own, limits,
             n_jobs=n_jobs, tile=N_QUERIES,
         )  # fmt: skip
         return (
@@ -92,18 +95,21 @@ def _tied(
 
 
 def _nearest_chunk(
-    start: int, stop: int, index: BruteIndex, queries: Encoded, k: int, own: Ints
+    start: int, stop: int, index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats
 ) -> tuple[Floats, Ints]:
     parts = [
-        _nearest_block(index, _take(queries, block), k, own[block])
+        _nearest_block(index, _take(queries, block), k, own[block], limits[block])
         for block in _blocks(start, stop, N_QUERIES)
     ]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _nearest_block(index: BruteIndex, queries: Encoded, k: int, own: Ints) -> tuple[Floats, Ints]:
+def _nearest_block(
+    index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats
+) -> tuple[Floats, Ints]:
     """Sweep over the reference, keeping the k best so far in front of each new block."""
-    best = np.full((queries.n_rows, k), np.inf)
+    # half a step beyond the limit: what lies at it is nearer than nothing
+    best = np.repeat(limits[:, None] + GRID_STEP / 2.0, k, axis=1)
     found = np.full((queries.n_rows, k), -1, dtype=np.int64)
     for block in _blocks(0, index.rows.n_rows, N_ROWS):
         sums = _sum_pairs(index, queries, block)
@@ -113,7 +119,7 @@ def _nearest_block(index: BruteIndex, queries: Encoded, k: int, own: Ints) -> tu
             _improve(best, found, sums, block.start)
         else:
             best, found = _merge(best, found, sums, block.start)
-    return best, found
+    return np.where(found < 0, np.inf, best), found
 
 
 def _improve(best: Floats, found: Ints, sums: Floats, start: int) -> None:

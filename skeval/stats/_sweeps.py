@@ -19,7 +19,7 @@ from skeval.stats._kernels import (
     visit,
 )
 
-__all__ = ["TILE", "count_balls", "nearest_rows", "spread_ties"]
+__all__ = ["NO_ROW", "TILE", "count_balls", "nearest_rows", "spread_ties"]
 
 NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
@@ -88,17 +88,18 @@ def _visit_closest(
 
 @jit
 def nearest_rows(
-    forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, picks: Ints, k: int,
-    bounded: bool, step: int,
+    forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, picks: Ints,
+    k: int, bounded: bool, step: int,
 ) -> tuple[Floats, Ints, int]:  # fmt: skip
-    """Find the k nearest rows of the picked queries, in the order of `picks`.
+    """Find the k nearest rows of the picked queries within their limits, in the order of `picks`.
 
     A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the
     leaves in memory order, each leaf for those queries whose worst of k it can still better or
     equal. Unbounded, all bounds stay 0. Returns sums and original indices, shape (n_picks, k), and
-    the number of rows read.
+    the number of rows read; where fewer rows lie within the limit, the sum is the limit and the
+    index `NO_ROW`.
     """
-    best = np.full((picks.size, k), MISSING)
+    best = np.empty((picks.size, k))
     found = np.full((picks.size, k), NO_ROW)
     worst = np.full(TILE, MISSING)
     scratch = _scratch(forest)
@@ -110,9 +111,10 @@ def nearest_rows(
     for begin in range(0, picks.size, TILE):
         tile = picks[begin : begin + TILE]
         for g in range(tile.size):
-            worst[g] = MISSING
+            q = tile[g]
+            worst[g] = limits[q]
+            best[begin + g] = limits[q]
             if bounded:
-                q = tile[g]
                 n_read += _visit_closest(
                     forest, queries[q], query_codes[q], own[q], step, bounds[g], scratch,
                     best[begin + g], found[begin + g],

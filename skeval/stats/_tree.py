@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skeval.stats._chunks import SUMMED_CHUNKS, run_chunks, sum_in_order
-from skeval.stats._columns import Encoded
+from skeval.stats._columns import MISSING, Encoded
 from skeval.stats._kernels import Forest
 from skeval.stats._leaves import box_leaves, grow_leaves
-from skeval.stats._sweeps import TILE, count_balls, nearest_rows, spread_ties
+from skeval.stats._sweeps import NO_ROW, TILE, count_balls, nearest_rows, spread_ties
 
 __all__ = ["TreeIndex"]
 
@@ -62,21 +62,26 @@ class TreeIndex:
         return cls(forest, size)
 
     def nearest(
-        self, queries: Encoded, n_neighbors: int, own: Ints, n_jobs: int | None
+        self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]:
-        """Return sums and indices of the nearest rows; `own` is skipped, -1 skips none."""
+        """Return sums and indices of the nearest rows; `own` is skipped, -1 skips none.
+
+        Beyond a query's limit there is nothing: infinite, index -1.
+        """
         packed = self._sort(queries)
-        bounded = self._bounds_pay(packed, own, n_neighbors)
+        limits = np.minimum(limits, MISSING)
+        bounded = self._bounds_pay(packed, own, limits, n_neighbors)
         forest = self.forest if bounded else _unbounded(self.forest)
         parts = run_chunks(
-            _nearest_chunk, queries.n_rows, forest, packed, own, n_neighbors, bounded,
+            _nearest_chunk, queries.n_rows, forest, packed, own, limits, n_neighbors, bounded,
             n_jobs=n_jobs, tile=TILE,
         )  # fmt: skip
         sums = np.empty((queries.n_rows, n_neighbors))
         indices = np.empty((queries.n_rows, n_neighbors), dtype=np.int64)
         sums[packed[2]] = np.concatenate([part[0] for part in parts])
         indices[packed[2]] = np.concatenate([part[1] for part in parts])
-        return sums, indices
+        nothing = indices == NO_ROW
+        return np.where(nothing, np.inf, sums), np.where(nothing, -1, indices)
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
@@ -96,7 +101,7 @@ class TreeIndex:
     def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
         """Divide each query among its nearest rows, at distance `least`; mass of each row."""
         packed = self._sort(queries)
-        bounded = self._bounds_pay(packed, own, 1)
+        bounded = self._bounds_pay(packed, own, least, 1)
         forest = self.forest if bounded else _unbounded(self.forest)
         parts = run_chunks(
             _ties_chunk, queries.n_rows, forest, least, packed, own, bounded,
@@ -116,7 +121,7 @@ class TreeIndex:
             order,
         )
 
-    def _bounds_pay(self, packed: Queries, own: Ints, k: int) -> bool:
+    def _bounds_pay(self, packed: Queries, own: Ints, limits: Floats, k: int) -> bool:
         """Tell whether queries spread over the sorted order skip enough rows."""
         n_rows, n_queries = self.forest.rows.size, len(own)
         if self.bounded is not None:
@@ -127,7 +132,9 @@ class TreeIndex:
             return True
         numbers, codes, order = packed
         picks = order[np.linspace(0, n_queries - 1, PROBE).astype(np.intp)]
-        *_, n_read = nearest_rows(self.forest, numbers, codes, own, picks, k, True, BOUNDED_STEP)
+        *_, n_read = nearest_rows(
+            self.forest, numbers, codes, own, limits, picks, k, True, BOUNDED_STEP
+        )
         return bool(n_read <= MOST_READ * PROBE * n_rows)
 
     def _balls(self, radii: Floats) -> tuple[Forest | None, Floats]:
@@ -169,12 +176,13 @@ def _unbounded(forest: Forest) -> Forest:
 
 
 def _nearest_chunk(
-    start: int, stop: int, forest: Forest, packed: Queries, own: Ints, k: int, bounded: bool
-) -> tuple[Floats, Ints]:
+    start: int, stop: int, forest: Forest, packed: Queries, own: Ints, limits: Floats, k: int,
+    bounded: bool,
+) -> tuple[Floats, Ints]:  # fmt: skip
     numbers, codes, order = packed
     step = BOUNDED_STEP if bounded else UNBOUNDED_STEP
     sums, indices, _ = nearest_rows(
-        forest, numbers, codes, own, order[start:stop], k, bounded, step
+        forest, numbers, codes, own, limits, order[start:stop], k, bounded, step
     )
     return sums, indices
 

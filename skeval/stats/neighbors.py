@@ -31,7 +31,7 @@ class _Index(Protocol):
     """What the two backends have in common; sums and radii are on the grid of 2^-32."""
 
     def nearest(
-        self, queries: Encoded, n_neighbors: int, own: Ints, n_jobs: int | None
+        self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> tuple[Floats, Ints]: ...
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints: ...
@@ -164,7 +164,12 @@ class MixedNearestNeighbors(BaseEstimator):
         return self
 
     def kneighbors(
-        self, Y: ArrayLike, n_neighbors: int = 1, *, exclude: ArrayLike | None = None
+        self,
+        Y: ArrayLike,
+        n_neighbors: int = 1,
+        *,
+        exclude: ArrayLike | None = None,
+        radius: ArrayLike | None = None,
     ) -> tuple[Floats, Ints]:
         """Find the nearest rows: distance 0 is a copy, 1 a row that differs in everything.
 
@@ -177,26 +182,35 @@ class MixedNearestNeighbors(BaseEstimator):
         exclude : array-like of int of shape (n_queries,), default=None
             For each query the index of the reference row that it is itself, or -1. That row is left
             out, and no other: a duplicate of it is found at distance 0.
+        radius : float or array-like of shape (n_queries,), default=None
+            The most distant neighbour that is looked for, of all queries or of each, its own value
+            included; negative for none. It saves most of the search where it is small.
 
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            Ascending distances in [0, 1].
+            Ascending distances in [0, 1]; infinite where there are no more neighbours in `radius`.
         indices : ndarray of shape (n_queries, n_neighbors), int64
-            Indices of the reference rows; the lowest first among equal distances.
+            Indices of the reference rows, the lowest first among equal distances; -1 for none.
 
         Raises
         ------
         InvalidParameterError
-            If there are fewer than `n_neighbors` rows to find, or `exclude` does not fit.
+            If there are fewer than `n_neighbors` rows to find and no `radius` is given, or
+            `exclude` or `radius` does not fit.
         """
         check_is_fitted(self)
         queries = self._encode(Y)
         own = self._check_exclude(exclude, queries.n_rows)
-        self._check_n_neighbors(n_neighbors, excluding=bool((own >= 0).any()))
+        limits = np.full(queries.n_rows, np.inf)
+        if radius is not None:
+            limits = self._radii_as_sums(radius, queries.n_rows, "queries")
+        self._check_n_neighbors(
+            n_neighbors, excluding=bool((own >= 0).any()), all_of_them=radius is None
+        )
         if not queries.n_rows:
             return np.empty((0, n_neighbors)), np.empty((0, n_neighbors), dtype=np.int64)
-        sums, indices = self._index.nearest(queries, int(n_neighbors), own, self.n_jobs)
+        sums, indices = self._index.nearest(queries, int(n_neighbors), own, limits, self.n_jobs)
         return sums / self._columns.n_columns, indices
 
     def nearest_mass(self, Y: ArrayLike, *, exclude: ArrayLike | None = None) -> Floats:
@@ -227,7 +241,8 @@ class MixedNearestNeighbors(BaseEstimator):
             raise InvalidParameterError("MixedNearestNeighbors: nearest_mass needs a query.")
         own = self._check_exclude(exclude, queries.n_rows)
         self._check_n_neighbors(1, excluding=bool((own >= 0).any()))
-        least, _ = self._index.nearest(queries, 1, own, self.n_jobs)
+        unlimited = np.full(queries.n_rows, np.inf)
+        least, _ = self._index.nearest(queries, 1, own, unlimited, self.n_jobs)
         return self._index.ties(queries, least[:, 0], own, self.n_jobs) / queries.n_rows
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: int | None = None) -> Ints:
@@ -261,7 +276,7 @@ class MixedNearestNeighbors(BaseEstimator):
             {"limit": Nullable(Interval(int, 1, None))},
         )
         queries = self._encode(Y)
-        radii = self._radii_as_sums(radius)
+        radii = self._radii_as_sums(radius, self.n_samples_fit_, "reference rows")
         if not queries.n_rows:
             return np.zeros(0, dtype=np.int64)
         return self._index.within(
@@ -291,30 +306,32 @@ class MixedNearestNeighbors(BaseEstimator):
             )
         return own
 
-    def _check_n_neighbors(self, n_neighbors: Any, *, excluding: bool) -> None:
+    def _check_n_neighbors(
+        self, n_neighbors: Any, *, excluding: bool, all_of_them: bool = True
+    ) -> None:
         check_parameters(
             f"{type(self).__name__}.kneighbors",
             {"n_neighbors": n_neighbors},
             {"n_neighbors": Interval(int, 1, None)},
         )
         available = self.n_samples_fit_ - excluding
-        if n_neighbors > available:
+        if all_of_them and n_neighbors > available:
             besides = " besides the excluded one" if excluding else ""
             raise InvalidParameterError(
                 f"MixedNearestNeighbors: n_neighbors={n_neighbors} neighbours asked for, and there "
                 f"are {available} reference rows{besides}. Ask for fewer, or fit more rows."
             )
 
-    def _radii_as_sums(self, radius: ArrayLike) -> Floats:
+    def _radii_as_sums(self, radius: ArrayLike, n_balls: int, around: str) -> Floats:
         """Radii in the unit of the sums, on their grid; -1 for a ball that holds nothing."""
         radii = np.asarray(radius, dtype=np.float64)
-        if radii.shape not in {(), (self.n_samples_fit_,)}:
+        if radii.shape not in {(), (n_balls,)}:
             raise InvalidParameterError(
-                "MixedNearestNeighbors: radius must be one number or one for each of the "
-                f"{self.n_samples_fit_} reference rows, got shape {radii.shape}."
+                f"MixedNearestNeighbors: radius must be one number or one for each of the {n_balls}"
+                f" {around}, got shape {radii.shape}."
             )
         sums = round_to_grid(np.minimum(radii, 1.0) * self._columns.n_columns)
-        return np.broadcast_to(np.where(radii >= 0, sums, NO_BALL), self.n_samples_fit_)
+        return np.broadcast_to(np.where(radii >= 0, sums, NO_BALL), n_balls)
 
 
 def _check_ranges(ranges: ArrayLike | None, n_columns: int) -> Floats | None:

@@ -153,6 +153,41 @@ def test_exclude_leaves_out_the_own_row_and_no_duplicate(problem, k, leaf_size):
 
 
 @FEW
+@given(
+    problems(),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 0.2, 0.5, 1.0]),
+    st.sampled_from([1, 3, None]),
+)
+def test_radius_cuts_the_list_of_neighbours(problem, k, quantile, leaf_size):
+    X, Y, categorical = problem
+    with np.errstate(over="ignore"):
+        ranges = finite_ranges(X)
+    sums = brute_sums(X, Y, ranges, categorical) / X.shape[1]
+    own = np.where(np.arange(len(Y)) % 3 == 2, np.arange(len(Y)) % len(X), -1)
+    sums[own >= 0, own[own >= 0]] = INF
+    # radii that are distances of pairs, so that the boundary is met, one negative
+    radius = np.quantile(sums, quantile, axis=1, method="inverted_cdf")
+    radius[:1] = -1.0
+    order = np.argsort(sums, axis=1, kind="stable")[:, :k]
+    distances = np.full((len(Y), k), INF)
+    distances[:, : order.shape[1]] = np.take_along_axis(sums, order, axis=1)
+    indices = np.full((len(Y), k), -1)
+    indices[:, : order.shape[1]] = order
+    beyond = (distances > radius[:, None]) | ~np.isfinite(distances)
+    for backend in BACKENDS:
+        near = MixedNearestNeighbors(ranges, categorical, leaf_size=leaf_size, backend=backend)
+        found = near.fit(X).kneighbors(Y, k, exclude=own, radius=radius)
+        assert_same(found, (np.where(beyond, INF, distances), np.where(beyond, -1, indices)))
+
+
+@pytest.mark.parametrize("radius", [[0.1, 0.2], np.zeros((3, 1))])
+def test_radius_is_one_for_each_query(radius):
+    near = MixedNearestNeighbors().fit(np.eye(4))
+    with pytest.raises(InvalidParameterError, match="one for each of the 3 queries"):
+        near.kneighbors(np.zeros((3, 4)), radius=radius)
+
+
 @given(problems(), st.booleans(), st.sampled_from([1, 2, 4, None]))
 def test_mass_is_divided_evenly_among_all_nearest_rows(problem, excluding, leaf_size):
     X, Y, categorical = problem
@@ -326,7 +361,7 @@ def test_bounds_are_dropped_where_they_do_not_pay():
     Y = rng.random((600, 40))
     packed = near._index._sort(near._columns.encode(column_lines(Y)))
     own = np.full(len(Y), -1)
-    assert not near._index._bounds_pay(packed, own, 1)
+    assert not near._index._bounds_pay(packed, own, np.full(len(Y), 1e300), 1)
     unbounded = near.kneighbors(Y, 2)
     near._index = replace(near._index, bounded=True)
     assert_same(near.kneighbors(Y, 2), unbounded)
@@ -342,7 +377,8 @@ def test_chunks_can_travel_to_another_process(fitted, queries):
     index = fitted._index
     packed = index._sort(fitted._columns.encode(column_lines(queries)))
     own = np.full(len(queries), -1)
-    call = (_tree._nearest_chunk, (0, 64, index.forest, packed, own, 2, True))
+    limits = np.full(len(queries), 1e300)
+    call = (_tree._nearest_chunk, (0, 64, index.forest, packed, own, limits, 2, True))
     function, arguments = pickle.loads(pickle.dumps(call))
     assert_same(function(*arguments), call[0](*call[1]))
 

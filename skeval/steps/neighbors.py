@@ -1,9 +1,8 @@
-"""The steps that metrics share: samples, matrices, cells, neighbours."""
+"""Rows as matrices of a space, and the nearest neighbours within and between the tables."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,121 +13,27 @@ from sklearn.base import clone
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.preprocessing import NOMINAL, NUMERIC, Discretizer, TablePreprocessor
+from skeval.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
 from skeval.schema import TableSchema
+from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, sample_positions
 
 if TYPE_CHECKING:
     from skeval.stats.neighbors import MixedNearestNeighbors
 
 __all__ = [
-    "cells",
+    "Index",
+    "as_matrix",
     "encoded",
-    "histogram",
-    "holdout_in_place",
+    "gower_engine",
+    "index_of",
+    "is_gower",
+    "kept_features",
     "nearest",
-    "synthetic_sample",
+    "preprocessor",
+    "ranges",
+    "reference_index",
+    "rows_of",
 ]
-
-ColumnChoice = int | Sequence[str] | None
-
-
-def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
-    """Return `n_drawn` of `n_rows` positions, ascending, none twice; all if there are no more."""
-    if n_drawn is None or n_drawn >= n_rows:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False))
-
-
-def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame:
-    """Return a seeded sample of the rows, in their order."""
-    if n_drawn is None or n_drawn >= len(frame):
-        return frame
-    return frame.iloc[sample_positions(len(frame), n_drawn, seed)].reset_index(drop=True)
-
-
-@shared
-def holdout_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
-    """Return a context in which `n_rows` of the holdout stand in the synthetic place."""
-    return context.standing_in(sampled(context.holdout, n_rows, seed))
-
-
-@shared
-def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
-    """Return a context with `n_rows` of the synthetic rows."""
-    return context.standing_in(sampled(context.synthetic, n_rows, seed))
-
-
-def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the names that a `columns` parameter chooses among those that can be measured.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is not a column, or is one of text or ids.
-    """
-    measured = schema.measured
-    if columns is None or isinstance(columns, int | np.integer):
-        return tuple(measured[: None if columns is None else int(columns)])
-    if unknown := [name for name in columns if name not in measured]:
-        raise InvalidParameterError(
-            f"columns names {', '.join(unknown)}, which cannot be measured. "
-            f"Columns that can: {', '.join(measured)}."
-        )
-    return tuple(name for name in measured if name in set(columns))
-
-
-def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | None:
-    """Return a choice of columns in one form, None for all: equal choices are one memo entry."""
-    chosen = chosen_columns(schema, columns)
-    return None if len(chosen) == len(schema.measured) else chosen
-
-
-def nothing_to_measure(context: Context, space: Any) -> bool:
-    """Tell whether a space of ours has no column to look at, as in a table of texts only."""
-    return isinstance(space, str) and not context.schema.measured
-
-
-# ---------------------------------------------------------------------------------------- cells
-
-
-@shared
-def cells(
-    context: Context,
-    n_bins: int = 10,
-    strategy: str = "uniform",
-    max_categories: int | None = 50,
-) -> Discretizer:
-    """Return the fitted cells of all measured columns, learnt from train."""
-    cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
-    return cutter.fit(context.train[context.schema.measured])
-
-
-@shared
-def codes(
-    context: Context, role: str, n_bins: int, strategy: str, max_categories: int | None
-) -> np.ndarray:
-    """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
-    cutter = cells(context, n_bins, strategy, max_categories)
-    return cutter.transform(context[role][context.schema.measured])
-
-
-@shared
-def histogram(
-    context: Context,
-    role: str,
-    column: str,
-    n_bins: int = 10,
-    strategy: str = "uniform",
-    max_categories: int | None = 50,
-) -> np.ndarray:
-    """Return the counts of one column's cells."""
-    j = context.schema.measured.index(column)
-    found = codes(context, role, n_bins, strategy, max_categories)[:, j]
-    n_cells = cells(context, n_bins, strategy, max_categories).n_cells_[j]
-    return np.bincount(found, minlength=n_cells)
-
-
-# ----------------------------------------------------------------------------------- neighbours
 
 
 @shared
@@ -164,7 +69,7 @@ def as_matrix(transformed: Any, space: Any) -> np.ndarray:
     """
     dense = transformed.toarray() if issparse(transformed) else transformed
     matrix = np.asarray(dense, dtype=np.float64)
-    if not (isinstance(space, str) and space == "gower") and not np.isfinite(matrix).all():
+    if not is_gower(space) and not np.isfinite(matrix).all():
         raise InvalidParameterError(
             f"space={space!r} leaves missing or infinite values; add an imputer to it."
         )
@@ -181,7 +86,7 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
         is the transformer's affair.
     """
     names = _gower_columns(context.schema)
-    if isinstance(space, str) and space == "gower":
+    if is_gower(space):
         chosen = set(chosen_columns(context.schema, columns))
         return (
             slice(None)
@@ -223,26 +128,36 @@ class Index:
     search: Any
     space: Any
 
-    def kneighbors(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances and positions of the k nearest rows of each query."""
-        distances, indices = self.search.kneighbors(queries, k)
-        return self._exact(queries, distances, indices)
+    def kneighbors(
+        self, queries: np.ndarray, k: int, radius: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and positions of the k nearest rows of each query.
 
-    def itself(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances and positions of the k nearest other rows of each row."""
-        if isinstance(self.space, str) and self.space == "gower":
-            own = np.arange(len(self.rows))
-            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(self.rows, k, exclude=own)
+        With a radius for each query, what lies beyond it is infinitely far, at position -1.
+        """
+        if is_gower(self.space):
+            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(queries, k, radius=radius)
             return found
-        distances, indices = self.search.kneighbors(None, k)
-        return self._exact(self.rows, distances, indices)
+        k_found = k if radius is None else min(k, len(self.rows))
+        distances, indices = self.search.kneighbors(queries, k_found)
+        return _cut(*self._exact(queries, distances, indices), radius)
+
+    def itself(self, k: int, radius: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and positions of the k nearest other rows of each row."""
+        if is_gower(self.space):
+            own = np.arange(len(self.rows))
+            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(
+                self.rows, k, exclude=own, radius=radius
+            )
+            return found
+        k_found = k if radius is None else min(k, len(self.rows) - 1)
+        distances, indices = self.search.kneighbors(None, k_found)
+        return _cut(*self._exact(self.rows, distances, indices), radius)
 
     def _exact(
         self, queries: np.ndarray, distances: np.ndarray, indices: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Put copies at exactly 0: scikit-learn expands squares, which leaves them at 1e-7."""
-        if isinstance(self.space, str) and self.space == "gower":
-            return distances, indices
         near = np.column_stack(
             [
                 np.sqrt(((queries - self.rows[indices[:, j]]) ** 2).sum(axis=1))
@@ -253,9 +168,23 @@ class Index:
         return np.take_along_axis(near, order, 1), np.take_along_axis(indices, order, 1)
 
 
+def _cut(
+    distances: np.ndarray, indices: np.ndarray, radius: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    if radius is None:
+        return distances, indices
+    beyond = distances > radius[:, None]
+    return np.where(beyond, np.inf, distances), np.where(beyond, -1, indices)
+
+
+def is_gower(space: Any) -> bool:
+    """Tell whether the space is the default one."""
+    return isinstance(space, str) and space == "gower"
+
+
 def index_of(context: Context, rows: np.ndarray, space: Any, columns: ColumnChoice = None) -> Index:
     """Return a search structure over encoded rows, on the common scale of the context."""
-    if isinstance(space, str) and space == "gower":
+    if is_gower(space):
         return Index(rows, gower_engine(context, columns).fit(rows), space)
     from sklearn.neighbors import NearestNeighbors
 
@@ -333,7 +262,13 @@ def nearest(
     n_query = None if query == reference else _fewer(context, query, n_query)
     n_reference = _fewer(context, reference, n_reference)
     seed = 0 if n_query is None and n_reference is None else seed
-    return _nearest(context, query, reference, k, space, columns, n_query, n_reference, seed)
+    # the second neighbour costs a fifth more, a second pass would cost as much again
+    n_rows = context.n_rows(reference) if n_reference is None else n_reference
+    k_found = max(k, 2) if n_rows - (query == reference) >= 2 else k
+    distances, indices = _nearest(
+        context, query, reference, k_found, space, columns, n_query, n_reference, seed
+    )
+    return distances[:, :k], indices[:, :k]
 
 
 def _fewer(context: Context, role: str, n_drawn: int | None) -> int | None:

@@ -1,0 +1,154 @@
+"""What chance does: exact tests over all ways to label rows that were drawn alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import hypergeom
+
+__all__ = ["Relabelled", "quantile_p_value", "relabelling_test", "share_p_value"]
+
+_BLOCK = 2**23  # labels held at once
+_NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
+
+
+@dataclass(frozen=True)
+class Relabelled:
+    """A statistic, and what it is over random relabellings of the real rows.
+
+    Attributes
+    ----------
+    observed : float
+        Under the labels that the rows have.
+    mean, spread : float
+        Mean and standard deviation over the relabellings.
+    p_value : float
+        Share of relabellings, the actual labels among them, that reach what was observed.
+    """
+
+    observed: float
+    mean: float
+    spread: float
+    p_value: float
+
+
+def relabelling_test(
+    statistic: Callable[[np.ndarray], np.ndarray],
+    n_train: int,
+    n_holdout: int,
+    *,
+    n_permutations: int,
+    seed: int,
+) -> Relabelled:
+    """Hold a statistic against random choices of which real rows were train.
+
+    If the synthetic rows do not depend on which of the pooled real rows were train, all choices
+    are equally likely given them, and a statistic that is large where train was learnt reaches the
+    observed value by chance only.
+
+    Parameters
+    ----------
+    statistic : callable
+        Takes labels of shape (n_train + n_holdout, n), True for train, and returns n values; large
+        ones speak of a leak. The rows are those of train, then those of the holdout.
+    n_train, n_holdout : int
+        Numbers of rows.
+    n_permutations : int
+        Number of random relabellings.
+    seed : int
+        Of the relabellings.
+
+    Returns
+    -------
+    Relabelled
+
+    Examples
+    --------
+    The mean of the train rows among 0, ..., 9 is highest for the last five: 1 choice in 252.
+
+    >>> import numpy as np
+    >>> from skeval.stats.relabelling import relabelling_test
+    >>> values = np.arange(10)[::-1]
+    >>> found = relabelling_test(
+    ...     lambda labels: values @ labels / 5, 5, 5, n_permutations=999, seed=0
+    ... )
+    >>> found.observed, found.p_value < 0.02
+    (7.0, True)
+    """
+    n_rows = n_train + n_holdout
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n_rows) < n_train
+    observed = float(statistic(labels[:, None])[0])
+    draws = np.empty(n_permutations)
+    width = max(1, _BLOCK // n_rows)
+    for start in range(0, n_permutations, width):
+        n = min(width, n_permutations - start)
+        shuffled = np.empty((n_rows, n), dtype=np.bool_, order="F")
+        for column in range(n):
+            shuffled[:, column] = rng.permutation(labels)
+        draws[start : start + n] = statistic(shuffled)
+    n_reached = int((draws >= observed - _NOISE).sum())
+    return Relabelled(
+        observed, float(draws.mean()), float(draws.std()), (1 + n_reached) / (n_permutations + 1)
+    )
+
+
+def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:
+    """Return the chance that a random half of the pooled rows holds so many of the hits or more.
+
+    Parameters
+    ----------
+    n_hits, n : int
+        Hits and rows of the sample that a leak gives more hits.
+    n_other_hits, n_other : int
+        Of the other sample, which is drawn alike if there is no leak.
+
+    Returns
+    -------
+    float
+        Of Fisher's exact test, one-sided.
+
+    Examples
+    --------
+    >>> from skeval.stats.relabelling import share_p_value
+    >>> round(share_p_value(3, 3, 0, 3), 4)
+    0.05
+    """
+    return float(hypergeom.sf(n_hits - 1, n + n_other, n_hits + n_other_hits, n))
+
+
+def quantile_p_value(values: np.ndarray, others: np.ndarray, q: float) -> float:
+    """Return the chance that a random part of the pooled values has so low a quantile or lower.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        The sample in which a leak lowers the quantile.
+    others : ndarray of shape (n_other,)
+        A sample that is drawn alike if there is no leak.
+    q : float
+        In [0, 1]. The quantile is an order statistic: the least value with at least a share of q
+        at or under it.
+
+    Returns
+    -------
+    float
+        Exact over all ways to divide the pooled values: the quantile is at most `v` if and only if
+        at least `ceil(n q)` values are, and their number is hypergeometric.
+
+    Examples
+    --------
+    The least of three values is the least of six in half of all divisions.
+
+    >>> import numpy as np
+    >>> from skeval.stats.relabelling import quantile_p_value
+    >>> quantile_p_value(np.array([1.0, 5.0, 6.0]), np.array([2.0, 3.0, 4.0]), 0.0)
+    0.5
+    """
+    n = values.size
+    rank = max(1, int(np.ceil(round(n * q, 9))))
+    threshold = np.partition(values, rank - 1)[rank - 1]
+    n_under = int((values <= threshold).sum() + (others <= threshold).sum())
+    return float(hypergeom.sf(rank - 1, n + others.size, n_under, n))

@@ -1,0 +1,77 @@
+"""Tests over relabellings against full enumeration and scipy."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact
+
+from skeval.stats.relabelling import quantile_p_value, relabelling_test, share_p_value
+
+
+def all_labels(n_train, n_rows):
+    for chosen in combinations(range(n_rows), n_train):
+        labels = np.zeros(n_rows, dtype=bool)
+        labels[list(chosen)] = True
+        yield labels
+
+
+@pytest.mark.parametrize(("hits", "n", "others", "m"), [(3, 5, 1, 7), (0, 5, 0, 5), (9, 10, 2, 30)])
+def test_share_is_fishers_exact_test(hits, n, others, m):
+    table = [[hits, n - hits], [others, m - others]]
+    assert share_p_value(hits, n, others, m) == pytest.approx(fisher_exact(table, "greater").pvalue)
+
+
+@pytest.mark.parametrize("q", [0.0, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_quantile_is_the_enumeration_ties_included(q, seed):
+    values = np.random.default_rng(seed).integers(0, 6, 9).astype(float)
+    observed = np.quantile(values[:4], q, method="inverted_cdf")
+    reached = [
+        np.quantile(values[labels], q, method="inverted_cdf") <= observed
+        for labels in all_labels(4, 9)
+    ]
+    assert quantile_p_value(values[:4], values[4:], q) == pytest.approx(np.mean(reached))
+
+
+def test_quantile_of_infinite_values():
+    assert quantile_p_value(np.array([np.inf, np.inf]), np.array([np.inf]), 0.5) == 1.0
+
+
+def test_relabelling_tends_to_the_enumeration():
+    values = np.array([0.3, 2.0, 5.0, 0.1, 1.0, 0.2, 0.9])
+    every = np.array([values[labels].sum() for labels in all_labels(3, 7)])
+    found = relabelling_test(lambda labels: values @ labels, 3, 4, n_permutations=20_000, seed=1)
+    assert found.observed == pytest.approx(values[:3].sum())
+    assert found.mean == pytest.approx(every.mean(), abs=0.05)
+    assert found.spread == pytest.approx(every.std(), abs=0.05)
+    assert found.p_value == pytest.approx((every >= found.observed - 1e-12).mean(), abs=0.02)
+
+
+def test_relabelling_counts_equal_statistics_as_reached():
+    found = relabelling_test(
+        lambda labels: np.full(labels.shape[1], 0.5), 5, 5, n_permutations=9, seed=0
+    )
+    assert (found.p_value, found.spread) == (1.0, 0.0)
+
+
+def test_relabelling_in_blocks_is_the_same(monkeypatch):
+    def test():
+        return relabelling_test(
+            lambda labels: np.arange(20) @ labels, 8, 12, n_permutations=50, seed=3
+        )
+
+    whole = test()
+    monkeypatch.setattr("skeval.stats.relabelling._BLOCK", 60)
+    assert test() == whole
+
+
+def test_every_relabelling_has_as_many_train_rows():
+    seen = []
+    relabelling_test(
+        lambda labels: seen.append(labels.sum(axis=0)) or np.zeros(labels.shape[1]), 3, 9,
+        n_permutations=10, seed=0,
+    )  # fmt: skip
+    assert set(np.concatenate(seen)) == {3}

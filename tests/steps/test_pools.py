@@ -1,0 +1,77 @@
+"""Lists of near real rows against brute force, in every space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval.context import Context
+from skeval.datasets import make_mixed
+from skeval.stats.relabelling import relabelling_test
+from skeval.steps import encoded, nearest, pool_index, pooled_lists, pooled_masses
+
+
+@pytest.fixture(scope="module")
+def context():
+    train, holdout, synthetic = (make_mixed(n, random_state=i) for i, n in enumerate((40, 25, 30)))
+    return Context.of(train, holdout).with_synthetic(synthetic)
+
+
+def pooled_distances(context, space, query):
+    """All distances of query rows to the pooled real rows."""
+    index = pool_index(context, space)
+    rows = index.rows if query is None else query
+    distances, order = index.kneighbors(rows, len(index.rows))
+    full = np.empty_like(distances)
+    np.put_along_axis(full, order, distances, axis=1)
+    return full
+
+
+@pytest.mark.parametrize("space", ["gower", "euclidean"])
+@pytest.mark.parametrize("itself", [True, False])
+def test_lists_are_brute_force(context, space, itself):
+    query = None if itself else encoded(context, "synthetic", space)
+    full = pooled_distances(context, space, query)
+    if itself:
+        np.fill_diagonal(full, np.inf)
+    radius = np.sort(full, axis=1)[:, 3]
+    radius[::5] = -1.0
+    lists = pooled_lists(context, query, radius, space=space, longest=100)
+    within = full <= radius[:, None]
+    np.testing.assert_array_equal(lists.matrix().toarray(), within)
+    np.testing.assert_array_equal(lists.lengths, within.sum(axis=1))
+    strictly = full < radius[:, None]
+    np.testing.assert_array_equal(lists.matrix(below=radius).toarray(), strictly)
+
+
+@pytest.mark.parametrize("space", ["gower", "euclidean"])
+def test_the_nearest_are_kept(context, space):
+    query = encoded(context, "synthetic", space)
+    lists = pooled_lists(context, query, np.full(len(query), 9.9), space=space, longest=5)
+    assert set(lists.lengths) == {5}
+    nearest_five = np.sort(pooled_distances(context, space, query), axis=1)[:, :5]
+    np.testing.assert_array_equal(lists.distances.reshape(-1, 5), nearest_five)
+
+
+def test_one_pass_serves_first_and_second_neighbours(context, monkeypatch):
+    fresh = Context.of(context.train, context.holdout).with_synthetic(context.synthetic)
+    first = nearest(fresh, "synthetic", "train")
+    assert first[0].shape == (30, 1)
+    from skeval.stats.neighbors import MixedNearestNeighbors
+
+    monkeypatch.setattr(MixedNearestNeighbors, "kneighbors", None)
+    second = nearest(fresh, "synthetic", "train", k=2)
+    np.testing.assert_array_equal(second[0][:, :1], first[0])
+
+
+def test_one_reference_row_has_one_neighbour():
+    table = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    context = Context.of(table.iloc[:1], table).with_synthetic(table)
+    assert nearest(context, "synthetic", "train")[0].shape == (3, 1)
+
+
+def test_masses_are_linear_in_the_labels(context):
+    masses = pooled_masses(context, None, None, 0)
+    found = relabelling_test(lambda labels: masses @ labels, 40, 25, n_permutations=4000, seed=0)
+    assert found.mean == pytest.approx(40 / 65, abs=0.01)
