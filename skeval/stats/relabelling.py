@@ -10,7 +10,7 @@ from scipy.stats import hypergeom
 
 __all__ = ["Relabelled", "quantile_p_value", "relabelling_test", "share_p_value"]
 
-_BLOCK = 2**23  # labels held at once
+_BLOCK = 2**21  # labels held at once
 _NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
 
 

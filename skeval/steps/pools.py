@@ -49,13 +49,14 @@ class NearLists:
         Times labels, it counts the train rows of each list. `below` leaves out rows that are not
         nearer than this, one number a list.
         """
-        kept = np.ones(self.rows.size, dtype=np.int32)
+        lengths, rows = self.lengths, self.rows
         if below is not None:
-            kept[self.distances >= np.repeat(below, self.lengths)] = 0
-        shape = (self.starts.size - 1, self.n_pool)
-        lists = csr_array((kept, self.rows, self.starts), shape=shape)
-        lists.eliminate_zeros()
-        return lists
+            owners = np.repeat(np.arange(lengths.size), lengths)
+            nearer = self.distances < below[owners]
+            lengths, rows = np.bincount(owners[nearer], minlength=lengths.size), rows[nearer]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        ones = np.ones(rows.size, dtype=np.int32)
+        return csr_array((ones, rows, starts), shape=(lengths.size, self.n_pool))
 
 
 @shared

@@ -1,0 +1,180 @@
+"""Is a row's nearest neighbour of its own table: shares, their variance, and relabellings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skeval.stats.intervals import wilson
+
+__all__ = [
+    "Adversarial",
+    "Nearest",
+    "adversarial",
+    "clustered_variance",
+    "paired_interval",
+    "same_label_listed",
+    "share_with_pairs",
+    "train_share_contrast",
+]
+
+Nearest = tuple[np.ndarray, np.ndarray]  # distances and positions, shape (n_rows,) each
+
+
+@dataclass(frozen=True)
+class Adversarial:
+    """Adversarial accuracy of two tables of equal size.
+
+    Attributes
+    ----------
+    first, second : float
+        Share of the rows of each table whose nearest row of their own table is nearer than that of
+        the other.
+    variance : float
+        Of their mean.
+    n_rows : int
+        Number of rows of both tables together.
+    """
+
+    first: float
+    second: float
+    variance: float
+    n_rows: int
+
+    @property
+    def accuracy(self) -> float:
+        """The mean of both shares."""
+        return (self.first + self.second) / 2.0
+
+
+def adversarial(
+    to_second: Nearest, to_first: Nearest, within_first: Nearest, within_second: Nearest, ties: str
+) -> Adversarial:
+    """Return the adversarial accuracy of two tables from their nearest neighbours.
+
+    Parameters
+    ----------
+    to_second, to_first : tuple of ndarray
+        Distance and position of the nearest row of the other table, for each row of the first and
+        of the second one.
+    within_first, within_second : tuple of ndarray
+        Of the nearest other row of their own table.
+    ties : {"strict", "half"}
+        Whether equal distances count 0 or 1/2.
+
+    Returns
+    -------
+    Adversarial
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.adversarial import adversarial
+    >>> at = np.array([0, 1])
+    >>> far, near = (np.array([9.0, 8.0]), at), (np.array([1.0, 1.0]), 1 - at)
+    >>> adversarial(far, far, near, near, "strict").accuracy
+    1.0
+    """
+    n_first = within_first[0].size
+    own = [
+        _own_is_nearer(other[0], within[0], ties)
+        for other, within in ((to_second, within_first), (to_first, within_second))
+    ]
+    # position in the pooled rows, the first table's rows before those of the second
+    towards = np.concatenate(
+        [
+            np.where(own[0] > 0, within_first[1], n_first + to_second[1]),
+            np.where(own[1] > 0, n_first + within_second[1], to_first[1]),
+        ]
+    )
+    centred = np.concatenate([values - values.mean() for values in own])
+    variance = _paired_sum(centred, towards) / centred.size**2
+    return Adversarial(float(own[0].mean()), float(own[1].mean()), variance, centred.size)
+
+
+def _own_is_nearer(to_other: np.ndarray, within: np.ndarray, ties: str) -> np.ndarray:
+    nearer = (to_other > within).astype(np.float64)
+    return nearer + 0.5 * (to_other == within) if ties == "half" else nearer
+
+
+def _paired_sum(centred: np.ndarray, towards: np.ndarray) -> float:
+    """Return the sum of squares, and of products over rows that are each other's nearest.
+
+    Two such rows have one answer between them. Counting them as two would make the variance a
+    third too small.
+    """
+    is_mutual = (towards >= 0) & (towards[towards] == np.arange(towards.size))
+    products = (centred * centred[towards])[is_mutual]
+    return max(0.0, float(centred @ centred + products.sum()))
+
+
+def clustered_variance(holds: np.ndarray, clusters: np.ndarray) -> float:
+    """Return the variance of a share where the rows of one cluster are one piece of evidence.
+
+    Parameters
+    ----------
+    holds : ndarray of shape (n,), bool
+        The statement, row by row.
+    clusters : ndarray of shape (n,), int
+        Which cluster each row belongs to.
+    """
+    sums = np.bincount(clusters, holds - holds.mean())
+    return float(sums @ sums) / holds.size**2
+
+
+def share_with_pairs(holds: np.ndarray, towards: np.ndarray) -> tuple[float, float]:
+    """Return the share of rows for which a statement holds, and its variance.
+
+    Parameters
+    ----------
+    holds : ndarray of shape (n,), bool
+        The statement, row by row.
+    towards : ndarray of shape (n,)
+        The position of each row's nearest neighbour among all tables if it is a row of this one,
+        else -1.
+
+    Returns
+    -------
+    share, variance : float
+    """
+    share = float(holds.mean())
+    return share, _paired_sum(holds - share, towards) / holds.size**2
+
+
+def paired_interval(share: float, variance: float, n: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share, at as many independent rows as have its variance.
+
+    Where the share is 0 or 1 no variance shows; every row then counts as one of a pair.
+    """
+    spread = share * (1.0 - share)
+    n_effective = spread / variance if variance > 0 and spread > 0 else n / 2.0
+    return wilson(share * n_effective, n_effective)
+
+
+def same_label_listed(lists: csr_array, labels: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Tell whether each pooled row's list holds a row of its own label, shape as `labels`.
+
+    Parameters
+    ----------
+    lists : csr_array of shape (n_pool, n_pool)
+        1 where a row's list holds another.
+    labels : ndarray of shape (n_pool, n), bool
+        Relabellings of the pooled rows.
+    lengths : ndarray of shape (n_pool,)
+        Number of rows in each list.
+    """
+    in_train = lists @ labels.astype(np.int32)
+    mine: np.ndarray = np.where(labels, in_train, lengths[:, None] - in_train) > 0
+    return mine
+
+
+def train_share_contrast(holds: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the share of train rows for which a statement holds, minus that of holdout rows."""
+    n_train = labels.sum(axis=0)
+    on_train = (holds & labels).sum(axis=0)
+    contrast: np.ndarray = on_train / n_train - (holds.sum(axis=0) - on_train) / (
+        len(labels) - n_train
+    )
+    return contrast

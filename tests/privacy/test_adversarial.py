@@ -1,0 +1,216 @@
+"""Adversarial accuracy and its loss: published values, relabellings by brute force, odd tables."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+
+from skeval.context import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning, MissingInputError, SharedRowsWarning
+from skeval.privacy import adversarial
+from skeval.privacy.adversarial import NearestNeighborAdversarialAccuracy, NNAAPrivacyLoss
+
+
+def column(*values):
+    return pd.DataFrame({"x": np.array(values, dtype=float)})
+
+
+TOY = column(0, 1, 4, 9), column(2, 6, 7, 12), column(0, 1.2, 5, 20)
+
+
+def normal(n, seed, p=3):
+    values = np.random.default_rng(seed).normal(size=(n, p))
+    return pd.DataFrame(values, columns=[f"x{j}" for j in range(p)])
+
+
+def test_toy():
+    train, holdout, synthetic = TOY
+    accuracy = NearestNeighborAdversarialAccuracy().fit(train, holdout).evaluate(synthetic)
+    assert (accuracy.value, accuracy.baseline) == (0.0, 0.375)
+    loss = NNAAPrivacyLoss().fit(train, holdout).evaluate(synthetic)
+    assert loss.value == 0.375
+    assert (loss.details["on_train"], loss.details["on_holdout"]) == (0.0, 0.375)
+
+
+@pytest.mark.parametrize(
+    ("name", "on_train", "on_holdout"),
+    [
+        ("over", 0.0, 0.432584),
+        ("gauss", 0.691011, 0.691011),
+        ("holdout", 0.471910, 0.0),
+        ("train", 0.0, 0.471910),
+    ],
+)
+def test_wine(wine, name, on_train, on_holdout):
+    synthetic = getattr(wine, name)
+    metric = NearestNeighborAdversarialAccuracy().fit(wine.train, wine.holdout)
+    assert metric.score(synthetic) == pytest.approx(on_train, abs=1e-6)
+    result = NNAAPrivacyLoss().fit(wine.train, wine.holdout).evaluate(synthetic)
+    assert result.value == pytest.approx(on_holdout - on_train, abs=1e-6)
+    assert result.details["on_holdout"] == pytest.approx(on_holdout, abs=1e-6)
+
+
+def brute_loss(pool, synthetic, labels, ties):
+    """The loss of one relabelling, from whole distance matrices."""
+    within, across = cdist(pool, pool), cdist(pool, synthetic)
+    np.fill_diagonal(within, np.inf)
+    own = cdist(synthetic, synthetic)
+    np.fill_diagonal(own, np.inf)
+
+    def right(to_other, to_own):
+        return (to_other > to_own) + (0.5 * (to_other == to_own) if ties == "half" else 0.0)
+
+    accuracy = []
+    for mine in (labels, ~labels):
+        real = right(across[mine].min(axis=1), within[np.ix_(mine, mine)].min(axis=1))
+        false = right(across[mine].min(axis=0), own.min(axis=1))
+        accuracy.append((real.mean() + false.mean()) / 2)
+    return accuracy[1] - accuracy[0]
+
+
+@pytest.mark.parametrize("ties", ["strict", "half"])
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
+@pytest.mark.parametrize("decimals", [0, 6])
+def test_relabelled_loss_is_brute_force(monkeypatch, ties, decimals):
+    train, holdout, synthetic = (normal(n, n, p=2).round(decimals) for n in (7, 5, 9))
+    statistics = []
+    test = adversarial.relabelling_test
+
+    def record(statistic, *sizes, **options):
+        statistics.append(statistic)
+        return test(statistic, *sizes, **options)
+
+    monkeypatch.setattr(adversarial, "relabelling_test", record)
+    real = pd.concat([train, holdout])
+    metric = NNAAPrivacyLoss(1, ties, space=Halved())
+    metric.fit(train, holdout).evaluate(synthetic)
+    every = [c for i, c in enumerate(combinations(range(12), 7)) if i % 20 == 0]
+    labels = np.zeros((12, len(every)), dtype=bool)
+    for at, chosen in enumerate(every):
+        labels[list(chosen), at] = True
+    expected = [brute_loss(real, synthetic, mine, ties) for mine in labels.T]
+    np.testing.assert_allclose(statistics[0](labels), expected, atol=1e-12)
+
+
+class Halved:
+    """A space of plain Euclidean distance."""
+
+    def get_params(self, deep=False):
+        return {}
+
+    def fit(self, X):
+        return self
+
+    def transform(self, X):
+        return X.to_numpy() / 2
+
+
+def test_tables_of_unequal_size_are_matched():
+    train, holdout, synthetic = normal(60, 0), normal(30, 1), normal(90, 2)
+    result = NNAAPrivacyLoss(n_resample=8).fit(train, holdout).evaluate(synthetic)
+    assert result.details["n_samples"] == 8
+    again = NNAAPrivacyLoss(n_resample=8).fit(train, holdout).evaluate(synthetic)
+    assert again.to_dict() | {"seconds": 0} == result.to_dict() | {"seconds": 0}
+    accuracy = NearestNeighborAdversarialAccuracy(n_resample=8).fit(train, holdout)
+    found = accuracy.evaluate(synthetic)
+    assert 0.3 < found.value < 0.7
+    assert found.details["between_samples"] > 0
+
+
+def test_many_more_rows_do_not_shift_the_null():
+    values = [
+        NearestNeighborAdversarialAccuracy(n_resample=5)
+        .fit(normal(60, seed))
+        .score(normal(240, 1000 + seed))
+        for seed in range(20)
+    ]
+    assert np.mean(values) == pytest.approx(0.5, abs=0.03)
+
+
+def test_discrete_copies_of_the_population_are_half_with_half_ties():
+    train, synthetic = (
+        pd.DataFrame(np.random.default_rng(seed).integers(0, 2, (200, 2)), columns=["a", "b"])
+        for seed in range(2)
+    )
+    assert NearestNeighborAdversarialAccuracy(ties="half").fit(train).score(synthetic) == 0.5
+    assert NearestNeighborAdversarialAccuracy().fit(train).score(synthetic) == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
+def test_copies_are_the_worst():
+    train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    loss = NNAAPrivacyLoss().fit(train, holdout).evaluate(train)
+    truth = NearestNeighborAdversarialAccuracy().fit(train, holdout).evaluate(holdout)
+    assert loss.value == pytest.approx(truth.value)
+    assert loss.p_value == pytest.approx(1 / 201)
+    assert loss.interval[0] > 0
+
+
+def test_the_loss_grows_with_the_share_of_copies():
+    train, holdout, fresh = (normal(150, seed) for seed in range(3))
+    metric = NNAAPrivacyLoss().fit(train, holdout)
+    losses = [metric.score(pd.concat([train[:n], fresh[n:]])) for n in (0, 30, 60, 90, 120, 150)]
+    assert losses == sorted(losses)
+    assert losses[0] < 0.1 < 0.4 < losses[-1]
+
+
+def test_units_and_labels_do_not_matter():
+    train, holdout, synthetic = (make_mixed(60, random_state=seed) for seed in range(3))
+    value = NNAAPrivacyLoss().fit(train, holdout).evaluate(synthetic)
+
+    def changed(table):
+        scaled = {name: 8.0 * table[name] - 16.0 for name in table.select_dtypes("float").columns}
+        return table.assign(**scaled)
+
+    other = NNAAPrivacyLoss().fit(changed(train), changed(holdout)).evaluate(changed(synthetic))
+    assert other.value == pytest.approx(value.value)
+    assert other.p_value == pytest.approx(value.p_value, abs=0.02)
+
+
+def test_without_holdout():
+    train = normal(20, 0)
+    with pytest.raises(MissingInputError, match="holdout"):
+        NNAAPrivacyLoss().fit(train)
+    assert NearestNeighborAdversarialAccuracy().fit(train).evaluate(train + 1).baseline is None
+
+
+def test_one_row_has_no_neighbours():
+    train, holdout = normal(20, 0), normal(20, 1)
+    for metric in (NNAAPrivacyLoss(), NearestNeighborAdversarialAccuracy()):
+        with pytest.warns(DegenerateInputWarning, match="two rows"):
+            assert np.isnan(metric.fit(train, holdout).score(train[:1] + 1))
+
+
+def test_both_metrics_share_their_passes(monkeypatch):
+    from skeval import MetricSuite
+    from skeval.steps import neighbors
+
+    passes = []
+    original = neighbors.Index.kneighbors
+    monkeypatch.setattr(
+        neighbors.Index,
+        "kneighbors",
+        lambda self, *rest: passes.append(len(self.rows)) or original(self, *rest),
+    )
+    suite = MetricSuite([("aa", NearestNeighborAdversarialAccuracy()), ("loss", NNAAPrivacyLoss())])
+    suite.fit(normal(50, 0), normal(50, 1)).evaluate(normal(50, 2))
+    # T-S, S-T, H-S, S-H, T-H, H-T and the lists of the synthetic rows; loops are not counted
+    assert len(passes) == 7
+
+
+def test_a_context_of_unequal_tables_needs_no_baseline_pass():
+    context = Context.of(normal(30, 0), normal(20, 1)).with_synthetic(normal(25, 2))
+    metric = NNAAPrivacyLoss(n_resample=2)
+    metric.fit_context(context.real)
+    assert metric.evaluate_context(context).baseline == 0.0
+
+
+def test_shared_rows_are_told():
+    train = normal(30, 0)
+    with pytest.warns(SharedRowsWarning):
+        NNAAPrivacyLoss().fit(train, train)
