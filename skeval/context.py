@@ -24,7 +24,14 @@ import pandas as pd
 
 from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
 from skeval.schema import Kind, TableSchema, complete_schema
-from skeval.tables import as_frame, check_columns, conform, learn_levels, shared_share, with_levels
+from skeval.tables import (
+    as_frame,
+    check_columns,
+    conform,
+    learn_levels,
+    shared_share,
+    with_levels,
+)
 
 __all__ = ["Context", "shared"]
 
@@ -56,6 +63,8 @@ class Context:
         The real levels of each categorical column.
     notices : tuple of MetricWarning, default=()
         What was to be said of the tables when they were read.
+    given : dict of str to DataFrame, optional
+        The tables as they were given, by role; the canonical ones if not said.
     parent : Context, optional
         The context of the real tables that this one adds synthetic rows to.
 
@@ -72,6 +81,7 @@ class Context:
         *,
         levels: dict[str, list[str]] | None = None,
         notices: tuple[MetricWarning, ...] = (),
+        given: dict[str, pd.DataFrame] | None = None,
         parent: Context | None = None,
     ) -> None:
         self.schema = schema
@@ -79,6 +89,7 @@ class Context:
         self.notices = notices
         self.remember_rows = False
         self._tables: dict[str, pd.DataFrame] | None = tables
+        self._given = {**tables, **(given or {})}
         self._parent = parent
         self._start()
 
@@ -114,6 +125,11 @@ class Context:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(tables)}.")
         self._note(role)
         return tables[role].copy(deep=False)  # what one metric assigns, the next must not see
+
+    def given(self, role: str) -> pd.DataFrame:
+        """Return the rows of a role as they were given: other types, cells that cannot be read."""
+        self[role]
+        return self._given[role].copy(deep=False)
 
     def _note(self, role: object) -> None:
         if self._roles is not None:
@@ -163,20 +179,23 @@ class Context:
         notices = [notice for table in read.values() for notice in table.notices]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
             notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
-        return cls(schema, tables, levels=levels, notices=tuple(notices))
+        return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
 
     @property
     def real(self) -> Context:
         """The context of the real tables alone."""
         return self._parent or self._whole
 
-    def with_synthetic(self, synthetic: Any) -> Context:
+    def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
         """Return a context with these rows as `synthetic`; it shares this one's memo of real rows.
 
         Parameters
         ----------
         synthetic : table of shape (n_synthetic, n_columns)
             It has the columns of train; further ones are ignored, with a warning.
+        lenient : bool, default=False
+            Whether columns that are missing or of another type count as empty, with a warning, as
+            metrics have it that judge the structure itself.
 
         Returns
         -------
@@ -185,17 +204,33 @@ class Context:
         Raises
         ------
         TableError, SchemaMismatchError
-            If the table is empty, or columns are missing or of another type.
+            If the table is empty, or, unless `lenient`, columns are missing or of another type.
         """
-        frame = as_frame(synthetic, "synthetic")
-        check_columns(frame, list(self.schema.kinds), "synthetic", exact=False)
-        read = conform(frame, self.schema, "synthetic", self.levels)
-        return self.standing_in(read.frame, read.notices)
+        given = as_frame(synthetic, "synthetic")
+        if not lenient:
+            check_columns(given, list(self.schema.kinds), "synthetic", exact=False)
+        read = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
+        return self.standing_in(read.frame, given, read.notices)
 
-    def standing_in(self, rows: pd.DataFrame, notices: tuple[MetricWarning, ...] = ()) -> Context:
-        """Return a context in which canonical `rows` stand in the synthetic place."""
+    def standing_in(
+        self,
+        rows: pd.DataFrame,
+        given: pd.DataFrame | None = None,
+        notices: tuple[MetricWarning, ...] = (),
+    ) -> Context:
+        """Return a context in which canonical `rows` stand in the synthetic place.
+
+        `given` are the same rows as they were given; the canonical ones if not said.
+        """
         tables = {**self.real._remembered(), "synthetic": rows}
-        return Context(self.schema, tables, levels=self.levels, notices=notices, parent=self.real)
+        return Context(
+            self.schema,
+            tables,
+            levels=self.levels,
+            notices=notices,
+            given={**self.real._given, "synthetic": rows if given is None else given},
+            parent=self.real,
+        )
 
     def _remembered(self) -> dict[str, pd.DataFrame]:
         if self._tables is None:
@@ -252,17 +287,22 @@ class Context:
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
         tables = {} if self._tables is None else dict(self._tables)
         copied = Context(
-            self.schema, tables, levels=self.levels, notices=self.notices, parent=self._parent
+            self.schema,
+            tables,
+            levels=self.levels,
+            notices=self.notices,
+            given=dict(self._given),
+            parent=self._parent,
         )
         copied._tables = None if self._tables is None else tables
         copied.remember_rows = self.remember_rows
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"schema", "levels", "notices", "remember_rows", "_tables", "_parent"}
+        kept = {"schema", "levels", "notices", "remember_rows", "_tables", "_given", "_parent"}
         state = {name: value for name, value in vars(self).items() if name in kept}
         if not self.remember_rows:
-            state |= {"_tables": None, "levels": {}}
+            state |= {"_tables": None, "_given": {}, "levels": {}}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

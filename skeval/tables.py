@@ -141,7 +141,12 @@ class Conformed:
 
 
 def conform(
-    frame: pd.DataFrame, schema: TableSchema, role: str, levels: Levels | None = None
+    frame: pd.DataFrame,
+    schema: TableSchema,
+    role: str,
+    levels: Levels | None = None,
+    *,
+    lenient: bool = False,
 ) -> Conformed:
     """Read each column of `frame` as its kind.
 
@@ -156,6 +161,8 @@ def conform(
         refused, synthetic ones are used, with a warning.
     levels : mapping of str to sequence of str, optional
         The real levels of each categorical column; levels beyond them are appended, sorted.
+    lenient : bool, default=False
+        Whether columns that are absent, or without a value that can be read, count as empty.
 
     Returns
     -------
@@ -168,6 +175,8 @@ def conform(
     TableError
         If a real table has infinite values.
     """
+    absent = [name for name in schema.kinds if name not in frame.columns] if lenient else []
+    frame = frame.assign(**dict.fromkeys(absent)) if absent else frame
     columns = {
         name: read_column(frame[name], kind, schema.datetime_formats.get(name))
         for name, kind in schema.kinds.items()
@@ -176,13 +185,17 @@ def conform(
         name: int((frame[name].notna() & columns[name].isna()).sum())
         for name in schema.columns("continuous", "datetime", "boolean")
     }
-    _check_types(frame, schema, invalid, role)
+    if not lenient:
+        _check_types(frame, schema, invalid, role)
     notices = [
         *_unreadable(frame, schema, invalid, role),
         *_infinite(columns, schema, role),
         *_merged(frame, columns, schema, role),
-        *_empty(columns, role),
+        *_empty({name: columns[name] for name in columns if name not in absent}, role),
     ]
+    if absent:
+        lacking = f"{role} lacks columns of train, which count as empty: {', '.join(absent)}."
+        notices.append(InvalidValueWarning(lacking))
     if extra := [name for name in frame.columns if name not in schema.kinds]:
         notices.append(
             MetricWarning(f"{role} has columns that train lacks; ignored: {', '.join(extra)}.")

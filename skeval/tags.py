@@ -35,6 +35,9 @@ class MetricTags:
         k-anonymity family.
     display : str, default="ValueDisplay"
         The class of :mod:`skeval.reporting.displays` that draws the result.
+    lenient : bool, default=False
+        Whether the metric takes a synthetic table that lacks columns of train or has them in
+        another type, as one that judges the structure does.
 
     Raises
     ------
@@ -54,6 +57,7 @@ class MetricTags:
     bounds: tuple[float, float] = (float("-inf"), float("inf"))
     evidence: Evidence | None = None
     display: str = "ValueDisplay"
+    lenient: bool = False
 
     def __post_init__(self) -> None:
         needs: Iterable[Need] = self.needs

@@ -10,6 +10,7 @@ import pytest
 
 from skeval import Context, shared
 from skeval.exceptions import NotRememberedError
+from skeval.steps import holdout_in_place
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
 SYNTHETIC = pd.DataFrame({"x": [3.0, 5.0]})
@@ -243,3 +244,46 @@ def test_dataclasses_of_arrays_are_frozen_too(context):
 
     with pytest.raises(ValueError, match="read-only"):
         pair(context).values[0] = 2.0
+
+
+def test_given_rows_are_as_they_were_given():
+    train = pd.DataFrame({"x": [1, 2, 3], "c": ["a", "b", None]})
+    synthetic = pd.DataFrame({"c": ["a", "z"], "x": ["1", "no number"], "more": [0, 0]})
+    context = Context.of(train).with_synthetic(synthetic)
+    assert context.given("train").dtypes["x"] == "int64"
+    assert list(context.given("synthetic")["x"]) == ["1", "no number"]
+    assert list(context.given("synthetic").columns) == ["c", "x", "more"]
+
+
+def test_given_rows_are_noted_as_their_role():
+    @shared
+    def n_given(context):
+        return len(context.given("synthetic"))
+
+    context = Context.of(pd.DataFrame({"x": [1.0]}))
+    assert n_given(context.with_synthetic(pd.DataFrame({"x": [1.0, 2.0]}))) == 2
+    assert n_given(context.with_synthetic(pd.DataFrame({"x": [1.0] * 3}))) == 3
+
+
+def test_given_rows_are_not_pickled():
+    context = Context.of(pd.DataFrame({"x": [8675309.25, 1.0]}))
+    assert b"8675309" not in pickle.dumps(context)
+    with pytest.raises(NotRememberedError):
+        pickle.loads(pickle.dumps(context)).given("train")
+
+
+def test_lenient_reading_counts_what_is_absent_as_empty():
+    train = pd.DataFrame({"x": [1.0, 2.0], "c": ["a", "b"], "d": [True, False]})
+    context = Context.of(train).with_synthetic(pd.DataFrame({"d": ["what", "ever"]}), lenient=True)
+    assert context.synthetic.isna().all().all()
+    told = " ".join(str(notice) for notice in context.notices)
+    assert "lacks columns of train, which count as empty: x, c" in told
+    assert "cells of another type, counted as missing: d (2 cells)" in told
+
+
+def test_the_holdout_in_place_keeps_what_was_given():
+    train = pd.DataFrame({"x": [1, 2, 3, 4]})
+    context = Context.of(train, train + 1).with_synthetic(train)
+    placed = holdout_in_place(context, 2)
+    assert placed.given("synthetic").dtypes["x"] == "int64"
+    assert list(placed.given("synthetic")["x"]) == list(placed.synthetic["x"])

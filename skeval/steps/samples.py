@@ -43,13 +43,17 @@ def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame
 @shared
 def holdout_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context in which `n_rows` of the holdout stand in the synthetic place."""
-    return context.standing_in(sampled(context.holdout, n_rows, seed))
+    rows, given = (sampled(t, n_rows, seed) for t in (context.holdout, context.given("holdout")))
+    return context.standing_in(rows, given)
 
 
 @shared
 def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context with `n_rows` of the synthetic rows."""
-    return context.standing_in(sampled(context.synthetic, n_rows, seed))
+    rows, given = (
+        sampled(t, n_rows, seed) for t in (context.synthetic, context.given("synthetic"))
+    )
+    return context.standing_in(rows, given)
 
 
 def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
