@@ -8,6 +8,7 @@ from skeval.privacy.disclosure import KAnonymity, ReplicatedUniques
 from skeval.privacy.distances import NNDistanceDistributions
 from skeval.privacy.diversity import LDiversity, TCloseness
 from skeval.privacy.identifiability import EpsilonIdentifiability
+from skeval.privacy.mda import MinimumDistanceAccumulation
 from skeval.privacy.presence import DeltaPresence, KMap
 from skeval.privacy.proximity import PrivacyScore
 
@@ -20,6 +21,7 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "LDiversity",
+    "MinimumDistanceAccumulation",
     "NNAAPrivacyLoss",
     "NNDistanceDistributions",
     "NearestNeighborAdversarialAccuracy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
+from skeval.reporting.accumulation import MDADisplay
 from skeval.reporting.distances import DistancesDisplay, ProximityDisplay
 from skeval.reporting.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.drawing import Display, Drawing
@@ -16,6 +17,7 @@ __all__ = [
     "ColumnScoresDisplay",
     "Display",
     "DistancesDisplay",
+    "MDADisplay",
     "MarginalDisplay",
     "PairDisplay",
     "PhikMatricesDisplay",
@@ -30,6 +32,7 @@ __all__ = [
 _OF_RESULTS: dict[str, tuple[type[Drawing], tuple[str, ...]]] = {
     "ColumnScoresDisplay": (ColumnScoresDisplay, ("columns",)),
     "DistancesDisplay": (DistancesDisplay, ("histogram",)),
+    "MDADisplay": (MDADisplay, ("curve", "thresholds")),
     "PhikMatricesDisplay": (PhikMatricesDisplay, ("names", "train", "synthetic", "difference")),
     "ProximityDisplay": (ProximityDisplay, ("histogram", "threshold")),
     "SimilarityMatrixDisplay": (SimilarityMatrixDisplay, ("names", "matrix")),

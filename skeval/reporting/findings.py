@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from skeval.reporting.sentences import SENTENCES
 from skeval.reporting.summary import raises_alarm
-from skeval.reporting.text import as_float, number, percent
+from skeval.reporting.text import as_float, number
 from skeval.result import Result
 
 __all__ = ["evidence", "finding"]
@@ -51,7 +52,7 @@ def finding(result: Result) -> str:
     """
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
-    say = _SENTENCES.get(result.metric)
+    say = SENTENCES.get(result.metric)
     parts = [
         "" if say is None else say(result),
         _worst(result.details.get("worst")),
@@ -96,67 +97,3 @@ def _verdict(result: Result) -> str:
     if gap >= 0:
         return "As good as fresh real rows."
     return f"Fresh real rows are better by {number(-gap)}."
-
-
-def _ks(result: Result) -> str:
-    n = result.details["n_used"]
-    gap = percent(1.0 - result.value)
-    columns = f"{n} numeric, date and boolean columns"
-    return f"The cumulative curves of {columns} lie {gap} apart at most, in the mean."
-
-
-def _tv(result: Result) -> str:
-    n = result.details["n_used"]
-    return f"{percent(result.value)} of the bars of {n} columns coincide, in the mean."
-
-
-def _similarity(result: Result) -> str:
-    top = number(result.details["ceiling_value"])
-    return (
-        f"Two samples of one population would score {top} at these numbers of rows (the ceiling)."
-    )
-
-
-def _phik(result: Result) -> str:
-    n = f"{result.details['n_used']:,} pairs"
-    change = number(result.value)
-    return f"The association of {n} changes by {change}, in the mean, on a scale from 0 to 1."
-
-
-def _nearest(result: Result) -> str:
-    gap = percent(result.value)
-    return f"The cumulative curves of distances within train and within synthetic lie {gap} apart."
-
-
-def _privacy(result: Result) -> str:
-    p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
-    real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
-    near = f"{p_s} of train rows have a synthetic row within the relative distance"
-    return f"{near} that {p_t} have {real} in."
-
-
-def _overfitting(result: Result) -> str:
-    p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
-    return (
-        f"{p} of synthetic rows are closer to train than to the holdout; {pi} would be by chance."
-    )
-
-
-def _noise(result: Result) -> str:
-    share = percent(
-        as_float(result.details["median_synthetic"]) / as_float(result.details["median_random"])
-    )
-    return f"Synthetic rows are {share} as far from train as rows of random values, in the median."
-
-
-_SENTENCES: dict[str, Callable[[Result], str]] = {
-    "DCRBaselineProtection": _noise,
-    "DCROverfittingProtection": _overfitting,
-    "KSComplement": _ks,
-    "NNDistanceDistributions": _nearest,
-    "PhikMatrixDifference": _phik,
-    "PrivacyScore": _privacy,
-    "SimilarityMatrix": _similarity,
-    "SimilarityScore": _similarity,
-    "TVComplement": _tv,
-}

@@ -31,10 +31,12 @@ _BY_DISPLAY = {
     "columns": "ColumnScoresDisplay",
     "distances": "DistancesDisplay",
     "proximity": "ProximityDisplay",
+    "accumulation": "MDADisplay",
     "phik": "PhikMatricesDisplay",
     "univariate": "SimilarityMatrixDisplay",
     "bivariate": "SimilarityMatrixDisplay",
 }
+_ON_REQUEST = frozenset({"accumulation"})  # of metrics beyond the preset; not missed without them
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def plan(
         section = _section(key, suite_result, columns)
         if section.items or key == "scores":
             made.append(section)
-        else:
+        elif key not in _ON_REQUEST or key in (sections or ()) or _measures(key, suite_result):
             left_out[section.title] = _reason(key, suite_result)
     return Plan(suite_result, tuple(made), left_out)
 
@@ -150,6 +152,11 @@ def _item(name: str, result: Result) -> Item:
     return Item(
         display_of(result), f"{name}: {number(result.value)}{baseline}", finding(result), result
     )
+
+
+def _measures(key: str, suite_result: SuiteResult) -> bool:
+    named = (r.tags.display for r in suite_result.values() if r.tags is not None)
+    return _BY_DISPLAY[key] in named
 
 
 def _reason(key: str, suite_result: SuiteResult) -> str:

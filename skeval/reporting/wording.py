@@ -10,6 +10,7 @@ TITLES = {
     "columns": "Columns one by one",
     "distances": "Distances to the nearest row",
     "proximity": "Proximity of train rows",
+    "accumulation": "Accumulation of nearest distances",
     "phik": "Associations of columns",
     "univariate": "Univariate distributions",
     "bivariate": "Bivariate distributions",
@@ -54,6 +55,12 @@ INTROS = {
             under the threshold that a given share of TTPR does not exceed. A TSPR tail heavier
             than the TTPR tail is a sign of rows copied from train. The last bar holds all greater
             ratios.
+        """,
+        "accumulation": """
+            The share of rows, of train and of the synthetic table, whose nearest row of the other
+            lies within a distance, as that distance grows. The area left of the threshold is of
+            pairs that are very near: it should not exceed that of the holdout in the synthetic
+            rows' place. The area to the right is of rows that find any row near them.
         """,
         "phik": """
             The phi_k coefficient of each pair of columns, for numbers, dates and categories

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom
 
-__all__ = ["Relabelled", "quantile_p_value", "relabelling_test", "share_p_value"]
+__all__ = ["NOISE", "Relabelled", "quantile_p_value", "relabelling_test", "share_p_value"]
 
 _BLOCK = 2**21  # labels held at once
-_NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
+NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def relabelling_test(
         for column in range(n):
             shuffled[:, column] = rng.permutation(labels)
         draws[start : start + n] = statistic(shuffled)
-    n_reached = int((draws >= observed - _NOISE).sum())
+    n_reached = int((draws >= observed - NOISE).sum())
     return Relabelled(
         observed, float(draws.mean()), float(draws.std()), (1 + n_reached) / (n_permutations + 1)
     )

@@ -15,7 +15,8 @@ from skeval.steps.neighbors import (
     reference_index,
     rows_of,
 )
-from skeval.steps.pools import NearLists, pool_index, pooled_lists, pooled_masses
+from skeval.steps.pools import LONGEST, NearLists, pool_index, pooled_lists, pooled_masses
+from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
 from skeval.steps.samples import (
     ColumnChoice,
     chosen_columns,
@@ -26,17 +27,22 @@ from skeval.steps.samples import (
     sampled,
     synthetic_sample,
 )
+from skeval.steps.sorted import finite_values, sorted_values
 
 __all__ = [
+    "LONGEST",
     "ColumnChoice",
     "Index",
     "NearLists",
+    "RelabelledNearest",
     "as_matrix",
     "cells",
     "chosen_columns",
     "codes",
     "column_key",
+    "contrast_test",
     "encoded",
+    "finite_values",
     "gower_engine",
     "histogram",
     "holdout_in_place",
@@ -51,8 +57,10 @@ __all__ = [
     "preprocessor",
     "ranges",
     "reference_index",
+    "relabelled_nearest",
     "rows_of",
     "sample_positions",
     "sampled",
+    "sorted_values",
     "synthetic_sample",
 ]

@@ -154,6 +154,23 @@ class Index:
         distances, indices = self.search.kneighbors(None, k_found)
         return _cut(*self._exact(self.rows, distances, indices), radius)
 
+    def others(
+        self, positions: np.ndarray, k: int, radius: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k nearest other rows of some of the rows, within the radius of each."""
+        rows = self.rows[positions]
+        if is_gower(self.space):
+            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(
+                rows, k, exclude=positions, radius=radius
+            )
+            return found
+        k_found = min(k, len(self.rows) - 1) + 1
+        distances, indices = self._exact(rows, *self.search.kneighbors(rows, k_found))
+        own = indices == positions[:, None]
+        own[~own.any(axis=1), -1] = True  # more duplicates than neighbours asked for
+        shape = (len(rows), k_found - 1)
+        return _cut(distances[~own].reshape(shape), indices[~own].reshape(shape), radius)
+
     def _exact(
         self, queries: np.ndarray, distances: np.ndarray, indices: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from skeval.context import Context, shared
 from skeval.steps.neighbors import Index, encoded, index_of, rows_of
 from skeval.steps.samples import ColumnChoice
 
-__all__ = ["NearLists", "pool_index", "pooled_lists", "pooled_masses"]
+__all__ = ["LONGEST", "NearLists", "pool_index", "pooled_lists", "pooled_masses"]
 
 LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import fisher_exact
+from scipy.spatial.distance import cdist
 
+from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
+from skeval.privacy import authenticity
 from skeval.privacy.authenticity import Authenticity
+from skeval.steps import relabelled_nearest
 
 
 def column(*values):
@@ -37,11 +40,38 @@ def test_wine(wine, name, value):
     assert result.details["ratio"] == pytest.approx(value / 0.516854, abs=1e-5)
 
 
-def test_p_value_is_fishers_test_of_the_shares(wine):
-    result = Authenticity().fit(wine.train, wine.holdout).evaluate(wine.gauss)
-    n, m = round(result.value * 89), round(result.baseline * 89)
-    expected = fisher_exact([[89 - n, n], [89 - m, m]], "greater").pvalue
-    assert result.p_value == pytest.approx(expected)
+def brute_authentic(pool, synthetic, labels):
+    """Share of synthetic rows that are authentic with respect to the labelled rows."""
+    across, within = cdist(synthetic, pool[labels]), cdist(pool[labels], pool[labels])
+    np.fill_diagonal(within, np.inf)
+    return np.mean(across.min(axis=1) > within.min(axis=1)[across.argmin(axis=1)])
+
+
+@pytest.mark.parametrize("space", ["gower", "euclidean"])
+def test_relabelled_contrast_is_brute_force(monkeypatch, space):
+    train, holdout = column(*range(8)) ** 2.1, column(*range(3, 9)) ** 1.7
+    synthetic = column(*np.random.default_rng(0).uniform(0, 50, 30))
+    seen = []
+    test = authenticity.contrast_test
+    monkeypatch.setattr(authenticity, "contrast_test", lambda c: seen.append(c) or test(c))
+    context = Context.of(train, holdout).with_synthetic(synthetic)
+    metric = Authenticity(50, space=space).fit_context(context.real)
+    result = metric.evaluate_context(context)
+    pool, rows = pd.concat([train, holdout]).to_numpy(), synthetic.to_numpy()
+    labels = relabelled_nearest(context, space, None, 50, 0).labels
+    expected = [
+        brute_authentic(pool, rows, ~mine) - brute_authentic(pool, rows, mine) for mine in labels
+    ]
+    np.testing.assert_allclose(seen[0], expected, atol=1e-12)
+    assert result.details["on_holdout"] - result.value == pytest.approx(expected[0])
+
+
+def test_a_generator_that_shrinks_is_no_leak():
+    # rows drawn from the middle of the population lie near to train, and as near to the holdout
+    train, holdout, synthetic = normal(200, 0), normal(200, 1), 0.7 * normal(200, 2)
+    result = Authenticity().fit(train, holdout).evaluate(synthetic)
+    assert result.value < result.baseline
+    assert result.p_value > 0.05
 
 
 def test_fresh_rows_score_what_the_dimension_gives():

@@ -1,0 +1,12 @@
+"""One sentence for each metric: what it found, for a reader who does not know it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skeval.reporting.sentences import fidelity, privacy
+from skeval.result import Result
+
+__all__ = ["SENTENCES"]
+
+SENTENCES: dict[str, Callable[[Result], str]] = {**fidelity.SENTENCES, **privacy.SENTENCES}

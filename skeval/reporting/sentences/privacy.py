@@ -1,0 +1,121 @@
+"""What the privacy metrics found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skeval.reporting.text import as_float, number, percent
+from skeval.result import Result
+
+__all__ = ["SENTENCES"]
+
+
+def _privacy(result: Result) -> str:
+    p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
+    real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
+    near = f"{p_s} of train rows have a synthetic row within the relative distance"
+    return f"{near} that {p_t} have {real} in."
+
+
+def _overfitting(result: Result) -> str:
+    p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
+    return (
+        f"{p} of synthetic rows are closer to train than to the holdout; {pi} would be by chance."
+    )
+
+
+def _noise(result: Result) -> str:
+    share = percent(
+        as_float(result.details["median_synthetic"]) / as_float(result.details["median_random"])
+    )
+    return f"Synthetic rows are {share} as far from train as rows of random values, in the median."
+
+
+def _authentic(result: Result) -> str:
+    fresh = (
+        "" if result.baseline is None else f"; {percent(1.0 - result.baseline)} of holdout rows are"
+    )
+    return (
+        f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row as its "
+        f"nearest other train row, or nearer{fresh}."
+    )
+
+
+def _identifiable(result: Result) -> str:
+    without = ""
+    if result.baseline is not None:
+        without = f"; {percent(result.baseline)} would if none was learnt"
+    return (
+        f"{percent(result.value)} of train rows have a synthetic row nearer than any other train "
+        f"row{without}."
+    )
+
+
+def _loss(result: Result) -> str:
+    on_train, on_holdout = (percent(result.details[f"on_{role}"]) for role in ("train", "holdout"))
+    return (
+        f"Neighbours tell synthetic rows from train rows {on_train} of the time, from holdout rows "
+        f"{on_holdout}."
+    )
+
+
+def _k_anonymous(result: Result) -> str:
+    return (
+        f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}; "
+        f"{percent(result.details['uniques'])} of rows are alone in theirs."
+    )
+
+
+def _diverse(result: Result) -> str:
+    return f"The least diverse class of rows has {result.value:.3g} values of a sensitive column."
+
+
+def _close(result: Result) -> str:
+    return (
+        f"In some class of rows a sensitive column lies {percent(result.value)} apart from its "
+        "distribution in the whole table."
+    )
+
+
+def _k_mapped(result: Result) -> str:
+    return (
+        f"The rarest released combination of quasi-identifiers fits {result.value:.0f} real rows."
+    )
+
+
+def _present(result: Result) -> str:
+    low, high = (percent(share) for share in result.details["range"])
+    prior = percent(result.details["prior"])
+    return f"Given the release, a person was in train with {low} to {high}; before it, {prior}."
+
+
+def _replicated(result: Result) -> str:
+    return (
+        f"{percent(result.value)} of train rows are alone with their quasi-identifiers and have "
+        "exactly one synthetic row with the same."
+    )
+
+
+def _accumulated(result: Result) -> str:
+    fresh = "" if result.baseline is None else f"; holdout rows fill {percent(result.baseline)}"
+    return (
+        f"Nearest rows fill {percent(result.value)} of the area under the curve left of "
+        f"{number(as_float(result.details['threshold']))}{fresh}."
+    )
+
+
+SENTENCES: dict[str, Callable[[Result], str]] = {
+    "Authenticity": _authentic,
+    "DCRBaselineProtection": _noise,
+    "DCROverfittingProtection": _overfitting,
+    "DeltaPresence": _present,
+    "EpsilonIdentifiability": _identifiable,
+    "KAnonymity": _k_anonymous,
+    "KMap": _k_mapped,
+    "LDiversity": _diverse,
+    "MinimumDistanceAccumulation": _accumulated,
+    "NNAAPrivacyLoss": _loss,
+    "PrivacyScore": _privacy,
+    "ReplicatedUniques": _replicated,
+    "TCloseness": _close,
+}
