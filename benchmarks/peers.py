@@ -1,10 +1,15 @@
-"""Side by side with sdmetrics on the same tables in one run: values and times, as ratios.
+"""Side by side with sdmetrics and syntheval on the same tables in one run: values, times, reasons.
 
-    python benchmarks/peers.py --peer-python PYTHON [--rows 5000]
+    python benchmarks/peers.py [--rows 5000] [--copied 0.1] [--only syntheval]
+        [--sdmetrics-python PYTHON] [--syntheval-python PYTHON]
 
-PYTHON is the interpreter of an environment that has sdmetrics, which pins pandas below 3 and
-therefore gets an environment of its own: python -m venv peer && peer/bin/pip install sdmetrics.
-Without it, the script makes one in a temporary folder.
+PYTHON is the interpreter of an environment that has the peer. sdmetrics holds pandas below 3, so
+each peer has an environment of its own; where none is named, one is made in a temporary folder,
+with the versions below. A share of the synthetic rows, `--copied`, are train rows, so that there is
+something to find.
+
+Times are wall seconds: theirs of one call after one on 50 rows, ours the median of five calls of
+fit and evaluate (baseline, interval and p-value included) after one. The ratio is theirs over ours.
 """
 
 from __future__ import annotations
@@ -16,106 +21,313 @@ import sys
 import tempfile
 import time
 import venv
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from statistics import median
 
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from skeval import Metric, MetricSuite, Result
 from skeval.datasets import make_census
 from skeval.generators import GaussianCopula
-from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
+from skeval.privacy import (
+    NNDR,
+    DCRBaselineProtection,
+    DCROverfittingProtection,
+    DCRPercentile,
+    EpsilonIdentifiability,
+    HittingRate,
+    HoldoutDistanceRatio,
+    NearestNeighborAdversarialAccuracy,
+    NewRowShare,
+    NNAAPrivacyLoss,
+)
 
-PEER = """
-import json, sys, time
-import pandas as pd
-from sdmetrics.single_table import DCRBaselineProtection, DCROverfittingProtection
-train, holdout, synthetic = (pd.read_csv(path) for path in sys.argv[1:4])
-numeric = set(json.loads(sys.argv[4]))
-columns = {c: {"sdtype": "numerical" if c in numeric else "categorical"} for c in train}
-metadata = {"tables": {"table": {"columns": columns}}, "relationships": []}
-found = {}
-start = time.perf_counter()
-found["DCROverfittingProtection"] = DCROverfittingProtection.compute_breakdown(
-    real_training_data=train, synthetic_data=synthetic, real_validation_data=holdout,
-    metadata=metadata, table_name="table")
-between = time.perf_counter()
-found["DCRBaselineProtection"] = DCRBaselineProtection.compute_breakdown(
-    real_data=train, synthetic_data=synthetic, metadata=metadata, table_name="table")
-end = time.perf_counter()
-scores = {name: value["score"] for name, value in found.items()}
-print(json.dumps({"scores": scores, "seconds": {
-    "DCROverfittingProtection": between - start, "DCRBaselineProtection": end - between}}))
-"""
-
-
-def ours(tables, metric, repeats=5):
-    """Return the score and the median seconds of fit and score, after one warm-up."""
-    train, holdout, synthetic = tables
-    seconds = []
-    for _ in range(repeats + 1):
-        start = time.perf_counter()
-        score = metric.fit(train, holdout).score(synthetic)
-        seconds.append(time.perf_counter() - start)
-    return score, median(seconds[1:])
+PEERS = {"sdmetrics": ["sdmetrics==0.32.0"], "syntheval": ["syntheval==1.7.3"]}
+NOTES = {
+    "sdmetrics": "Distances: the mean over columns of capped differences, as ours.",
+    "syntheval": "Distances: the mean over columns of differences, as ours; but the ranges of "
+    "numbers are those of all three tables, ours those of train and holdout, so that values part "
+    "where synthetic rows leave the real range. Where the synthetic table equals train row by row, "
+    "theirs takes it for train and leaves each row's own copy out: mDCR is 1 then, eps_risk 0.",
+}
+REPEATS = 5
 
 
-def peers(python, tables, folder):
-    """Return what sdmetrics scores on the same tables, and its seconds."""
-    paths = [str(folder / f"{name}.csv") for name in ("train", "holdout", "synthetic")]
+def detail(name: str) -> Callable[[Result], float]:
+    """Return what reads one of a result's details."""
+    return lambda result: result.details[name]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A number of ours: a metric, what is read of its result, and which tables it is fitted on."""
+
+    metric: Metric
+    read: Callable[[Result], float] = attrgetter("value")
+    holdout: bool = True
+
+    def of(self, train, holdout, synthetic):
+        """Return the number, and the median seconds of fit and evaluate."""
+        seconds = []
+        for _ in range(REPEATS + 1):
+            start = time.perf_counter()
+            self.metric.fit(train, holdout if self.holdout else None)
+            result = self.metric.evaluate(synthetic)
+            seconds.append(time.perf_counter() - start)
+        return self.read(result), median(seconds[1:])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A number of a peer's beside ours, ours in the setting that gives theirs, and the reason."""
+
+    peer: str
+    metric: str
+    number: str
+    ours: Ours
+    alike: Ours | None
+    reason: str
+
+
+def nndr_contrast(train, holdout, synthetic):
+    """Return the mean ratio of holdout rows less that of train rows, among synthetic rows."""
+    metric = NNDR(query="train")
+    means = [
+        metric.fit(*real).evaluate(synthetic).details["mean"]
+        for real in ((holdout, train), (train, holdout))
+    ]
+    return means[0] - means[1]
+
+
+PAIRS = (
+    Pair(
+        "sdmetrics",
+        "DCROverfittingProtection",
+        "value",
+        Ours(DCROverfittingProtection()),
+        Ours(DCROverfittingProtection("holdout", "reference")),
+        "Theirs takes the ranges of numbers from train for distances to train and from the holdout "
+        "for distances to the holdout, two scales, and counts ties as closer to the holdout. Ours "
+        "has one scale and divides ties over all nearest rows.",
+    ),
+    Pair(
+        "sdmetrics",
+        "DCRBaselineProtection",
+        "value",
+        Ours(DCRBaselineProtection()),
+        Ours(DCRBaselineProtection(n_random_repeats=1), holdout=False),
+        "Theirs draws random rows once, without a seed unless a private attribute is set; ours is "
+        "the mean over five seeded draws. The two agree up to the draw.",
+    ),
+    Pair(
+        "sdmetrics",
+        "NewRowSynthesis",
+        "value",
+        Ours(NewRowShare()),
+        Ours(NewRowShare()),
+        "The same definition. Ours leaves a slack of a billionth at the bound of the tolerance.",
+    ),
+    Pair(
+        "syntheval",
+        "dcr",
+        "mDCR",
+        Ours(HoldoutDistanceRatio()),
+        Ours(DCRPercentile(50, "train_loo"), detail("ratio")),
+        "Both divide the median distance from synthetic rows to train: theirs by the median "
+        "distance within train, ours by that from holdout rows to train.",
+    ),
+    Pair(
+        "syntheval",
+        "nndr",
+        "avg",
+        Ours(NNDR()),
+        Ours(NNDR(query="train"), detail("mean")),
+        "Theirs is the mean over train rows, whose neighbours are synthetic; ours the 5th "
+        "percentile over synthetic rows, whose neighbours are train rows: the mean hides a few "
+        "copies. Where both distances are 0, theirs counts 0 and ours 1.",
+    ),
+    Pair(
+        "syntheval",
+        "nndr",
+        "priv_loss",
+        Ours(NNDR(query="train"), lambda result: result.baseline - result.value),
+        None,
+        "Holdout less train: theirs of the means, ours of the 5th percentiles. The means are in "
+        "ours too, as details of a fit on train and one on the holdout: {nndr_contrast:.6f}.",
+    ),
+    Pair(
+        "syntheval",
+        "nnaa",
+        "avg",
+        Ours(NearestNeighborAdversarialAccuracy()),
+        Ours(NearestNeighborAdversarialAccuracy()),
+        "The same definition at equal sizes. Theirs draws samples, without a seed, only where a "
+        "table has twice the rows of the other; ours wherever sizes differ.",
+    ),
+    Pair(
+        "syntheval",
+        "nnaa",
+        "priv_loss",
+        Ours(NNAAPrivacyLoss()),
+        Ours(NNAAPrivacyLoss()),
+        "The same at equal sizes; ours comes with a p-value.",
+    ),
+    Pair(
+        "syntheval",
+        "hit_rate",
+        "hit rate",
+        Ours(HittingRate()),
+        Ours(HittingRate(), holdout=False),
+        "Theirs takes the ranges of train alone, as ours does without a holdout. Numbers exactly "
+        "at the bound of the tolerance are in for ours; for theirs it depends on rounding.",
+    ),
+    Pair(
+        "syntheval",
+        "eps_risk",
+        "eps_risk",
+        Ours(EpsilonIdentifiability()),
+        None,
+        "Theirs weighs columns by 1 / entropy, that of a number after rounding to 0 or 1 of its "
+        "range: skewed columns get weights without bound, while those of categories are brought to "
+        "a mean of 1. Ours weighs columns alike; with feature_weights='entropy', whose entropies "
+        "are of ten quantile bins, it is {entropy:.6f}.",
+    ),
+    Pair(
+        "syntheval",
+        "eps_risk",
+        "priv_loss",
+        Ours(EpsilonIdentifiability(), detail("excess")),
+        None,
+        "Weights as above. Theirs divides the holdout's count by the number of train rows, which "
+        "is right at equal sizes only.",
+    ),
+)
+
+
+def written(tables, folder):
+    """Write the tables and return the arguments of a peer's script."""
+    paths = [folder / f"{name}.csv" for name in ("train", "holdout", "synthetic")]
     for table, path in zip(tables, paths, strict=True):
         table.to_csv(path, index=False)
-    numeric = json.dumps(list(tables[0].select_dtypes("number").columns))
-    command = [python, "-W", "ignore", "-c", PEER, *paths, numeric]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [*map(str, paths), json.dumps(list(tables[0].select_dtypes("number").columns))]
+
+
+def asked(peer, python, arguments):
+    """Return what a peer says of the tables, and its seconds."""
+    script = Path(__file__).with_name(f"peer_{peer}.py")
+    done = subprocess.run([python, script, *arguments], check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def peer_environment(folder):
-    """Make an environment with sdmetrics and return its interpreter."""
-    venv.create(folder / "peer", with_pip=True)
-    python = str(folder / "peer" / "bin" / "python")
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "sdmetrics"], check=True)
+def environment(peer, folder):
+    """Make an environment with a peer and return its interpreter."""
+    venv.create(folder / peer, with_pip=True)
+    programs = folder / peer / ("Scripts" if sys.platform == "win32" else "bin")
+    python = str(programs / "python")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[peer]], check=True)
     return python
+
+
+def made_tables(n_rows, copied):
+    """Return train, holdout, and synthetic rows of which a share is copied from train."""
+    real = make_census(2 * n_rows, random_state=0)
+    train, holdout = real.iloc[:n_rows], real.iloc[n_rows:]
+    synthetic = GaussianCopula().fit(train).sample(n_rows, random_state=0)
+    n_copied = round(copied * n_rows)
+    tables = train, holdout, pd.concat([train.iloc[:n_copied], synthetic.iloc[n_copied:]])
+    return tuple(table.reset_index(drop=True) for table in tables)
+
+
+def compared(pairs, answers, tables):
+    """Return the rows of the table, and the reasons below it."""
+    known = {}  # equal settings are timed once
+
+    def ours(setting):
+        key = repr(setting.metric), setting.holdout, setting.read
+        if key not in known:
+            known[key] = setting.of(*tables)
+        return known[key]
+
+    figures = {
+        "nndr_contrast": nndr_contrast(*tables),
+        "entropy": Ours(EpsilonIdentifiability("entropy")).of(*tables)[0],
+    }
+    for pair in pairs:
+        answer = answers[pair.peer]
+        theirs, seconds = answer["values"][pair.metric][pair.number], answer["seconds"][pair.metric]
+        value, our_seconds = ours(pair.ours)
+        number = "" if pair.number == "value" else f" {pair.number}"
+        yield (
+            (
+                f"{pair.metric}{number}",
+                f"{theirs:.6f}",
+                type(pair.ours.metric).__name__,
+                f"{value:.6f}",
+                "" if pair.alike is None else f"{ours(pair.alike)[0]:.6f}",
+                f"{seconds:.2f}",
+                f"{our_seconds:.3f}",
+                f"{seconds / our_seconds:,.0f}",
+            ),
+            pair.reason.format(**figures),
+        )
+
+
+def suite_seconds(pairs, tables):
+    """Return the seconds of one suite of all our metrics, the median of five after one."""
+    metrics = {repr(pair.ours.metric): pair.ours.metric for pair in pairs}
+    suite = MetricSuite([(f"metric {i}", metric) for i, metric in enumerate(metrics.values())])
+    train, holdout, synthetic = tables
+    seconds = []
+    for _ in range(REPEATS + 1):
+        start = time.perf_counter()
+        suite.fit(train, holdout).evaluate(synthetic)
+        seconds.append(time.perf_counter() - start)
+    return median(seconds[1:])
+
+
+def show(peer, pairs, answers, tables):
+    """Print a peer's table, and the reasons below it."""
+    table = Table(peer, "theirs", "skeval", "ours", "ours as theirs", "s", "our s", "times")
+    for heading in table.columns[1:2] + table.columns[3:]:
+        heading.justify = "right"
+    console, reasons = Console(width=126), []
+    for row, reason in compared(pairs, answers, tables):
+        table.add_row(*row)
+        reasons.append(f"{row[0]}: {reason}")
+    theirs, ours = sum(answers[peer]["seconds"].values()), suite_seconds(pairs, tables)
+    table.add_row(
+        "all", "", "in one suite", "", "", f"{theirs:.2f}", f"{ours:.3f}", f"{theirs / ours:,.0f}"
+    )
+    console.print(f"\n{peer} {answers[peer]['version']}", table)
+    for reason in (NOTES[peer], *reasons):
+        console.print(f"- {reason}", highlight=False)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--peer-python")
+    parser.add_argument("--copied", type=float, default=0.1)
+    parser.add_argument("--only", choices=PEERS, action="append")
+    for peer in PEERS:
+        parser.add_argument(f"--{peer}-python", dest=peer)
     options = parser.parse_args()
-    real = make_census(2 * options.rows, random_state=0)
-    train, holdout = real.iloc[: options.rows], real.iloc[options.rows :]
-    tables = train, holdout, GaussianCopula().fit(train).sample(options.rows, random_state=0)
+    tables = made_tables(options.rows, options.copied)
+    print(
+        f"{options.rows:,} rows of 15 mixed columns in each table, {options.copied:.0%} of the "
+        f"synthetic ones copied from train, Python {sys.version.split()[0]}"
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        peer = peers(options.peer_python or peer_environment(folder), tables, folder)
-    table = Table(
-        "metric", "sdmetrics", "skeval", "skeval as sdmetrics", "seconds", "ours", "times"
-    )
-    compatible = {
-        "DCROverfittingProtection": DCROverfittingProtection("holdout", "reference"),
-        "DCRBaselineProtection": DCRBaselineProtection(n_random_repeats=1),
-    }
-    for metric in (DCROverfittingProtection(), DCRBaselineProtection()):
-        kind = type(metric).__name__
-        score, seconds = ours(tables, metric)
-        same, _ = ours(tables, compatible[kind], repeats=1)
-        theirs = peer["seconds"][kind]
-        table.add_row(
-            kind,
-            f"{peer['scores'][kind]:.6f}",
-            f"{score:.6f}",
-            f"{same:.6f}",
-            f"{theirs:.1f}",
-            f"{seconds:.4f}",
-            f"{theirs / seconds:,.0f}",
-        )
-    console = Console(width=110)
-    console.print(
-        f"{options.rows:,} rows of 15 mixed columns in each table, Python {sys.version.split()[0]}"
-    )
-    console.print(table)
+        arguments = written(tables, folder)
+        for peer in options.only or PEERS:
+            python = getattr(options, peer) or environment(peer, folder)
+            answers = {peer: asked(peer, python, arguments)}
+            show(peer, [pair for pair in PAIRS if pair.peer == peer], answers, tables)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skeval._parameters import Columns, Constraint, check_parameters
+from skeval.blind import shift_notices
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.result import Result
@@ -78,7 +79,11 @@ class Metric(BaseEstimator):
     tags: ClassVar[MetricTags]
     _legal: ClassVar[Mapping[str, Constraint]] = {}
     # train and synthetic are positional: scikit-learn has nothing to route here
-    __metadata_request__fit: ClassVar[dict[str, str]] = {"holdout": UNUSED, "schema": UNUSED}
+    __metadata_request__fit: ClassVar[dict[str, str]] = {
+        "holdout": UNUSED,
+        "schema": UNUSED,
+        "check_holdout": UNUSED,
+    }
 
     context_: Context
 
@@ -88,6 +93,7 @@ class Metric(BaseEstimator):
         holdout: Any = None,
         *,
         schema: TableSchema | Mapping[str, Kind] | None = None,
+        check_holdout: bool = False,
     ) -> Self:
         """Take the real tables.
 
@@ -99,6 +105,10 @@ class Metric(BaseEstimator):
             Real rows of the same population that the generator never saw.
         schema : TableSchema or mapping of str to str, optional
             The kinds of the columns; those not named are inferred from train.
+        check_holdout : bool, default=False
+            Whether to look if train and holdout can be told apart, which makes contrasts of the
+            two void; if so, :class:`~skeval.exceptions.HoldoutShiftWarning` is given. A suite does
+            this once for all its metrics.
 
         Returns
         -------
@@ -115,6 +125,8 @@ class Metric(BaseEstimator):
         """
         self._check_parameters()
         context = Context.of(train, holdout, schema=schema)
+        if check_holdout:
+            context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
         return self.fit_context(context)
@@ -142,19 +154,20 @@ class Metric(BaseEstimator):
         Returns
         -------
         Result
-            The value beside its baseline and interval, aggregates, warnings.
+            The value beside its baseline and interval, aggregates, warnings, among them those that
+            were given of the real tables at fit.
         """
         check_is_fitted(self, "context_")
-        context = self.context_.with_synthetic(synthetic)
+        context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
         result = self.evaluate_context(context)
         result = replace(result, warnings=(*context.notices, *result.warnings))
         result.emit_warnings()
-        return result
+        return replace(result, warnings=(*self.context_.notices, *result.warnings))
 
     def score(self, synthetic: Any) -> float:
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
-        context = self.context_.with_synthetic(synthetic)
+        context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
         result = self._result(context)
         replace(result, warnings=(*context.notices, *result.warnings)).emit_warnings()
         return result.value

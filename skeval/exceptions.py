@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ConstantColumnWarning",
     "DegenerateInputWarning",
+    "HoldoutShiftWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
     "MetricFailedWarning",
@@ -52,6 +53,10 @@ class ConstantColumnWarning(MetricWarning):
 
 class DegenerateInputWarning(MetricWarning):
     """Too few rows or values for the measure; the value is nan or the worst one."""
+
+
+class HoldoutShiftWarning(MetricWarning):
+    """Train and holdout are no samples of one population, so that contrasts of the two are void."""
 
 
 class InvalidValueWarning(MetricWarning):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.base import Metric
+from skeval.blind import shift_notices
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning, SkevalError
 from skeval.result import Result, SuiteResult
@@ -39,6 +40,12 @@ class MetricSuite(_BaseComposition):
     on_error : {"warn", "raise"}, default="warn"
         Whether a metric that raises is reported as failed in its row, with a warning, or ends the
         evaluation.
+    check_holdout : bool, default=True
+        Whether fit looks if train and holdout can be told apart, once for all metrics, where one of
+        them contrasts the two; if so, such contrasts are void and
+        :class:`~skeval.exceptions.HoldoutShiftWarning` is given. It costs a fraction of a second a
+        fit: turn it off where many suites are fitted on the same tables, as in a search over
+        generators.
 
     Attributes
     ----------
@@ -65,6 +72,7 @@ class MetricSuite(_BaseComposition):
     _legal: ClassVar[dict[str, Constraint]] = {
         "n_jobs": Nullable(Interval(int, None, None)),
         "on_error": Options(("warn", "raise")),
+        "check_holdout": Options((True, False)),
     }
 
     def __init__(
@@ -73,10 +81,12 @@ class MetricSuite(_BaseComposition):
         *,
         n_jobs: int | None = None,
         on_error: str = "warn",
+        check_holdout: bool = True,
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
         self.on_error = on_error
+        self.check_holdout = check_holdout
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -105,8 +115,6 @@ class MetricSuite(_BaseComposition):
         """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`."""
         self._check()
         context = Context.of(train, holdout, schema=schema)
-        for notice in context.notices:
-            warnings.warn(notice, stacklevel=2)
         fitted: dict[str, Metric] = {}
         left_out: dict[str, Result] = {}
         for name, metric in self.metrics:
@@ -116,6 +124,10 @@ class MetricSuite(_BaseComposition):
                 left_out[name] = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
             else:
                 fitted[name] = copy.fit_context(context)
+        if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
+            context.notices += shift_notices(context)
+        for notice in context.notices:
+            warnings.warn(notice, stacklevel=2)
         self._names = [name for name, _ in self.metrics]
         self._left_out = left_out
         self.skipped_ = {name: result.error for name, result in left_out.items()}
@@ -138,7 +150,8 @@ class MetricSuite(_BaseComposition):
             In the order of the suite; metrics that were left out or failed say why in `error`.
         """
         check_is_fitted(self, "context_")
-        context = self.context_.with_synthetic(synthetic)
+        lenient = all(metric.tags.lenient for metric in self.metrics_.values())
+        context = self.context_.with_synthetic(synthetic, lenient=lenient)
         done: list[str] = []
         failures: list[MetricFailedWarning] = []
 
@@ -212,8 +225,17 @@ class MetricSuite(_BaseComposition):
         return parallel_block(self.metrics)
 
 
+def _contrasts(metric: Metric) -> bool:
+    """Tell whether a metric's value or test rests on train and holdout being exchangeable."""
+    return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
+
+
 def make_suite(
-    preset: str = "report", *, random_state: int = 0, n_jobs: int | None = None
+    preset: str = "report",
+    *,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    check_holdout: bool = True,
 ) -> MetricSuite:
     """Return a ready suite.
 
@@ -225,6 +247,8 @@ def make_suite(
         Seed of every metric that draws at random.
     n_jobs : int, optional
         Number of threads.
+    check_holdout : bool, default=True
+        Whether fit looks if train and holdout can be told apart; see :class:`MetricSuite`.
 
     Returns
     -------
@@ -265,4 +289,4 @@ def make_suite(
     for _, metric in presets[preset]:
         if "random_state" in metric.get_params():
             metric.set_params(random_state=random_state)
-    return MetricSuite(presets[preset], n_jobs=n_jobs)
+    return MetricSuite(presets[preset], n_jobs=n_jobs, check_holdout=check_holdout)

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skeval.blind
+from skeval import Context, MetricSuite, Result, SuiteResult, make_suite, report
+from skeval.blind import HoldoutShift, holdout_shift
+from skeval.datasets import make_mixed
+from skeval.exceptions import HoldoutShiftWarning, InvalidParameterError, SharedRowsWarning
+from skeval.fidelity import KSComplement
+from skeval.privacy import DCROverfittingProtection, PrivacyScore
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
+SHIFTED = HOLDOUT.assign(age=HOLDOUT["age"] + 15)
+
+
+def suite_of(**settings):
+    return MetricSuite(
+        [("ks", KSComplement()), ("dcr", DCROverfittingProtection()), ("score", PrivacyScore())],
+        **settings,
+    )
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Count how often the classifier is trained."""
+    calls = []
+    separation = skeval.blind.blind_separation
+
+    def counting(*args, **kwargs):
+        calls.append(kwargs["seed"])
+        return separation(*args, **kwargs)
+
+    monkeypatch.setattr(skeval.blind, "blind_separation", counting)
+    return calls
+
+
+def test_exchangeable_tables():
+    shift = holdout_shift(Context.of(TRAIN, HOLDOUT))
+    assert shift == holdout_shift(Context.of(TRAIN, HOLDOUT))
+    assert shift != holdout_shift(Context.of(TRAIN, HOLDOUT), seed=1)
+    assert shift.p_value > 0.01
+    assert 0.3 < shift.auc < 0.7
+    assert (shift.n_train, shift.n_holdout) == (300, 300)
+
+
+def test_a_shifted_number():
+    shift = holdout_shift(Context.of(TRAIN, SHIFTED))
+    assert shift.auc > 0.6
+    assert shift.p_value < 0.001
+
+
+def test_a_category_that_changed_with_time():
+    rng = np.random.default_rng(0)
+    labels = ["card", "cash", "cheque"]
+    earlier, later = (
+        pd.DataFrame({"x": rng.normal(size=400), "paid": rng.choice(labels, 400, p=p)})
+        for p in ([0.4, 0.4, 0.2], [0.7, 0.25, 0.05])
+    )
+    assert holdout_shift(Context.of(earlier, later)).p_value < 0.01
+
+
+def test_dates_of_another_period():
+    dates = pd.date_range("2024-01-01", periods=200, freq="D")
+    x = np.random.default_rng(0).normal(size=200)
+    table = pd.DataFrame({"day": dates, "x": x})
+    first_half, second_half = table.iloc[:100], table.iloc[100:]
+    assert holdout_shift(Context.of(first_half, second_half)).auc == 1.0
+    assert holdout_shift(Context.of(table.iloc[::2], table.iloc[1::2])).p_value > 0.01
+
+
+def test_texts_and_ids_are_not_seen():
+    tables = [
+        pd.DataFrame({"key": [f"{name}{i:05d}" for i in range(200)], "x": rng.normal(size=200)})
+        for name, rng in (("a", np.random.default_rng(0)), ("b", np.random.default_rng(1)))
+    ]
+    context = Context.of(*tables, schema={"key": "id"})
+    assert holdout_shift(context).p_value > 0.01
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        Context.of(TRAIN),
+        Context.of(TRAIN, SHIFTED.iloc[:19]),
+        Context.of(TRAIN.iloc[:19], SHIFTED),
+    ],
+)
+def test_nothing_to_look_at(context):
+    assert holdout_shift(context) is None
+
+
+def test_no_column_to_look_at():
+    tables = [pd.DataFrame({"key": [f"{name}{i}" for i in range(50)]}) for name in "ab"]
+    assert holdout_shift(Context.of(*tables, schema={"key": "id"})) is None
+
+
+def test_rows_that_stand_in_both_tables_are_no_shift():
+    both = pd.concat([TRAIN, HOLDOUT], ignore_index=True)
+    assert holdout_shift(Context.of(TRAIN, both)).p_value > 0.01
+    assert holdout_shift(Context.of(TRAIN, TRAIN)).p_value > 0.01
+
+
+def test_of_large_tables_a_part_is_looked_at():
+    x = np.random.default_rng(0).normal(size=(24_000, 2))
+    tables = [pd.DataFrame(rows, columns=["x", "y"]) for rows in (x[:12_000], x[12_000:])]
+    shift = holdout_shift(Context.of(*tables))
+    assert (shift.n_train, shift.n_holdout) == (10_000, 10_000)
+    assert shift.p_value > 0.01
+
+
+def test_a_suite_looks_once_for_all_metrics_and_tables(looks):
+    suite = suite_of().fit(TRAIN, HOLDOUT)
+    for rows in (SYNTHETIC, SYNTHETIC.iloc[::-1]):
+        assert suite.evaluate(rows).notices == ()
+    assert looks == [0]
+    assert isinstance(holdout_shift(suite.context_), HoldoutShift)
+    assert looks == [0]
+
+
+def test_a_suite_warns_once_and_its_results_say_so(tmp_path):
+    suite = suite_of()
+    with pytest.warns(HoldoutShiftWarning, match="no samples of one population") as caught:
+        suite.fit(TRAIN, SHIFTED)
+    assert len(caught) == 1
+    result = suite.evaluate(SYNTHETIC)  # warnings are errors: it is not said again
+    assert [type(notice) for notice in result.notices] == [HoldoutShiftWarning]
+    assert "AUC 0." in str(result.notices[0])
+    result.to_json(tmp_path / "scores.json")
+    again = SuiteResult.from_json(tmp_path / "scores.json")
+    assert [type(notice) for notice in again.notices] == [HoldoutShiftWarning]
+    assert str(again.notices[0]) == str(result.notices[0])
+
+
+def test_the_check_changes_no_value():
+    with pytest.warns(HoldoutShiftWarning):
+        checked = suite_of().fit(TRAIN, SHIFTED).evaluate(SYNTHETIC)
+    unchecked = suite_of(check_holdout=False).fit(TRAIN, SHIFTED).evaluate(SYNTHETIC)
+    assert unchecked.notices == ()
+    assert {name: r.value for name, r in checked.items()} == {
+        name: r.value for name, r in unchecked.items()
+    }
+
+
+def test_it_can_be_turned_off(looks):
+    make_suite("privacy", check_holdout=False).fit(TRAIN, SHIFTED)
+    suite = suite_of().set_params(check_holdout=False).fit(TRAIN, SHIFTED)
+    DCROverfittingProtection().fit(TRAIN, SHIFTED)
+    assert looks == []
+    assert not suite.get_params()["check_holdout"]
+    with pytest.raises(InvalidParameterError, match="check_holdout must be True or False"):
+        suite_of(check_holdout=2).fit(TRAIN, HOLDOUT)
+
+
+def test_a_suite_that_contrasts_nothing_does_not_look(looks):
+    MetricSuite([("ks", KSComplement())]).fit(TRAIN, SHIFTED)
+    make_suite("privacy").fit(TRAIN)
+    assert looks == []
+
+
+def test_a_metric_looks_if_asked(looks):
+    metric = DCROverfittingProtection()
+    with pytest.warns(HoldoutShiftWarning) as caught:
+        metric.fit(TRAIN, SHIFTED, check_holdout=True)
+    assert len(caught) == len(looks) == 1
+    result = metric.evaluate(SYNTHETIC)  # said once, and kept
+    assert [type(warning) for warning in result.warnings] == [HoldoutShiftWarning]
+    again = Result.from_dict(json.loads(result.to_json()))
+    assert [type(warning) for warning in again.warnings] == [HoldoutShiftWarning]
+    assert metric.fit(TRAIN, HOLDOUT, check_holdout=True).evaluate(SYNTHETIC).warnings == ()
+
+
+def test_a_metric_that_needs_no_holdout_may_be_asked_too():
+    result = KSComplement().fit(TRAIN, check_holdout=True).evaluate(SYNTHETIC)
+    assert result.warnings == ()
+
+
+def test_results_keep_what_was_said_of_the_real_tables():
+    shared = pd.concat([HOLDOUT, TRAIN.iloc[:30]], ignore_index=True)
+    metric = DCROverfittingProtection()
+    with pytest.warns(SharedRowsWarning):
+        metric.fit(TRAIN, shared)
+    result = metric.evaluate(SYNTHETIC)
+    assert [type(warning) for warning in result.warnings] == [SharedRowsWarning]
+
+
+@pytest.mark.parametrize("ending", ["html", "pdf"])
+def test_the_report_says_so(tmp_path, ending):
+    path = tmp_path / f"report.{ending}"
+    with pytest.warns(HoldoutShiftWarning):
+        report(TRAIN, SHIFTED, SYNTHETIC, path, columns=["age"], suite=suite_of())
+    if ending == "html":
+        text = path.read_text(encoding="utf-8")
+    else:
+        from pypdf import PdfReader
+
+        text = " ".join(page.extract_text() for page in PdfReader(path).pages)
+    assert "Train and holdout are no samples of one population" in " ".join(text.split())
