@@ -183,14 +183,15 @@ def demo(
 @app.command(name="list")
 def list_metrics() -> None:
     """List the metrics, one line each."""
-    from skeval import fidelity, privacy
+    from skeval import diagnostic, fidelity, privacy
 
+    modules = (diagnostic, fidelity, privacy)
+    kinds = {name: getattr(module, name) for module in modules for name in module.__all__}
+    width = max(map(len, kinds)) + 2
     console = Console(soft_wrap=True, highlight=False)
-    for module in (fidelity, privacy):
-        for name in module.__all__:
-            kind = getattr(module, name)
-            line = (kind.__doc__ or "").strip().splitlines()[0]
-            console.print(f"{name:26}{kind.tags.aspect:10}{line}", markup=False)
+    for name, kind in kinds.items():
+        line = (kind.__doc__ or "").strip().splitlines()[0]
+        console.print(f"{name:{width}}{kind.tags.aspect:12}{line}", markup=False)
 
 
 def _version(shown: bool) -> None:

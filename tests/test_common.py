@@ -9,7 +9,7 @@ import pytest
 import skeval
 from skeval import Metric, parametrize_with_metric_checks
 
-PACKAGES = ("fidelity", "privacy")
+PACKAGES = ("diagnostic", "fidelity", "privacy")
 
 
 def exported() -> list[Metric]:

@@ -13,7 +13,7 @@ from skeval.datasets import make_mixed
 from skeval.reporting.findings import finding
 from skeval.reporting.sentences import SENTENCES
 
-PACKAGES = ("fidelity", "privacy")
+PACKAGES = ("diagnostic", "fidelity", "privacy")
 
 
 def exported() -> list[type[Metric]]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skeval.reporting.sentences import fidelity, privacy
+from skeval.reporting.sentences import diagnostic, fidelity, privacy
 from skeval.result import Result
 
 __all__ = ["SENTENCES"]
 
-SENTENCES: dict[str, Callable[[Result], str]] = {**fidelity.SENTENCES, **privacy.SENTENCES}
+SENTENCES: dict[str, Callable[[Result], str]] = {
+    **diagnostic.SENTENCES,
+    **fidelity.SENTENCES,
+    **privacy.SENTENCES,
+}

@@ -1,0 +1,355 @@
+"""Do synthetic cells keep to what train allows: its ranges and its categories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skeval._aggregate import mean_of_columns
+from skeval._parameters import Columns, Options
+from skeval._reading import read_column, with_real_levels
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.diagnostic._columns import (
+    ByColumn,
+    check_names,
+    columns_of,
+    empty_notices,
+    extent,
+    lacks,
+    level_counts,
+    unreadable,
+)
+from skeval.exceptions import InvalidParameterError
+from skeval.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.result import Result
+from skeval.stats.adherence import ShareTally
+from skeval.tags import MetricTags
+
+__all__ = ["BoundaryAdherence", "CategoryAdherence"]
+
+_TAGS = MetricTags(
+    "diagnostic",
+    greater_is_better=True,
+    bounds=(0.0, 1.0),
+    display="ColumnScoresDisplay",
+    lenient=True,
+)
+
+
+class Judged(NamedTuple):
+    """What a rule says of one column's synthetic cells.
+
+    Attributes
+    ----------
+    valid : ndarray of shape (n_rows,), bool
+        Which cells keep the rule.
+    counted : ndarray of shape (n_rows,), bool, or None
+        Which cells count; None for all.
+    violations : dict of str to int
+        Number of cells that break the rule, by how.
+    """
+
+    valid: np.ndarray
+    counted: np.ndarray | None
+    violations: dict[str, int]
+
+
+def _adherence(
+    context: Context, names: Sequence[str], judge: Callable[[str], Judged | None]
+) -> Result:
+    """Return the mean share of valid cells; `judge` gives None where train leaves the rule open."""
+    n_rows = context.n_rows("synthetic")
+    tally, nothing = ShareTally(n_rows), np.zeros(n_rows, dtype=bool)
+    open_rules, gone, violations = [], [], {}
+    for name in names:
+        judged = judge(name)
+        if judged is None:
+            open_rules.append(name)
+        elif lacks(context, name):
+            tally.add(name, nothing)
+            violations[name] = {"absent": n_rows}
+        elif judged.counted is not None and not judged.counted.any():
+            tally.add(name, nothing)
+            gone.append(name)
+        else:
+            tally.add(name, judged.valid, judged.counted)
+            violations[name] = {how: n for how, n in judged.violations.items() if n}
+    result = mean_of_columns(
+        {name: tally.shares.get(name, np.nan) for name in names},
+        n_total=len(context.schema.kinds),
+        warnings=empty_notices(open_rules, gone),
+        intervals=tally.intervals,
+        violations={name: found for name, found in violations.items() if found},
+    )
+    return replace(result, interval=tally.interval())
+
+
+def _allows_missing(context: Context, column: str, nullable: bool | str) -> bool:
+    if nullable == "auto":
+        return bool(context.train[column].isna().any())
+    return bool(nullable)
+
+
+class BoundaryAdherence(Metric):
+    """Share of synthetic numbers and dates within train's range: 1 if all are, 0 if none is.
+
+    An age of 340 or a date of birth in the year 1600 shows at once that no real row looks like
+    this. Each number and date column of the synthetic table is held to the least and the greatest
+    value that train has in it, or to bounds that its meaning sets; the value is the mean over the
+    columns.
+
+    Parameters
+    ----------
+    lower, upper : mapping of str to number or date, default=None
+        Bounds of columns by name, inclusive: numbers, dates, or strings that read as such.
+        Columns not named keep those of train.
+    nullable : {"auto", True, False}, default="auto"
+        Whether a cell may be missing: where train has missing cells in the column, always, or
+        never. Missing cells that are allowed are left out, others count as outside.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first so many, or these; only number and date columns
+        count.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a bound is of no number or date column, cannot be read, or lies beyond the other.
+
+    Notes
+    -----
+    Cells that cannot be read as the column's kind, and infinite ones, are outside. A column that
+    synthetic lacks scores 0; so does one without any value where train has some. How cells are
+    outside is counted in ``details["violations"]``, column by column; the bounds themselves, which
+    are cells of train, are nowhere in the result.
+
+    A table of fresh real rows scores (n - 1) / (n + 1) in the mean over continuous columns of n
+    train rows, not 1. A table whose values never leave train's range by construction scores 1,
+    which says nothing of how well they are spread: see :class:`RangeCoverage`. The interval of a
+    column is Wilson's; that of the mean takes rows, not cells, as independent. Both hold for
+    further rows of the same generator against the same train.
+
+    References
+    ----------
+    Published under this name by SDMetrics, column by column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import BoundaryAdherence
+    >>> train, synthetic = pd.DataFrame({"x": [1, 2, 3, 4]}), pd.DataFrame({"x": [2, 3, 4, 5]})
+    >>> BoundaryAdherence().fit(train).score(synthetic)
+    0.75
+    >>> BoundaryAdherence(upper={"x": 10}).fit(train).score(synthetic)
+    1.0
+    """
+
+    tags = _TAGS
+    _legal = {
+        "lower": ByColumn("numbers or dates", lambda bound: _is_value(bound)),
+        "upper": ByColumn("numbers or dates", lambda bound: _is_value(bound)),
+        "nullable": Options(("auto", True, False)),
+        "columns": Columns(),
+    }
+
+    def __init__(
+        self,
+        lower: Mapping[str, Any] | None = None,
+        upper: Mapping[str, Any] | None = None,
+        nullable: bool | str = "auto",
+        columns: int | list[str] | None = None,
+    ) -> None:
+        self.lower = lower
+        self.upper = upper
+        self.nullable = nullable
+        self.columns = columns
+
+    def _prepare(self, context: Context) -> None:
+        own = context.schema.columns(*NUMERIC)
+        check_names("lower", self.lower or (), own)
+        check_names("upper", self.upper or (), own)
+        for name in {**(self.lower or {}), **(self.upper or {})}:
+            low, high = self._bounds(context, name)
+            given = name in (self.lower or {}) and name in (self.upper or {})
+            if given and low > high:
+                raise InvalidParameterError(
+                    f"BoundaryAdherence: the lower bound of {name} lies above its upper bound."
+                )
+
+    def _compute(self, context: Context) -> Result:
+        names = columns_of(context, self.columns, NUMERIC)
+        return _adherence(context, names, lambda name: self._judge(context, name))
+
+    def _bounds(self, context: Context, column: str) -> tuple[float, float]:
+        low, high = extent(context, "train", column)
+        if column in (self.lower or {}):
+            low = _bound(context, column, (self.lower or {})[column])
+        if column in (self.upper or {}):
+            high = _bound(context, column, (self.upper or {})[column])
+        return low, high
+
+    def _judge(self, context: Context, column: str) -> Judged | None:
+        low, high = self._bounds(context, column)
+        if np.isnan(low) or np.isnan(high):
+            return None
+        values = numbers(context.synthetic[[column]]).ravel()
+        invalid = unreadable(context, column)
+        missing = np.isnan(values) & ~invalid
+        below, above = values < low, values > high
+        nullable = _allows_missing(context, column, self.nullable)
+        counts = {
+            "below": int(below.sum()),
+            "above": int(above.sum()),
+            "missing": 0 if nullable else int(missing.sum()),
+            "unreadable": int(invalid.sum()),
+        }
+        return Judged((values >= low) & (values <= high), ~missing if nullable else None, counts)
+
+
+def _is_value(bound: object) -> bool:
+    return bool(pd.api.types.is_scalar(bound)) and not pd.isna(bound)
+
+
+def _bound(context: Context, column: str, bound: Any) -> float:
+    """Read a bound as the column's cells are read."""
+    schema = context.schema
+    given = pd.Series([bound], name=column)
+    read = read_column(given, schema.kinds[column], schema.datetime_formats.get(column))
+    value = float(numbers(read.to_frame(column))[0, 0])
+    if np.isnan(value):
+        raise InvalidParameterError(
+            f"BoundaryAdherence: the bound {bound!r} of {column} cannot be read as "
+            f"{schema.kinds[column]}, which the column is."
+        )
+    return value
+
+
+class CategoryAdherence(Metric):
+    """Share of synthetic categories that train has too: 1 if all are known, 0 if none is.
+
+    A misspelt city or a product that was never sold breaks whatever is built on the table. Each
+    categorical and boolean column of the synthetic table is held to the categories that train has
+    in it, or to a list; the value is the mean over the columns.
+
+    Parameters
+    ----------
+    categories : mapping of str to list, default=None
+        The categories of columns by name; a missing value among them allows missing cells.
+        Columns not named keep those of train.
+    nullable : {"auto", True, False}, default="auto"
+        Whether a cell may be missing: where train has missing cells in the column, always, or
+        never. A missing cell is then a value like any other.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first so many, or these; only categorical and boolean
+        columns count.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `categories` names what is no categorical or boolean column.
+
+    Notes
+    -----
+    Categories are compared as labels: 1, 1.0 and "1" are the same. A column that synthetic lacks
+    scores 0. Counts of cells that break the rule stand in ``details["violations"]``, never the
+    categories: one that train lacks may still be that of a person.
+
+    Fresh real rows hold new categories too where there are many rare ones; the baseline shows how
+    many. A generator that can only repeat what it saw scores 1. The interval of a column is
+    Wilson's; that of the mean takes rows, not cells, as independent.
+
+    References
+    ----------
+    Published under this name by SDMetrics, column by column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import CategoryAdherence
+    >>> train, synthetic = pd.DataFrame({"c": list("aaabbc")}), pd.DataFrame({"c": list("aabbbd")})
+    >>> round(CategoryAdherence().fit(train).score(synthetic), 4)
+    0.8333
+    """
+
+    tags = _TAGS
+    _legal = {
+        "categories": ByColumn("lists of values", lambda values: _is_collection(values)),
+        "nullable": Options(("auto", True, False)),
+        "columns": Columns(),
+    }
+
+    def __init__(
+        self,
+        categories: Mapping[str, Iterable[Any]] | None = None,
+        nullable: bool | str = "auto",
+        columns: int | list[str] | None = None,
+    ) -> None:
+        self.categories = categories
+        self.nullable = nullable
+        self.columns = columns
+
+    def _prepare(self, context: Context) -> None:
+        check_names("categories", self.categories or (), context.schema.columns(*NOMINAL))
+        for name in self.categories or {}:
+            self._levels(context, name)
+
+    def _compute(self, context: Context) -> Result:
+        names = columns_of(context, self.columns, NOMINAL)
+        return _adherence(context, names, lambda name: self._judge(context, name))
+
+    def _levels(self, context: Context, column: str) -> tuple[list[str], bool]:
+        """Return the labels of the categories that a user lists, and whether one is missing."""
+        listed = pd.Series(list((self.categories or {})[column]), dtype=object, name=column)
+        read = read_column(listed, context.schema.kinds[column], None)
+        if (unread := listed[listed.notna() & read.isna()]).size:
+            raise InvalidParameterError(
+                f"CategoryAdherence: {unread.iloc[0]!r} cannot be a value of {column}, which is "
+                f"{context.schema.kinds[column]}."
+            )
+        return [str(label) for label in read.dropna().unique()], bool(listed.isna().any())
+
+    def _judge(self, context: Context, column: str) -> Judged | None:
+        nullable = _allows_missing(context, column, self.nullable)
+        values = context.synthetic[column]
+        if column in (self.categories or {}):
+            levels, has_missing = self._levels(context, column)
+            values = with_real_levels(values, levels)
+            known = np.ones(len(levels), dtype=bool)
+            nullable |= self.nullable == "auto" and has_missing
+        else:
+            known = level_counts(context, "train", column) > 0
+            if not known.any():
+                return None
+        codes = values.cat.codes.to_numpy()
+        counts = np.bincount(codes[codes >= 0], minlength=len(values.cat.categories))
+        allowed = np.zeros(counts.size + 1, dtype=bool)  # the last is missing
+        allowed[: known.size] = known
+        invalid = unreadable(context, column)
+        missing, valid = (codes < 0) & ~invalid, allowed[codes]
+        unseen = counts[~allowed[:-1]]
+        violations = {
+            "unseen": int(unseen.sum()),
+            "unseen_categories": int((unseen > 0).sum()),
+            "missing": 0 if nullable else int(missing.sum()),
+            "unreadable": int(invalid.sum()),
+        }
+        return Judged(valid | missing if nullable else valid, None, violations)
+
+
+def _is_collection(values: object) -> bool:
+    listed = isinstance(values, list | tuple | set | frozenset | np.ndarray | pd.Series | pd.Index)
+    return listed and len(values) > 0  # type: ignore[arg-type]

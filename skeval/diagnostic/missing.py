@@ -1,0 +1,229 @@
+"""Are as many cells missing as in train, and together in the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skeval._aggregate import mean_of_columns
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.diagnostic._columns import AnyColumns, any_columns, lacks, missing_cells
+from skeval.fidelity.marginals import tv_interval
+from skeval.result import Result
+from skeval.stats.adherence import mean_of_bands
+from skeval.stats.distributions import expected_total_variation, total_variation
+from skeval.stats.missingness import difference_interval, pattern_codes, pattern_counts
+from skeval.tags import MetricTags
+
+__all__ = ["MissingPatternSimilarity", "MissingValueSimilarity"]
+
+
+class MissingValueSimilarity(Metric):
+    """Agreement of the shares of missing cells: 1 if they are equal, 0 if all against none.
+
+    Where incomes are missing in a third of the real rows and in none of the synthetic ones, an
+    analyst learns to clean data that nobody has. The shares are compared column by column; the
+    value is the mean over the columns.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first so many, or these; those of text and ids too.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``1 - |share_train - share_synthetic|``. Missing is what is missing in the tables as given: a
+    cell that cannot be read as its column's kind is there, and is for the adherence metrics. A
+    column that synthetic lacks scores 0. The interval of a column is Newcombe's for the difference
+    of two shares; that of the mean is made of simultaneous ones. ``details["ceilings"]`` has what
+    a relabelling of the pooled rows would score in the mean, ``details["ceiling"]`` its mean.
+    Which cells are missing together is left to :class:`MissingPatternSimilarity`.
+
+    References
+    ----------
+    Published under this name by SDMetrics, column by column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import MissingValueSimilarity
+    >>> train, synthetic = pd.DataFrame({"x": [1, None, 3, 4]}), pd.DataFrame({"x": [1, 2]})
+    >>> MissingValueSimilarity().fit(train).score(synthetic)
+    0.75
+    """
+
+    tags = MetricTags(
+        "diagnostic",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        display="ColumnScoresDisplay",
+        lenient=True,
+    )
+    _legal = {"columns": AnyColumns()}
+
+    def __init__(self, columns: int | list[str] | None = None) -> None:
+        self.columns = columns
+
+    def _prepare(self, context: Context) -> None:
+        any_columns(context.schema, self.columns)
+
+    def _compute(self, context: Context) -> Result:
+        names = any_columns(context.schema, self.columns)
+        n, m = context.n_rows("train"), context.n_rows("synthetic")
+        missing = {
+            name: (_n_missing(context, "train", name), _n_missing(context, "synthetic", name))
+            for name in names
+        }
+        absent = {name for name in names if lacks(context, name)}
+        scores = {
+            name: 0.0 if name in absent else 1.0 - abs(k / n - j / m)
+            for name, (k, j) in missing.items()
+        }
+        ceilings = {
+            name: 1.0 - expected_total_variation(np.array([k, n - k]), np.array([j, m - j]))
+            for name, (k, j) in missing.items()
+        }
+        result = mean_of_columns(
+            scores,
+            n_total=len(context.schema.kinds),
+            shares={name: {"train": k / n, "synthetic": j / m} for name, (k, j) in missing.items()},
+            intervals={
+                name: _band(k, n, j, m, 0.95)
+                for name, (k, j) in missing.items()
+                if name not in absent
+            },
+            ceilings=ceilings,
+            ceiling=float(np.mean(list(ceilings.values()))),
+        )
+        confidence = 1.0 - 0.05 / len(names)
+        bands = [
+            (0.0, 0.0) if name in absent else _band(k, n, j, m, confidence)
+            for name, (k, j) in missing.items()
+        ]
+        low, high = mean_of_bands(bands)
+        return replace(result, interval=(min(low, result.value), max(high, result.value)))
+
+
+@shared
+def _n_missing(context: Context, role: str, column: str) -> int:
+    """Return the number of missing cells of a column, as given."""
+    return int(missing_cells(context, role, column).sum())
+
+
+def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, float]:
+    low, high = difference_interval(k, n, j, m, confidence)
+    return 1.0 - high, 1.0 - low
+
+
+class MissingPatternSimilarity(Metric):
+    """Agreement of which cells are missing together: 1 if patterns are as frequent, 0 if disjoint.
+
+    In a cancelled flight departure, arrival and air time are missing at once; a generator that
+    drops cells at random keeps each column's share and makes flights that left and never flew.
+    Each row has a pattern, the set of its missing cells; compared is how frequent each is.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns to look at: all, the first so many, or these; those of text and ids too.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``1 - sum_p |share_train(p) - share_synthetic(p)| / 2`` over the patterns p, the complement of
+    their total variation. Complete rows are a pattern: where few cells are missing, the value is
+    near 1 whatever the others do, and ``details["among_incomplete"]`` has it for the rows with a
+    missing cell. Missing is what is missing in the tables as given; in a column that synthetic
+    lacks, all cells are. Chance alone keeps a perfect table below 1, the more so the more patterns
+    there are: ``details["ceiling"]`` is what a relabelling of the pooled rows would score in the
+    mean. The interval rests on bounded differences and is conservative.
+
+    ``details["largest_difference"]`` names the columns that are missing in the pattern
+    whose share differs most.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import MissingPatternSimilarity
+    >>> train = pd.DataFrame({"x": [1, None, 3, None], "y": [1, None, 3, None]})
+    >>> synthetic = pd.DataFrame({"x": [1, None, 3, None], "y": [None, 2, None, 4]})
+    >>> MissingPatternSimilarity().fit(train).score(synthetic)
+    0.0
+    """
+
+    tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0), lenient=True)
+    _legal = {"columns": AnyColumns()}
+
+    def __init__(self, columns: int | list[str] | None = None) -> None:
+        self.columns = columns
+
+    def _prepare(self, context: Context) -> None:
+        any_columns(context.schema, self.columns)
+
+    def _compute(self, context: Context) -> Result:
+        names = any_columns(context.schema, self.columns)
+        roles = ("train", "synthetic")
+        # columns without a missing cell on either side are the same in all patterns
+        used = [name for name in names if any(_n_missing(context, role, name) for role in roles)]
+        n, m = context.n_rows("train"), context.n_rows("synthetic")
+        incomplete = np.zeros(n + m, dtype=bool)
+        codes = pattern_codes(_cells(context, used, incomplete), n + m)
+        p, q = pattern_counts(codes, n)
+        value = 1.0 - total_variation(p, q)
+        partly = np.isin(np.arange(p.size), codes[incomplete])
+        # complete rows differ by what all others do together
+        shares = np.where(partly, p / n, 0.0), np.where(partly, q / m, 0.0)
+        return Result(
+            value,
+            interval=tv_interval(value, [(p, q)]),
+            details={
+                "ceiling": 1.0 - expected_total_variation(p, q),
+                "incomplete_rows": {
+                    "train": float(incomplete[:n].mean()),
+                    "synthetic": float(incomplete[n:].mean()),
+                },
+                "among_incomplete": 1.0 - total_variation(p[partly], q[partly]),
+                "n_patterns": {
+                    "train": int((p > 0).sum()),
+                    "synthetic": int((q > 0).sum()),
+                    "shared": int(((p > 0) & (q > 0)).sum()),
+                },
+                "largest_difference": _largest_difference(context, used, codes, shares),
+                "n_used": len(used),
+                "n_total": len(context.schema.kinds),
+            },
+        )
+
+
+def _cells(context: Context, names: list[str], incomplete: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the missing cells of each column, train's rows first; note rows that have any."""
+    for name in names:
+        pooled = np.concatenate(
+            [missing_cells(context, role, name) for role in ("train", "synthetic")]
+        )
+        incomplete |= pooled
+        yield pooled
+
+
+def _largest_difference(
+    context: Context, names: list[str], codes: np.ndarray, shares: tuple[np.ndarray, np.ndarray]
+) -> dict[str, Any]:
+    """Return the columns missing in the pattern whose share differs most, and both shares."""
+    at = int(np.argmax(np.abs(shares[0] - shares[1])))
+    row, n = int(np.argmax(codes == at)), context.n_rows("train")
+    role, row = ("train", row) if row < n else ("synthetic", row - n)
+    missing = [name for name in names if missing_cells(context, role, name)[row]]
+    return {"columns": missing, "train": float(shares[0][at]), "synthetic": float(shares[1][at])}

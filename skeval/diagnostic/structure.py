@@ -1,0 +1,270 @@
+"""Is the synthetic table built like train: the same columns and types, keys that name one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from skeval._aggregate import mean_of_columns, undefined
+from skeval._parameters import Options
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.diagnostic._columns import check_names, lacks, unreadable
+from skeval.exceptions import MetricWarning, TableError
+from skeval.result import Result
+from skeval.tags import MetricTags
+
+__all__ = ["KeyUniqueness", "TableStructure"]
+
+Key = tuple[str, ...]
+
+
+class _Keys:
+    """None, the name of a column, or a list of names and of tuples of names."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether `value` names keys."""
+        if value is None or isinstance(value, str):
+            return True
+        if not isinstance(value, list | tuple) or len(value) == 0:
+            return False
+        return all(isinstance(key, str) or _is_composite(key) for key in value)
+
+    def describe(self) -> str:
+        """Name the forms."""
+        return "None, a column name, or a list of column names and tuples of them"
+
+    def invalid_example(self) -> object:
+        """Return a number, which names no column."""
+        return 1
+
+
+def _is_composite(key: object) -> bool:
+    names = isinstance(key, list | tuple) and len(key) > 0
+    return names and all(isinstance(name, str) for name in key)  # type: ignore[attr-defined]
+
+
+class KeyUniqueness(Metric):
+    """Share of synthetic rows whose key is their own: 1 if every key names one row, 0 if none does.
+
+    A table with two customers of the same number cannot be loaded into a database, and joins on it
+    double its rows. Counted are the rows whose key is there and does not stand in an earlier row;
+    the value is the mean over the keys.
+
+    Parameters
+    ----------
+    keys : None, str or list, default=None
+        Each item is a key: a column name, or a tuple of names that are a key together. None takes
+        the primary key of the schema; without one, each id column of which train repeats no value.
+    missing : {"any", "all"}, default="any"
+        Whether a key of several columns is void where any of its cells is missing, or only where
+        all are.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `keys` names what is no column.
+
+    Notes
+    -----
+    The first row of a repeated key is valid, as with :meth:`pandas.DataFrame.duplicated`. A key
+    column that synthetic lacks scores 0. Cells that cannot be read as the column's kind count as
+    missing. ``details["train"]`` has the same share of train; where it is below 1, what was named
+    is no key. The share of repeats grows with the number of rows, since rows repeat each other: it
+    has no interval.
+
+    Unique keys say nothing of whether synthetic keys are those of real people: keep real keys out
+    of a synthetic table.
+
+    References
+    ----------
+    Published under this name by SDMetrics, where a key of several columns is void only if all its
+    cells are missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import KeyUniqueness
+    >>> train, synthetic = pd.DataFrame({"id": [1, 2, 3]}), pd.DataFrame({"id": [1, 1, 2, None]})
+    >>> KeyUniqueness("id").fit(train).score(synthetic)
+    0.5
+    """
+
+    tags = MetricTags(
+        "diagnostic",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        display="ColumnScoresDisplay",
+        lenient=True,
+    )
+    _legal = {"keys": _Keys(), "missing": Options(("any", "all"))}
+
+    def __init__(
+        self, keys: str | Sequence[str | Sequence[str]] | None = None, missing: str = "any"
+    ) -> None:
+        self.keys = keys
+        self.missing = missing
+
+    def _prepare(self, context: Context) -> None:
+        names = [name for key in self._given() for name in key]
+        check_names("keys", names, list(context.schema.kinds))
+
+    def _given(self) -> list[Key]:
+        if self.keys is None:
+            return []
+        keys = [self.keys] if isinstance(self.keys, str) else self.keys
+        return [(key,) if isinstance(key, str) else tuple(key) for key in keys]
+
+    def _compute(self, context: Context) -> Result:
+        keys = self._given() or _known_keys(context)
+        if not keys:
+            return undefined(
+                "no key is known: name it, keys=[column], or pass a schema with a primary_key.",
+                MetricWarning,
+            )
+        of_train = {_name(key): _own_keys(context, "train", key, self.missing) for key in keys}
+        scores = {_name(key): self._score(context, key) for key in keys}
+        said = []
+        if repeated := [name for name, share in of_train.items() if share < 1.0]:
+            said.append(MetricWarning(f"{', '.join(repeated)}: no key, train repeats or lacks it."))
+        return mean_of_columns(scores, n_total=len(keys), warnings=tuple(said), train=of_train)
+
+    def _score(self, context: Context, key: Key) -> float:
+        if any(lacks(context, name) for name in key):
+            return 0.0
+        return _own_keys(context, "synthetic", key, self.missing)
+
+
+def _name(key: Key) -> str:
+    return " + ".join(key)
+
+
+def _known_keys(context: Context) -> list[Key]:
+    if context.schema.primary_key:
+        return [context.schema.primary_key]
+    ids = [(name,) for name in context.schema.columns("id")]
+    return [key for key in ids if _own_keys(context, "train", key, "any") == 1.0]
+
+
+@shared
+def _own_keys(context: Context, role: str, key: Key, missing: str) -> float:
+    """Return the share of rows with a key that no earlier row has."""
+    table = context.given(role)[list(key)]
+    absent = table.isna().to_numpy(dtype=bool)
+    if role == "synthetic":
+        absent = absent | np.column_stack([unreadable(context, name) for name in key])
+    void = absent.any(axis=1) if missing == "any" else absent.all(axis=1)
+    try:
+        repeats = table.duplicated().to_numpy()
+    except TypeError as error:
+        raise TableError(
+            f"{role} holds values in {_name(key)} that cannot be keys ({error}). "
+            "Write them as text or numbers."
+        ) from error
+    return float(np.mean(~(void | repeats)))
+
+
+class TableStructure(Metric):
+    """Agreement of columns and their types: 1 where both tables have the same, 0 where none agrees.
+
+    What reads the real table should read the synthetic one: the same names, the same types, nothing
+    more and nothing less. The order of the columns does not count.
+
+    Parameters
+    ----------
+    dtypes : {"exact", "kind"}, default="exact"
+        Whether types must be the same to the letter, int64 and float64 being two, or only of one
+        kind: numbers, truth values, dates, durations, or all else. Cells are looked at only in
+        columns of Python objects; dates written as text are text.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    The columns that both tables have with the same type, divided by all pairs of name and type that
+    either has (Jaccard's index): a column of another type counts twice below, a further or a
+    missing one once. ``details`` names the columns ``missing``, ``extra`` and ``retyped``, with
+    both types.
+
+    Types are those of the tables as given, so a table written to CSV and read again may differ from
+    one in memory: read both in the same way.
+
+    References
+    ----------
+    Published under this name by SDMetrics. P. Jaccard, "The distribution of the flora in the alpine
+    zone", New Phytologist 11 (1912) 37-50, doi:10.1111/j.1469-8137.1912.tb05611.x.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import TableStructure
+    >>> train = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": ["x", "y"]})
+    >>> TableStructure().fit(train).score(train.assign(b=[1, 2]))
+    0.5
+    """
+
+    tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0), lenient=True)
+    _legal = {"dtypes": Options(("exact", "kind"))}
+
+    def __init__(self, dtypes: str = "exact") -> None:
+        self.dtypes = dtypes
+
+    def _compute(self, context: Context) -> Result:
+        train, synthetic = (
+            _types(context.given(role), self.dtypes) for role in ("train", "synthetic")
+        )
+        ours, theirs = set(train.items()), set(synthetic.items())
+        retyped = {
+            name: {"train": kind, "synthetic": synthetic[name]}
+            for name, kind in train.items()
+            if name in synthetic and synthetic[name] != kind
+        }
+        return Result(
+            len(ours & theirs) / len(ours | theirs),
+            details={
+                "missing": [name for name in train if name not in synthetic],
+                "extra": [name for name in synthetic if name not in train],
+                "retyped": retyped,
+                "n_total": len(train),
+            },
+        )
+
+
+def _types(table: pd.DataFrame, dtypes: str) -> Mapping[str, str]:
+    """Return the type of each column by name."""
+    if dtypes == "exact":
+        return {name: str(dtype) for name, dtype in table.dtypes.items()}
+    return {str(name): _kind_of_type(table[name]) for name in table.columns}
+
+
+_OF_OBJECTS = {
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),
+    **dict.fromkeys(("date", "datetime", "datetime64"), "date"),
+    "boolean": "truth value",
+    "timedelta": "duration",
+}
+
+
+def _kind_of_type(values: pd.Series) -> str:
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _kind_of_type(dtype.categories.to_series())
+    if pd.api.types.is_bool_dtype(dtype):
+        return "truth value"
+    if pd.api.types.is_numeric_dtype(dtype):
+        return "number"
+    if dtype.kind in "mM":
+        return "date" if dtype.kind == "M" else "duration"
+    if isinstance(dtype, pd.StringDtype):
+        return "text"
+    return _OF_OBJECTS.get(pd.api.types.infer_dtype(values, skipna=True), "text")

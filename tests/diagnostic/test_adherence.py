@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import check_metric
+from skeval.datasets import make_mixed
+from skeval.diagnostic import BoundaryAdherence, CategoryAdherence
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    InvalidParameterError,
+    InvalidValueWarning,
+    MetricWarning,
+)
+from skeval.stats.intervals import wilson
+
+A, B = list("aaabbc"), list("aabbbd")
+DAYS = pd.date_range("2020-01-01", periods=4)
+
+
+def result(metric, train, synthetic, **kinds):
+    train, synthetic = pd.DataFrame({"x": train}), pd.DataFrame({"x": synthetic})
+    return metric.fit(train, schema=kinds or None).evaluate(synthetic)
+
+
+@pytest.mark.parametrize(
+    ("train", "synthetic", "value"),
+    [
+        ([1, 2, 3, 4], [2, 3, 4, 5], 0.75),
+        ([1, 2, 3, 4], [2, np.nan], 0.5),
+        ([1, 4, np.nan], [2, np.nan], 1.0),
+        ([5, 5], [5, 6], 0.5),
+        (DAYS, DAYS + pd.Timedelta("1D"), 0.75),
+        (DAYS.strftime("%Y-%m-%d"), ["2019-12-31", "2020-01-04"], 0.5),
+        (pd.array([1, 2, None], dtype="Int64"), pd.array([2.0, 3.0], dtype="Float64"), 0.5),
+        (pd.to_timedelta([1, 5], unit="h"), pd.to_timedelta([3, 6], unit="h"), 0.5),
+    ],
+)
+def test_boundaries_by_hand(train, synthetic, value):
+    found = result(BoundaryAdherence(), train, synthetic)
+    assert found.value == value
+    n = 1 if found.value == 1.0 else len(synthetic)  # the missing cell does not count
+    assert found.interval == pytest.approx(wilson(value * n, n))
+    assert found.details["intervals"]["x"] == pytest.approx(wilson(value * n, n))
+
+
+def test_infinite_values_are_beyond():
+    with pytest.warns(InvalidValueWarning, match="infinite values"):
+        found = result(BoundaryAdherence(), [1, 2], [1.0, np.inf, -np.inf, 2.0])
+    assert found.value == 0.5
+    assert found.details["violations"] == {"x": {"below": 1, "above": 1}}
+
+
+def test_unreadable_cells_are_violations_even_where_missing_ones_are_allowed():
+    with pytest.warns(InvalidValueWarning, match="another type"):
+        found = result(BoundaryAdherence(), [1.0, 2.0, None], [1.5, "much", None, None])
+    assert found.value == 0.5
+    assert found.details["violations"] == {"x": {"unreadable": 1}}
+
+
+def test_a_column_of_another_type_scores_zero(warned):
+    train = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]})
+    synthetic = pd.DataFrame({"x": ["a", "b"], "y": [1.0, 2.0]})
+    with warned("synthetic has cells of another type, counted as missing: x (2 cells)"):
+        found = BoundaryAdherence().fit(train).evaluate(synthetic)
+    assert found.details["columns"] == {"x": 0.0, "y": 1.0}
+    assert found.details["worst"] == {"column": "x", "value": 0.0}
+
+
+@pytest.mark.parametrize("metric", [BoundaryAdherence(), CategoryAdherence()])
+def test_absent_columns_score_zero(metric):
+    train = make_mixed()
+    names = list(metric.fit(train).evaluate(train).details["columns"])
+    with pytest.warns(InvalidValueWarning, match=f"lacks .* {names[0]}"):
+        found = metric.evaluate(train.drop(columns=names[0]))
+    assert found.details["columns"] == {name: float(name != names[0]) for name in names}
+    assert found.value == pytest.approx(1 - 1 / len(names))
+    assert found.details["violations"] == {names[0]: {"absent": len(train)}}
+
+
+def test_bounds_that_a_user_sets():
+    train = pd.DataFrame({"x": [1.0, 2.0], "d": DAYS[:2]})
+    synthetic = pd.DataFrame({"x": [-3.0, 9.0], "d": [dt.datetime(2019, 1, 1), DAYS[1]]})
+    assert BoundaryAdherence().fit(train).evaluate(synthetic).details["columns"] == {
+        "x": 0.0,
+        "d": 0.5,
+    }
+    metric = BoundaryAdherence(
+        lower={"x": 0, "d": "2018-05-05"}, upper={"x": 10.5, "d": dt.date(2020, 1, 1)}
+    )
+    found = metric.fit(train).evaluate(synthetic)
+    assert found.details["columns"] == {"x": 0.5, "d": 0.5}
+    assert found.details["violations"] == {"x": {"below": 1}, "d": {"above": 1}}
+    assert BoundaryAdherence(lower={"x": -np.inf}).fit(train).evaluate(synthetic).details[
+        "violations"
+    ] == {"x": {"above": 1}, "d": {"below": 1}}
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"lower": {"c": 1}}, "lower names c.*Columns that it does: x, d"),
+        ({"upper": {"y": 1}}, "upper names y"),
+        ({"upper": {"x": "much"}}, "'much' of x cannot be read as continuous"),
+        ({"lower": {"d": 5}}, "5 of d cannot be read as datetime"),
+        ({"lower": {"x": 3}, "upper": {"x": 2}}, "lower bound of x lies above"),
+        ({"lower": 3}, "lower must be None or a mapping from column names to numbers or dates"),
+        ({"lower": {"x": None}}, "lower must be None or a mapping"),
+        ({"nullable": "never"}, "nullable must be"),
+    ],
+)
+def test_bounds_are_checked_at_fit(params, message):
+    train = pd.DataFrame({"x": [1.0, 2.0], "d": DAYS[:2], "c": ["a", "b"]})
+    with pytest.raises(InvalidParameterError, match=message):
+        BoundaryAdherence(**params).fit(train)
+
+
+@pytest.mark.parametrize(("nullable", "value"), [("auto", 0.5), (True, 1.0), (False, 0.5)], ids=str)
+def test_whether_a_cell_may_be_missing(nullable, value):
+    metric = BoundaryAdherence(nullable=nullable)
+    assert result(metric, [1, 2, 3, 4], [2, np.nan]).value == value
+    assert result(metric, [1, 2, np.nan], [2, np.nan]).value == (1.0 if nullable else 0.5)
+
+
+def test_columns_without_a_value(warned):
+    train = pd.DataFrame({"x": [1.0, None], "none": [np.nan, np.nan], "y": [1.0, 2.0]})
+    with warned(
+        "train has no value in none: no score",
+        "synthetic has no value in x, train has: the worst score",
+    ):
+        found = BoundaryAdherence().fit(train).evaluate(train.assign(x=np.nan))
+    assert found.details["columns"] == pytest.approx(
+        {"x": 0.0, "none": np.nan, "y": 1.0}, nan_ok=True
+    )
+    assert (found.value, found.details["n_used"], found.details["n_total"]) == (0.5, 2, 3)
+    with pytest.warns(DegenerateInputWarning):
+        assert BoundaryAdherence({"none": 0}, {"none": 1}).fit(train).score(train) == pytest.approx(
+            2 / 3
+        )
+
+
+@pytest.mark.parametrize(
+    ("train", "synthetic", "value"),
+    [
+        (A, B, 5 / 6),
+        (A, ["a", None], 0.5),
+        ([*A, None], ["a", None], 1.0),
+        ([True, False], [True, True], 1.0),
+        ([True, True], [True, False], 0.5),
+        (["1", "2"], [1, 2.0], 1.0),
+        (pd.Categorical(A), pd.Categorical(B), 5 / 6),
+        (pd.Categorical(["a"], categories=["a", "b"]), ["a", "b"], 0.5),
+    ],
+)
+def test_categories_by_hand(train, synthetic, value):
+    found = result(CategoryAdherence(), train, synthetic)
+    assert found.value == pytest.approx(value, abs=1e-12)
+    n = len(synthetic)
+    assert found.interval == pytest.approx(wilson(value * n, n))
+
+
+def test_a_category_of_the_holdout_alone_is_not_known():
+    tables = [pd.DataFrame({"x": values}) for values in (A, list("zzzz"), list("abz"))]
+    found = CategoryAdherence().fit(*tables[:2]).evaluate(tables[2])
+    assert found.value == pytest.approx(2 / 3)
+    assert found.baseline == 0.0
+    assert found.details["violations"] == {"x": {"unseen": 1, "unseen_categories": 1}}
+
+
+def test_violations_are_counted_never_named():
+    found = result(CategoryAdherence(), A, ["a", "secret-1", "secret-1", "secret-2", None])
+    assert found.details["violations"] == {"x": {"unseen": 3, "unseen_categories": 2, "missing": 1}}
+    assert "secret" not in found.to_json()
+
+
+def test_unreadable_booleans():
+    with pytest.warns(InvalidValueWarning, match="another type"):
+        found = result(
+            CategoryAdherence(), [True, False, None], ["yes", "maybe", None], x="boolean"
+        )
+    assert found.value == pytest.approx(2 / 3)
+    assert found.details["violations"] == {"x": {"unreadable": 1}}
+
+
+def test_categories_that_a_user_lists():
+    metric = CategoryAdherence({"x": ["a", "d"]})
+    assert result(metric, A, B).value == 0.5
+    assert result(
+        CategoryAdherence({"x": ["a", "d", None]}), A, ["d", None, "b"]
+    ).value == pytest.approx(2 / 3)
+    codes = CategoryAdherence({"x": [1, 2, 3]})
+    assert result(codes, [1, 2], ["1.0", 3.0, "4"], x="categorical").value == pytest.approx(2 / 3)
+    assert result(CategoryAdherence({"x": {True}}), [True, False], [True, False]).value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"categories": {"n": [1]}}, "categories names n"),
+        ({"categories": {"c": "ab"}}, "categories must be None or a mapping"),
+        ({"categories": {"c": []}}, "categories must be None or a mapping"),
+        ({"categories": {"b": ["perhaps"]}}, "'perhaps' cannot be a value of b, which is boolean"),
+    ],
+)
+def test_categories_are_checked_at_fit(params, message):
+    train = pd.DataFrame({"c": ["a", "b"], "n": [1.5, 2.5], "b": [True, False]})
+    with pytest.raises(InvalidParameterError, match=message):
+        CategoryAdherence(**params).fit(train)
+
+
+def test_train_without_a_category_leaves_the_rule_open(warned):
+    with warned("train has no value in x: no score"):
+        found = result(CategoryAdherence(), [None, None], ["a", None], x="categorical")
+    assert np.isnan(found.value)
+
+
+def test_all_missing_where_missing_is_a_value():
+    with pytest.warns(DegenerateInputWarning, match="no value at all"):
+        assert result(CategoryAdherence(), ["a", None], [None, None], x="categorical").value == 1.0
+    with pytest.warns(DegenerateInputWarning, match="no value at all"):
+        assert result(CategoryAdherence(), ["a", "b"], [None, None], x="categorical").value == 0.0
+
+
+def test_many_categories_and_columns():
+    rng = np.random.default_rng(0)
+    levels = np.array([f"k{i}" for i in range(5000)], dtype=object)
+    train = pd.DataFrame({"x": levels[rng.integers(0, 4000, 20_000)]})
+    synthetic = pd.DataFrame({"x": levels[rng.integers(0, 5000, 20_000)]})
+    expected = synthetic["x"].isin(set(train["x"])).mean()
+    assert CategoryAdherence().fit(train).score(synthetic) == pytest.approx(expected)
+    wide = pd.DataFrame(rng.normal(size=(50, 200))).rename(columns=str)
+    found = BoundaryAdherence().fit(wide).evaluate(wide + 0.1)
+    inside = (wide + 0.1).le(wide.max()) & (wide + 0.1).ge(wide.min())
+    assert found.value == pytest.approx(inside.mean().mean())
+    assert found.details["n_used"] == 200
+
+
+@pytest.mark.parametrize("metric", [BoundaryAdherence(), CategoryAdherence()])
+def test_a_copy_and_one_row_score_one(metric):
+    train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    assert metric.fit(train, holdout).score(train) == 1.0
+    one = train[train.notna().all(axis=1)].iloc[:1]
+    found = metric.evaluate(one)
+    assert found.value == 1.0
+    assert found.interval[0] < 0.3
+    assert 0.9 < metric.evaluate(train).baseline <= 1.0
+
+
+def test_columns_are_chosen():
+    train = make_mixed()
+    found = BoundaryAdherence(columns=["age", "city"]).fit(train).evaluate(train)
+    assert list(found.details["columns"]) == ["age"]
+    with pytest.warns(MetricWarning, match="no column of this table can be measured"):
+        assert np.isnan(CategoryAdherence(columns=["age"]).fit(train).score(train))
+
+
+@pytest.mark.slow
+def test_the_contract_holds_with_parameters():
+    check_metric(BoundaryAdherence(lower={"age": 0}, nullable=True))
+    check_metric(CategoryAdherence(categories={"plan": ["basic", "family"]}))

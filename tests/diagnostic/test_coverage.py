@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval.datasets import make_mixed
+from skeval.diagnostic import CategoryCoverage, RangeCoverage
+from skeval.exceptions import DegenerateInputWarning, InvalidValueWarning
+
+A, B = list("aaabbc"), list("aabbbd")
+DAYS = pd.date_range("2020-01-01", periods=5)
+
+
+def score(metric, train, synthetic, **kinds):
+    train, synthetic = pd.DataFrame({"x": train}), pd.DataFrame({"x": synthetic})
+    return metric.fit(train, schema=kinds or None).score(synthetic)
+
+
+@pytest.mark.parametrize(
+    ("train", "synthetic", "value"),
+    [
+        ([1, 2, 3, 4], [2, 3, 4, 5], 2 / 3),
+        ([37, 97.7], [45, 95], 0.823723),
+        ([0, 10], [20, 30], 0.0),
+        ([0, 10], [5], 0.0),
+        ([0, 10], [-5, 50], 1.0),
+        ([0, 10, np.nan], [np.nan, 0, 5], 0.5),
+        (DAYS, DAYS[1:], 0.75),
+        (DAYS.strftime("%Y-%m-%d"), DAYS[:4].strftime("%Y-%m-%d"), 0.75),
+    ],
+)
+def test_ranges_by_hand(train, synthetic, value):
+    assert score(RangeCoverage(), train, synthetic) == pytest.approx(value, abs=1e-6)
+
+
+def test_infinite_values_cover_nothing():
+    with pytest.warns(InvalidValueWarning, match="infinite"):
+        assert score(RangeCoverage(), [0, 10], [0, 4, np.inf]) == pytest.approx(0.4)
+
+
+def test_constant_and_empty_columns(warned):
+    train = pd.DataFrame({"x": [1.0, 2.0], "same": [3.0, 3.0], "none": [np.nan, np.nan]})
+    with warned(
+        "train has one value only in same: no score",
+        "train has no value in none: no score",
+        "synthetic has no value in x, train has: the worst score",
+    ):
+        found = RangeCoverage().fit(train).evaluate(train.assign(x=np.nan))
+    assert found.value == 0.0
+    assert found.details["n_used"] == 1
+
+
+@pytest.mark.parametrize("metric", [RangeCoverage(), CategoryCoverage()])
+def test_absent_columns_score_zero(metric):
+    train = make_mixed()
+    names = list(metric.fit(train).evaluate(train).details["columns"])
+    with pytest.warns(InvalidValueWarning, match="lacks") as caught:
+        found = metric.evaluate(train.drop(columns=names[0]))
+    assert len(caught) == 1
+    assert found.details["columns"] == {name: float(name != names[0]) for name in names}
+
+
+def test_ceiling_of_ranges_is_what_fresh_rows_score():
+    rng = np.random.default_rng(0)
+    metric, values, ceilings = RangeCoverage(), [], []
+    for _ in range(150):
+        train = pd.DataFrame({"x": rng.normal(size=80)})
+        found = metric.fit(train).evaluate(pd.DataFrame({"x": rng.normal(size=60)}))
+        values.append(found.value)
+        ceilings.append(found.details["ceiling"])
+    assert np.mean(ceilings) == pytest.approx(np.mean(values), abs=0.03)
+    assert found.details["ceilings"] == {"x": found.details["ceiling"]}
+
+
+def test_the_ceiling_knows_of_missing_values():
+    values = np.arange(100.0)
+    train = pd.DataFrame({"x": values, "gaps": np.where(values % 2 == 0, values, np.nan)})
+    ceilings = RangeCoverage().fit(train).evaluate(train).details["ceilings"]
+    assert ceilings["gaps"] < ceilings["x"]
+
+
+@pytest.mark.parametrize(
+    ("train", "synthetic", "value"),
+    [
+        (A, B, 2 / 3),
+        (A, [*A, None], 1.0),
+        ([*A, None], A, 1.0),
+        (A, ["z"], 0.0),
+        ([True, False], [True, True], 0.5),
+        (["1", "2"], [1, 1], 0.5),
+    ],
+)
+def test_categories_by_hand(train, synthetic, value):
+    assert score(CategoryCoverage(), train, synthetic) == pytest.approx(value)
+
+
+def test_rare_categories_can_be_left_out(warned):
+    assert score(CategoryCoverage(min_count=2), A, B) == 1.0
+    with warned("no category of x has 4 rows of train"):
+        assert np.isnan(score(CategoryCoverage(min_count=4), A, B))
+
+
+def test_a_category_of_the_holdout_alone_does_not_count():
+    tables = [pd.DataFrame({"x": values}) for values in (A, ["z"] * 6, A)]
+    found = CategoryCoverage().fit(*tables[:2]).evaluate(tables[2])
+    assert (found.value, found.baseline) == (1.0, 0.0)
+    assert found.details["n_categories"] == found.details["n_covered"] == {"x": 3}
+
+
+def test_ceiling_of_categories_by_hand():
+    train = pd.DataFrame({"x": A})
+    found = CategoryCoverage().fit(train).evaluate(pd.DataFrame({"x": ["a", "b"]}))
+    shares = np.array([3, 2, 1]) / 6
+    assert found.details["ceiling"] == pytest.approx(np.mean(1 - (1 - shares) ** 2))
+    train = pd.DataFrame({"x": ["a", "a"]})
+    assert CategoryCoverage().fit(train).evaluate(train).details["ceiling"] == pytest.approx(1.0)
+
+
+def test_columns_without_a_category(warned):
+    train = pd.DataFrame({"x": ["a", "b"], "none": [None, None]})
+    metric = CategoryCoverage()
+    with warned(
+        "train has no value in none: no score",
+        "synthetic has no value in x, train has: the worst score",
+    ):
+        found = metric.fit(train, schema={"none": "categorical"}).evaluate(train.assign(x=None))
+    assert found.value == 0.0
+
+
+def test_many_categories():
+    rng = np.random.default_rng(0)
+    levels = np.array([f"k{i}" for i in range(5000)], dtype=object)
+    train, synthetic = (pd.DataFrame({"x": levels[rng.integers(0, 5000, 9_000)]}) for _ in range(2))
+    found = CategoryCoverage().fit(train).evaluate(synthetic)
+    assert found.value == pytest.approx(
+        len(set(train["x"]) & set(synthetic["x"])) / train["x"].nunique()
+    )
+    assert found.value == pytest.approx(found.details["ceiling"], abs=0.03)
+
+
+def test_only_numbers_or_only_categories():
+    with pytest.warns(DegenerateInputWarning, match="no column of this table"):
+        assert np.isnan(score(RangeCoverage(), A, B))
+    with pytest.warns(DegenerateInputWarning, match="no column of this table"):
+        assert np.isnan(score(CategoryCoverage(), [1.5, 2.5], [1.5]))

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import check_metric
+from skeval.datasets import make_mixed
+from skeval.diagnostic import OutlierCoverage, SmoothnessSimilarity
+from skeval.exceptions import InvalidValueWarning
+from skeval.stats.intervals import wilson
+from skeval.stats.shapes import full_width
+
+BULK = list(range(10))
+
+
+def result(metric, train, synthetic):
+    train, synthetic = pd.DataFrame({"x": train}), pd.DataFrame({"x": synthetic})
+    return metric.fit(train).evaluate(synthetic)
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "value"),
+    [
+        ([*BULK, 50, 5], 0.5),
+        ([*BULK, 50, -40], 1.0),
+        (BULK, 0.0),
+        ([50, 60, 70], 1.0),
+        ([*BULK, 5, 50, np.nan, np.nan], 0.5),
+        ([-6.5, 15.5], 0.0),  # on the fences
+    ],
+)
+def test_outliers_by_hand(synthetic, value):
+    found = result(OutlierCoverage(), [*BULK, 50, -40], synthetic)
+    assert found.value == pytest.approx(value)
+    assert found.interval[0] <= found.value <= found.interval[1]
+    assert found.details["shares"]["x"]["train"] == pytest.approx(1 / 6)
+
+
+def test_outliers_interval_is_that_of_the_synthetic_share():
+    found = result(OutlierCoverage(), [*BULK, 50, -40], [*BULK * 10, 50])
+    low, high = wilson(1, 101)
+    assert found.interval == pytest.approx((low * 6, high * 6))
+    assert found.details["intervals"]["x"] == pytest.approx((low * 6, high * 6))
+
+
+def test_infinite_values_are_outliers():
+    with pytest.warns(InvalidValueWarning, match="infinite"):
+        found = result(OutlierCoverage(), [*BULK, 50, -40], [*BULK, np.inf, 5])
+    assert found.value == pytest.approx(0.5)
+
+
+def test_fences_further_out(warned):
+    assert result(OutlierCoverage(k=6.0), [*BULK, 50, -40], [*BULK, 45, 5]).value == pytest.approx(
+        0.5
+    )
+    with warned("train has no outlier in x: no score"):
+        assert np.isnan(result(OutlierCoverage(k=9.0), [*BULK, 50, -40], BULK).value)
+
+
+def test_columns_without_outliers_or_values(warned):
+    days = pd.date_range("2020", periods=12)
+    train = pd.DataFrame(
+        {"x": [*BULK, 50, -40], "none": np.nan, "same": 3.0, "y": [*BULK, 50, -40], "d": days}
+    )
+    with warned(
+        "train has no value in none: no score",
+        "train has no outlier in same, d: no score",
+        "synthetic has no value in x, train has: the worst score",
+    ):
+        found = OutlierCoverage().fit(train).evaluate(train.assign(x=np.nan))
+    assert found.value == 0.5
+    assert (found.details["n_used"], found.details["n_total"]) == (2, 5)
+
+
+def test_absent_columns_score_zero():
+    train = pd.DataFrame({"x": [*BULK, 50, -40], "y": [*BULK, 50, -40]})
+    for metric in (OutlierCoverage(), SmoothnessSimilarity()):
+        with pytest.warns(InvalidValueWarning, match="lacks") as caught:
+            found = metric.fit(train).evaluate(train[["y"]])
+        assert len(caught) == 1
+        assert found.details["columns"] == {"x": 0.0, "y": 1.0}
+
+
+def normals(scale, n=2000):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=2000)[:n], rng.normal(0, scale, size=2000)[:n]
+
+
+def test_smoothness_of_two_normals():
+    x, y = normals(2)
+    assert full_width(x, 2000**-0.2) == pytest.approx(2.5289, abs=5e-5)
+    assert full_width(y, 2000**-0.2) == pytest.approx(4.8337, abs=5e-5)
+    found = result(SmoothnessSimilarity(), x, y)
+    assert found.value == pytest.approx(0.5232, abs=5e-5)
+    assert result(SmoothnessSimilarity(), y, x).value == pytest.approx(found.value)
+    assert result(SmoothnessSimilarity(), x, y + 100).value == pytest.approx(found.value, abs=1e-3)
+    assert found.interval is None
+
+
+def test_dates_and_scales():
+    x, y = normals(2)
+    start = pd.Timestamp("2020-01-01")
+    dates = [start + pd.to_timedelta(np.round(values * 1e6), unit="s") for values in (x, y)]
+    assert result(SmoothnessSimilarity(), *dates).value == pytest.approx(0.5232, abs=2e-4)
+    assert result(SmoothnessSimilarity(), x * 1e-200, y * 1e-200).value == pytest.approx(
+        0.5232, abs=2e-4
+    )
+    assert result(SmoothnessSimilarity(), x * 1e200, y * 1e200).value == pytest.approx(
+        0.5232, abs=2e-4
+    )
+
+
+def test_tables_of_unequal_size_are_smoothed_equally():
+    rng = np.random.default_rng(0)
+    train, few = rng.normal(size=20_000), rng.normal(size=500)
+    assert result(SmoothnessSimilarity(), train, few).value > 0.93
+    wide = full_width(few, 500**-0.2)
+    assert full_width(train, 500**-0.2) > full_width(train, 20_000**-0.2)
+    expected = 1 - abs(full_width(train, 500**-0.2) - wide) / max(
+        full_width(train, 500**-0.2), wide
+    )
+    assert result(SmoothnessSimilarity(), train, few).value == pytest.approx(expected)
+
+
+def test_silverman_is_a_little_wider():
+    x, y = normals(2, 200)
+    scott, silverman = (
+        result(SmoothnessSimilarity(bandwidth=rule), x, y).value for rule in ("scott", "silverman")
+    )
+    assert scott != silverman
+    assert scott == pytest.approx(silverman, abs=0.05)
+
+
+def test_constant_columns_of_smoothness(warned):
+    x, _ = normals(1, 100)
+    assert result(SmoothnessSimilarity(), x, np.zeros(100)).value == 0.0
+    with warned("train has one value only in x: no score"):
+        assert np.isnan(result(SmoothnessSimilarity(), np.zeros(100), x).value)
+    with warned("synthetic has one value only in x, no width: no score"):
+        assert np.isnan(result(SmoothnessSimilarity(), x, x[:1]).value)
+    with warned("synthetic has no value in x, train has: the worst score"):
+        assert result(SmoothnessSimilarity(), x, [np.nan, np.nan]).value == 0.0
+
+
+def test_infinite_values_have_no_width():
+    x, y = normals(2)
+    with pytest.warns(InvalidValueWarning, match="infinite"):
+        found = result(SmoothnessSimilarity(), x, [*y, np.inf, -np.inf])
+    assert found.value == pytest.approx(0.5232, abs=5e-5)
+
+
+def test_many_columns_and_booleans():
+    rng = np.random.default_rng(0)
+    train = pd.DataFrame(rng.standard_cauchy(size=(100, 200))).rename(columns=str)
+    for metric in (OutlierCoverage(), SmoothnessSimilarity()):
+        metric.fit(train.assign(flag=rng.random(100) < 0.5))
+        found = metric.evaluate(train.assign(flag=True))
+        assert found.value == 1.0
+        assert "flag" not in found.details["columns"]
+        assert found.details["n_total"] == 201
+
+
+@pytest.mark.slow
+def test_the_contract_holds_with_parameters():
+    check_metric(OutlierCoverage(k=0.5, columns=["income", "visits"]))
+    check_metric(SmoothnessSimilarity("silverman", 256, ["income"]))
+
+
+@pytest.mark.filterwarnings("ignore:train has no outlier in age, visits")
+def test_baselines():
+    train, holdout = (make_mixed(400, random_state=seed) for seed in range(2))
+    for metric in (OutlierCoverage(), SmoothnessSimilarity()):
+        found = metric.fit(train, holdout).evaluate(train)
+        assert found.value == 1.0
+        assert 0.5 < found.baseline <= 1.0
+        assert set(found.details["baseline_columns"]) == set(found.details["columns"])
