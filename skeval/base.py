@@ -216,7 +216,8 @@ class Metric(BaseEstimator):
         n_rows, details = context.n_rows("synthetic"), dict(result.details)
         n_fresh = min(n_rows, context.n_rows("holdout"))
         fresh = self._result(holdout_in_place(context, n_fresh))
-        said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if np.isnan(fresh.value))
+        lacking = np.isnan(fresh.value) and not np.isnan(result.value)
+        said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if lacking)
         if "columns" in fresh.details:
             details["baseline_columns"] = fresh.details["columns"]
         if n_fresh < n_rows:
