@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.stats import norm
 
 from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval, Nullable, Options
@@ -16,7 +15,8 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.distances import SPACE
 from skeval.result import Result
-from skeval.stats import proximity as stats
+from skeval.stats.proximity import closer_share
+from skeval.stats.shares import TrainShare, share_of_mass
 from skeval.steps import (
     column_key,
     gower_engine,
@@ -29,8 +29,6 @@ from skeval.steps import (
 from skeval.tags import MetricTags
 
 __all__ = ["DCROverfittingProtection"]
-
-_Z = float(norm.ppf(0.975))
 
 
 class DCROverfittingProtection(Metric):
@@ -142,51 +140,25 @@ class DCROverfittingProtection(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        check_iterations(self)
-        if self.scale == "reference" and not is_gower(self.space):
-            raise InvalidParameterError(
-                "DCROverfittingProtection: scale='reference' is defined in space='gower' only."
-            )
+        check_contrast(self)
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
         columns = column_key(context.schema, self.columns)
-        draws = [
-            closeness(context, self.num_rows_subsample, self.scale, self.space, columns, seed)
-            for seed in iteration_seeds(self)
-        ]
-        shares = [d.share(self.ties) for d in draws]
-        p, pi = float(np.mean(shares)), draws[0].expected
-        details = {
-            "closer_to_training": p,
-            "closer_to_holdout": 1.0 - p,
-            "expected": pi,
-            "ties": float(np.mean([np.mean(d.to_train == d.to_holdout) for d in draws])),
-            "between_iterations": float(np.std(shares, ddof=1)) if len(shares) > 1 else 0.0,
-        }
-        masses = [d.masses for d in draws if d.masses is not None]
-        if not masses:  # each table on its own scale: no exchange of labels, no null
+        share, pi = train_share(self, context, columns), expected_share(self, context)
+        p = share.value
+        details = share_details(self, context, columns, share)
+        if not share.masses:
             return Result(_protection(p, pi), details=details)
-        return _with_evidence(p, pi, masses, draws[0].n_train, details)
-
-
-def _with_evidence(
-    p: float, pi: float, masses: list[np.ndarray], n_train: int, details: dict[str, Any]
-) -> Result:
-    spread = float(np.mean([stats.share_standard_error(a, n_train) for a in masses]))
-    # near 0 and 1 the standard error vanishes: the rule of three on the real rows that were met
-    half = max(_Z * spread, 3.0 * float(np.mean([(a**2).sum() for a in masses])))
-    null = float(np.mean([stats.permutation_variance(a, n_train) ** 0.5 for a in masses]))
-    excess = float(np.mean([a[:n_train].sum() for a in masses])) - pi
-    z = excess / null if null > 0 else float("nan")
-    return Result(
-        _protection(p, pi),
-        interval=(_protection(p + half, pi), _protection(p - half, pi)),
-        p_value=float(norm.sf(z)) if null > 0 else None,
-        baseline=1.0 - null / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
-        details={**details, "z": z, "standard_error": spread, "null_standard_error": null},
-    )
+        half, null = share.half_width(), share.null_standard_error
+        return Result(
+            _protection(p, pi),
+            interval=(_protection(p + half, pi), _protection(p - half, pi)),
+            p_value=share.p_value,
+            baseline=1.0 - null / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
+            details=details,
+        )
 
 
 def _protection(p: float, pi: float) -> float:
@@ -201,6 +173,14 @@ class Iterated(Protocol):
     random_state: int
 
 
+class Contrasting(Iterated, Protocol):
+    """A metric that counts the synthetic rows closer to train than to the holdout."""
+
+    ties: str
+    scale: str
+    space: Any
+
+
 def check_iterations(metric: Iterated) -> None:
     """Raise if iterations are asked for that would all be the same."""
     if metric.num_iterations > 1 and metric.num_rows_subsample is None:
@@ -210,10 +190,75 @@ def check_iterations(metric: Iterated) -> None:
         )
 
 
+def check_contrast(metric: Contrasting) -> None:
+    """Raise if parameters do not go together."""
+    check_iterations(metric)
+    if metric.scale == "reference" and not is_gower(metric.space):
+        raise InvalidParameterError(
+            f"{type(metric).__name__}: scale='reference' is defined in space='gower' only."
+        )
+
+
 def iteration_seeds(metric: Iterated) -> Iterator[int]:
     """Yield the seed of each draw."""
     for iteration in range(metric.num_iterations):
         yield metric.random_state + iteration
+
+
+def train_share(metric: Contrasting, context: Context, columns: Any) -> TrainShare:
+    """Return the share of synthetic rows closer to train, seen in some columns."""
+    draws = [_drawn_share(metric, context, columns, seed) for seed in iteration_seeds(metric)]
+    return TrainShare(
+        of_draws=tuple(share for share, _ in draws),
+        masses=tuple(masses for _, masses in draws if masses is not None),
+        n_train=_n_drawn(context, "train", metric.num_rows_subsample),
+    )
+
+
+def _drawn_share(
+    metric: Contrasting, context: Context, columns: Any, seed: int
+) -> tuple[float, np.ndarray | None]:
+    n_rows = metric.num_rows_subsample
+    if metric.ties == "pool" and metric.scale == "common" and is_gower(metric.space):
+        # the masses say all: no need of the distances to each table
+        masses = pooled_masses(context, n_rows, columns, seed)
+        return share_of_mass(masses, _n_drawn(context, "train", n_rows)), masses
+    near = closeness(context, n_rows, metric.scale, metric.space, columns, seed)
+    return near.share(metric.ties), near.masses
+
+
+def expected_share(metric: Iterated, context: Context) -> float:
+    """Return the share of rows closer to train if train was drawn at random from the real rows."""
+    n_train, n_holdout = (
+        _n_drawn(context, role, metric.num_rows_subsample) for role in ("train", "holdout")
+    )
+    return n_train / (n_train + n_holdout)
+
+
+def share_details(
+    metric: Contrasting, context: Context, columns: Any, share: TrainShare
+) -> dict[str, Any]:
+    """Return what is to be said of a share: its complement, its ties, its errors."""
+    settings = (metric.num_rows_subsample, metric.scale, metric.space, columns)
+    near = [closeness(context, *settings, seed) for seed in iteration_seeds(metric)]
+    shares = share.of_draws
+    details = {
+        "closer_to_training": share.value,
+        "closer_to_holdout": 1.0 - share.value,
+        "expected": expected_share(metric, context),
+        "ties": float(np.mean([np.mean(d.to_train == d.to_holdout) for d in near])),
+        "between_iterations": float(np.std(shares, ddof=1)) if len(shares) > 1 else 0.0,
+    }
+    return details | (errors_of(share) if share.masses else {})
+
+
+def errors_of(share: TrainShare) -> dict[str, float]:
+    """Return z and both standard errors of a share that has a null."""
+    return {
+        "z": share.z,
+        "standard_error": share.standard_error,
+        "null_standard_error": share.null_standard_error,
+    }
 
 
 @dataclass(frozen=True)
@@ -223,21 +268,18 @@ class Closeness:
     to_train: np.ndarray
     to_holdout: np.ndarray
     n_train: int
-    n_holdout: int
     masses: np.ndarray | None
-
-    @property
-    def expected(self) -> float:
-        """Share of rows closer to train if train was drawn at random from the real rows."""
-        return self.n_train / (self.n_train + self.n_holdout)
 
     def share(self, ties: str) -> float:
         """Return the share of rows closer to train."""
         if ties == "pool" and self.masses is not None:
-            # the masses are sums of 1/n: rounding keeps "all" at exactly 1
-            return round(float(self.masses[: self.n_train].sum()), 12)
+            return share_of_mass(self.masses, self.n_train)
         what_a_tie_counts = 0.0 if ties == "holdout" else 0.5
-        return stats.closer_share(self.to_train, self.to_holdout, ties=what_a_tie_counts)
+        return closer_share(self.to_train, self.to_holdout, ties=what_a_tie_counts)
+
+
+def _n_drawn(context: Context, role: str, n_rows: int | None) -> int:
+    return context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
 
 
 @shared
@@ -252,10 +294,7 @@ def closeness(
         for role in ("train", "holdout")
     )
     d, e = to_train[:, 0], to_holdout[:, 0]
-    n_train, n_holdout = (
-        context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
-        for role in ("train", "holdout")
-    )
+    n_train, n_holdout = (_n_drawn(context, role, n_rows) for role in ("train", "holdout"))
     masses = None
     if scale == "common" and is_gower(space):
         masses = pooled_masses(context, n_rows, columns, seed)
@@ -268,7 +307,7 @@ def closeness(
                 np.bincount(at_holdout[:, 0], weights=on_holdout, minlength=n_holdout),
             ]
         )
-    return Closeness(d, e, n_train, n_holdout, masses)
+    return Closeness(d, e, n_train, masses)
 
 
 def nearest_on_own_scale(

@@ -10,6 +10,7 @@ from skeval.reporting.distances import DistancesDisplay, ProximityDisplay
 from skeval.reporting.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.drawing import Display, Drawing
 from skeval.reporting.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.prd import PRDDisplay
 from skeval.reporting.scores import ColumnScoresDisplay, ScoresDisplay, ValueDisplay
 from skeval.result import Result
 
@@ -19,6 +20,7 @@ __all__ = [
     "DistancesDisplay",
     "MDADisplay",
     "MarginalDisplay",
+    "PRDDisplay",
     "PairDisplay",
     "PhikMatricesDisplay",
     "ProximityDisplay",
@@ -33,6 +35,7 @@ _OF_RESULTS: dict[str, tuple[type[Drawing], tuple[str, ...]]] = {
     "ColumnScoresDisplay": (ColumnScoresDisplay, ("columns",)),
     "DistancesDisplay": (DistancesDisplay, ("histogram",)),
     "MDADisplay": (MDADisplay, ("curve", "thresholds")),
+    "PRDDisplay": (PRDDisplay, ("precision", "recall")),
     "PhikMatricesDisplay": (PhikMatricesDisplay, ("names", "train", "synthetic", "difference")),
     "ProximityDisplay": (ProximityDisplay, ("histogram", "threshold")),
     "SimilarityMatrixDisplay": (SimilarityMatrixDisplay, ("names", "matrix")),

@@ -104,6 +104,67 @@ def _accumulated(result: Result) -> str:
     )
 
 
+def _beside(baseline: float | None, what: str) -> str:
+    return "" if baseline is None else f"; {percent(baseline)} {what}"
+
+
+def _matched(result: Result) -> str:
+    fresh = _beside(result.baseline, "of holdout rows do")
+    return f"{percent(result.value)} of synthetic rows equal a train row in all columns{fresh}."
+
+
+def _identical(result: Result) -> str:
+    fresh = _beside(result.baseline, "of those of the holdout are")
+    return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
+
+
+def _duplicated(result: Result) -> str:
+    tau = number(as_float(result.details["tau"]))
+    fresh = _beside(result.baseline, "of holdout rows are")
+    return f"{percent(result.value)} of synthetic rows are within {tau} of a train row{fresh}."
+
+
+def _hit(result: Result) -> str:
+    fresh = _beside(result.baseline, "of holdout rows are hit")
+    return (
+        f"{percent(result.value)} of train rows are hit by a synthetic row in every column{fresh}."
+    )
+
+
+def _new(result: Result) -> str:
+    fresh = _beside(result.baseline, "of holdout rows do")
+    return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
+
+
+def _shared(result: Result) -> str:
+    chance = percent(as_float(result.details["expected"]))
+    groups = len(result.details["groups"])
+    most = "" if groups == 1 else f" in the worst of {groups} groups of columns"
+    return (
+        f"{percent(result.value)} of synthetic rows are closer to train than to the holdout{most}; "
+        f"{chance} would be by chance."
+    )
+
+
+def _percentile(result: Result) -> str:
+    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
+    q = f"{result.details['q']:g}"
+    return f"Percentile {q} of the distances to train is {number(result.value)}{fresh}."
+
+
+def _neighbor_ratio(result: Result) -> str:
+    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
+    q = f"{result.details['q']:g}"
+    return (
+        f"Percentile {q} of the nearest distance over the second nearest is {number(result.value)}"
+        f"{fresh}."
+    )
+
+
+def _median_ratio(result: Result) -> str:
+    return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
+
+
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "Authenticity": _authentic,
     "DCRBaselineProtection": _noise,
@@ -118,4 +179,13 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "PrivacyScore": _privacy,
     "ReplicatedUniques": _replicated,
     "TCloseness": _close,
+    "DCRPercentile": _percentile,
+    "DCRShare": _shared,
+    "ExactMatchShare": _matched,
+    "HittingRate": _hit,
+    "HoldoutDistanceRatio": _median_ratio,
+    "IdenticalMatchShare": _identical,
+    "NearDuplicateShare": _duplicated,
+    "NNDR": _neighbor_ratio,
+    "NewRowShare": _new,
 }

@@ -1,0 +1,426 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import FunctionTransformer
+
+from skeval import Context, parametrize_with_metric_checks
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import near_texts as texts_module
+from skeval.privacy.duplicates import NearDuplicateShare
+from skeval.stats import texts as join_module
+from skeval.steps import encoded, nearest, ranges
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
+WORDS = [f"w{i}" for i in range(60)]
+NOTE = {"note": "text"}
+
+
+def column(*values):
+    return pd.DataFrame({"x": np.array(values, dtype=float)})
+
+
+def evaluate(metric, train, holdout, synthetic, schema=None):
+    context = Context.of(train, holdout, schema=schema)
+    metric.fit_context(context)
+    return metric.evaluate_context(context.with_synthetic(synthetic))
+
+
+@parametrize_with_metric_checks([NearDuplicateShare(0.1, columns=["age", "city"])])
+def test_contract(metric, check):
+    check(metric)
+
+
+# ---------------------------------------------------------------------------------- the distance
+
+
+TOY = column(0, 1, 4, 9), column(2, 6, 7, 12), column(0, 1.2, 5, 20)
+
+
+@pytest.mark.parametrize(
+    ("tau", "share", "on_holdout", "baseline"),
+    [
+        (0.0, 0.25, 0.0, 0.0),
+        (0.2 / 12, 0.5, 0.0, 0.0),
+        (1 / 12, 0.75, 0.5, 0.25),
+        (2 / 12, 0.75, 0.75, 0.75),
+        (1.0, 1.0, 1.0, 1.0),
+    ],
+)
+def test_toy_table(tau, share, on_holdout, baseline):
+    # nn(S, T) = 0, .2, 1, 11; nn(S, H) = 2, .8, 1, 8; nn(H, T) = 1, 2, 2, 3; the range is 12
+    result = evaluate(NearDuplicateShare(tau), *TOY)
+    assert result.value == share
+    assert result.details["to_holdout"] == on_holdout
+    assert result.details["difference"] == share - on_holdout
+    assert result.baseline == baseline
+
+
+def test_radius_of_a_small_holdout_is_that_of_train():
+    # nn(T, T) = 1, 1, 3, 5
+    assert evaluate(NearDuplicateShare(), *TOY).details["tau"] == pytest.approx(1 / 12, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_holdout", [99, 100, 200, None])
+def test_radius_is_an_order_statistic(n_holdout):
+    holdout = None if n_holdout is None else HOLDOUT[:n_holdout]
+    context = Context.of(TRAIN, holdout)
+    query = "holdout" if (n_holdout or 0) >= 100 else "train"
+    distances = np.sort(nearest(context, query, "train")[0][:, 0])
+    expected = distances[int(np.ceil(0.01 * distances.size)) - 1]
+    metric = NearDuplicateShare().fit_context(context)
+    result = metric.evaluate_context(context.with_synthetic(SYNTHETIC))
+    assert result.details["tau"] == pytest.approx(expected, rel=1e-12)
+    if query == "holdout":
+        assert result.baseline >= 0.01
+    if n_holdout is None:
+        assert (result.p_value, result.baseline) == (None, None)
+        assert set(result.details) == {"tau"}
+
+
+def test_one_train_row():
+    result = NearDuplicateShare(0.1).fit(column(1)).evaluate(column(1, 2))
+    assert result.value == 0.5
+    with pytest.warns(DegenerateInputWarning, match="train has one row, which has no neighbour"):
+        assert np.isnan(NearDuplicateShare().fit(column(1)).score(column(1, 2)))
+
+
+@pytest.mark.parametrize(("name", "value"), [("over", 1.0), ("gauss", 0.0), ("train", 1.0)])
+def test_wine(wine, name, value):
+    result = NearDuplicateShare().fit(wine.train, wine.holdout).evaluate(getattr(wine, name))
+    assert result.value == value
+    assert result.details["to_holdout"] < 0.05
+    assert (result.p_value < 0.01) == (value == 1.0)
+
+
+@pytest.mark.parametrize("space", ["gower", "euclidean"])
+@pytest.mark.parametrize("tau", [0.05, 0.2, 0.6])
+def test_brute_force(space, tau):
+    context = Context.of(TRAIN, HOLDOUT[:80]).with_synthetic(SYNTHETIC)
+    result = NearDuplicateShare(tau, space).fit_context(context).evaluate_context(context)
+    shares = [
+        np.mean(nearest(context, *pair, space=space)[0][:, 0] <= tau)
+        for pair in (("synthetic", "train"), ("synthetic", "holdout"), ("holdout", "train"))
+    ]
+    assert [result.value, result.details["to_holdout"], result.baseline] == shares
+    # the same from all distances, relabelled without lists
+    real = np.concatenate([encoded(context, role, space) for role in ("train", "holdout")])
+    if space == "gower":
+        near = gower(encoded(context, "synthetic"), real, ranges(context)) <= tau + 1e-12
+    else:
+        gaps = encoded(context, "synthetic", space)[:, None] - real
+        near = np.sqrt((gaps**2).sum(axis=2)) <= tau
+    rng, is_train, draws = np.random.default_rng(0), np.arange(280) < 200, []
+    for _ in range(2000):
+        labels = rng.permutation(is_train)
+        draws.append(near[:, labels].any(axis=1).mean() - near[:, ~labels].any(axis=1).mean())
+    p = np.mean(np.array(draws) >= result.details["difference"] - 1e-12)
+    assert result.p_value == pytest.approx(p, abs=0.06)
+    assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.01)
+    assert result.details["null_standard_error"] == pytest.approx(np.std(draws), rel=0.15, abs=4e-3)
+
+
+def gower(rows, others, span, n_numbers=4):
+    a, b = rows[:, None], others
+    numbers = np.minimum(1.0, np.abs(a - b)[..., :n_numbers] / span[:n_numbers])
+    missing = np.isnan(a) | np.isnan(b)
+    gaps = np.concatenate([numbers, (a != b)[..., n_numbers:]], axis=2)
+    return np.where(missing, np.isnan(a) != np.isnan(b), gaps).mean(axis=2)
+
+
+def test_unequal_tables_have_an_expectation():
+    fresh = evaluate(NearDuplicateShare(0.1), TRAIN, HOLDOUT[:40], SYNTHETIC)
+    assert fresh.details["expected"] > 0.3
+    assert fresh.details["difference"] == pytest.approx(fresh.details["expected"], abs=0.12)
+    assert fresh.p_value > 0.01
+
+
+def test_p_value_of_a_copy_and_of_the_holdout():
+    assert evaluate(NearDuplicateShare(), TRAIN, HOLDOUT, TRAIN).p_value == 0.001
+    assert evaluate(NearDuplicateShare(), TRAIN, HOLDOUT, HOLDOUT).p_value == 1.0
+
+
+def test_noisy_copies_are_found_and_exact_matches_are_not():
+    leak = TRAIN[:60].assign(age=TRAIN["age"][:60] + 1, income=TRAIN["income"][:60] * 1.001)
+    result = evaluate(NearDuplicateShare(), TRAIN, HOLDOUT, pd.concat([leak, SYNTHETIC[60:]]))
+    assert result.value >= 0.3
+    assert result.p_value == 0.001
+
+
+def test_rows_written_out_twice():
+    once = evaluate(NearDuplicateShare(0.1), TRAIN, HOLDOUT, SYNTHETIC)
+    twice = evaluate(NearDuplicateShare(0.1), TRAIN, HOLDOUT, pd.concat([SYNTHETIC, SYNTHETIC]))
+    assert 0.05 < once.value < 0.95
+    assert twice.value == once.value
+    assert twice.p_value == once.p_value
+    for name in ("expected", "null_standard_error"):
+        assert twice.details[name] == pytest.approx(once.details[name], abs=1e-12)
+
+
+def test_names_scales_and_places_do_not_matter():
+    tables = TRAIN, HOLDOUT, SYNTHETIC
+    there = evaluate(NearDuplicateShare(0.1), *tables)
+    shuffled = [t.sample(frac=1.0, random_state=i) for i, t in enumerate(tables)]
+    again = evaluate(NearDuplicateShare(0.1), *shuffled)
+    assert (again.value, again.p_value) == (there.value, there.p_value)
+    changed = [
+        t.assign(age=-2.0 * t["age"] + 4, city=t["city"].str.upper())[t.columns[::-1]]
+        for t in shuffled
+    ]
+    back = evaluate(NearDuplicateShare(0.1), *changed)
+    assert back.value == there.value
+    # other random choices, since real rows are numbered by their values
+    assert back.p_value == pytest.approx(there.p_value, abs=0.08)
+
+
+def test_a_transformer_as_space():
+    space = FunctionTransformer(lambda frame: frame[["age"]].to_numpy(float))
+    result = evaluate(NearDuplicateShare(0.5, space), TRAIN, HOLDOUT, SYNTHETIC)
+    assert result.value == np.isin(SYNTHETIC["age"], TRAIN["age"]).mean()
+    with pytest.raises(InvalidParameterError, match="choose them in your transformer"):
+        evaluate(NearDuplicateShare(0.5, space, ["age"]), TRAIN, HOLDOUT, SYNTHETIC)
+
+
+@pytest.mark.parametrize("tau", ["q01", -0.1, 1.5, True, None])
+def test_illegal_radius(tau):
+    with pytest.raises(
+        InvalidParameterError, match=r"tau must be 'loo-q01' or a float in \[0, 1\]"
+    ):
+        NearDuplicateShare(tau).fit(TRAIN)
+
+
+# ---------------------------------------------------------------------------------------- texts
+
+
+def notes(seed, n, *, share_missing=0.1, common=0.2):
+    """Return rows with a coarse number and a text: fresh, near a template, missing or empty."""
+    rng = np.random.default_rng(seed)
+    templates = [" ".join(np.random.default_rng(i).choice(WORDS, 15)) for i in range(4)]
+    texts = []
+    for _ in range(n):
+        chance = rng.random()
+        if chance < share_missing:
+            texts.append(None if chance < share_missing / 2 else "")
+        elif chance < share_missing + common:
+            words = templates[rng.integers(4)].split()
+            texts.append(" ".join(words[: rng.integers(12, 16)]) + rng.choice(["", " extra", "!"]))
+        else:
+            texts.append(" ".join(rng.choice(WORDS, rng.integers(8, 20))))
+    return pd.DataFrame({"x": rng.integers(0, 30, n) * 1.0, "note": pd.Series(texts, dtype=object)})
+
+
+def jaccard(a, b):
+    if not isinstance(a, str) or not isinstance(b, str):
+        return float(isinstance(a, str) == isinstance(b, str))
+    a, b = (set(re.findall(r"\w+", text.lower())) for text in (a, b))
+    return len(a & b) / len(a | b) if a | b else 1.0
+
+
+def near_by_pairs(rows, others, span, tau, text, names=("note",)):
+    near = np.ones((len(rows), len(others)), dtype=bool)
+    if "x" in rows:
+        gaps = np.abs(rows["x"].to_numpy()[:, None] - others["x"].to_numpy())
+        near &= np.minimum(1.0, gaps / span) <= tau + 1e-12
+    for name in names:
+        similar = [[jaccard(a, b) >= text - 1e-12 for b in others[name]] for a in rows[name]]
+        near &= np.array(similar)
+    return near
+
+
+TEXTS = notes(0, 90), notes(1, 60), pd.concat([notes(2, 70), notes(0, 90)[:10]])
+
+
+@pytest.fixture(params=[64, 2])
+def crowd(request, monkeypatch):
+    """Go from near rows to their texts, or where there are more than two the other way round."""
+    monkeypatch.setattr(texts_module, "_CROWD", request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("measured", [True, False])
+@pytest.mark.parametrize("text", [0.3, 0.75, 1.0])
+def test_texts_are_brute_force(crowd, measured, text):
+    tables = TEXTS if measured else [t[["note"]] for t in TEXTS]
+    train, holdout, synthetic = tables
+    result = evaluate(NearDuplicateShare(0.2, text=text), *tables, NOTE)
+    span = np.ptp(pd.concat(TEXTS[:2])["x"])
+    near = [
+        near_by_pairs(a, b, span, 0.2, text)
+        for a, b in ((synthetic, train), (synthetic, holdout), (holdout, train))
+    ]
+    shares = [pairs.any(axis=1).mean() for pairs in near]
+    assert [result.value, result.details["to_holdout"], result.baseline] == shares
+    assert 0 < shares[0] < 1
+    pooled, rng, draws = np.column_stack(near[:2]), np.random.default_rng(0), []
+    for _ in range(2000):
+        labels = rng.permutation(np.arange(150) < 90)
+        draws.append(pooled[:, labels].any(axis=1).mean() - pooled[:, ~labels].any(axis=1).mean())
+    p = np.mean(np.array(draws) >= shares[0] - shares[1] - 1e-12)
+    assert result.p_value == pytest.approx(p, abs=0.06)
+    assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.02)
+    assert ("tau" in result.details) == measured
+
+
+def test_two_columns_of_text(crowd):
+    schema = {"note": "text", "more": "text"}
+    tables = [
+        table.assign(more=notes(seed + 5, len(table), common=0.8)["note"].to_numpy(object))
+        for seed, table in enumerate(TEXTS)
+    ]
+    result = evaluate(NearDuplicateShare(0.5, text=0.4), *tables, schema)
+    span = np.ptp(pd.concat(tables[:2])["x"])
+    near = near_by_pairs(tables[2], tables[0], span, 0.5, 0.4, ("note", "more"))
+    assert result.value == near.any(axis=1).mean()
+    assert result.value > 0
+    one = evaluate(NearDuplicateShare(0.5, text=0.4, columns=["x", "note"]), *tables, schema)
+    assert one.value == near_by_pairs(tables[2], tables[0], span, 0.5, 0.4).any(axis=1).mean()
+
+
+def test_texts_in_other_spaces(crowd):
+    train, _, synthetic = TEXTS
+    result = evaluate(NearDuplicateShare(0.4, "euclidean", text=0.5), *TEXTS, NOTE)
+    spread = train["x"].std(ddof=0)
+    near = near_by_pairs(synthetic, train, spread / 0.4, 0.16 + 1e-9, 0.5)
+    assert result.value == near.any(axis=1).mean()
+
+
+def test_texts_may_be_left_out():
+    train, holdout, synthetic = TEXTS
+    with_text, without, chosen = (
+        evaluate(metric, train, holdout, synthetic, NOTE).value
+        for metric in (
+            NearDuplicateShare(0.0),
+            NearDuplicateShare(0.0, text=0.0),
+            NearDuplicateShare(0.0, columns=["x"]),
+        )
+    )
+    assert with_text < without == chosen == np.isin(synthetic["x"], train["x"]).mean()
+    texts = train[["note"]]
+    with pytest.warns(DegenerateInputWarning, match="no column of this table can be measured"):
+        assert np.isnan(NearDuplicateShare(text=0.0).fit(texts, schema=NOTE).score(texts))
+
+
+def test_texts_without_a_holdout(crowd):
+    train, _, synthetic = TEXTS
+    result = evaluate(NearDuplicateShare(0.2, text=0.75), train, None, synthetic, NOTE)
+    near = near_by_pairs(synthetic, train, np.ptp(train["x"]), 0.2, 0.75)
+    assert result.value == near.any(axis=1).mean()
+    assert result.p_value is None
+
+
+def test_a_word_replaced_is_found():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS, 30, replace=False)) for _ in range(180)]
+    tables = [
+        pd.DataFrame({"x": rng.normal(size=60), "note": texts[60 * i : 60 * i + 60]})
+        for i in range(3)
+    ]
+    copied = tables[0].assign(
+        note=["other" + text[text.index(" ") :] for text in tables[0]["note"]]
+    )
+    leak = evaluate(NearDuplicateShare(), *tables[:2], copied, NOTE)
+    assert leak.value == 1.0
+    assert leak.p_value == 0.001
+    assert evaluate(NearDuplicateShare(), *tables, NOTE).value == 0.0
+    assert evaluate(NearDuplicateShare(text=0.95), *tables[:2], copied, NOTE).value == 0.0
+
+
+def test_row_order_of_texts(monkeypatch):
+    monkeypatch.setattr(texts_module, "_CROWD", 2)
+    monkeypatch.setattr(join_module, "_ROUND", 2)
+    there = evaluate(NearDuplicateShare(0.3, text=0.5), *TEXTS, NOTE)
+    shuffled = [t.sample(frac=1.0, random_state=i) for i, t in enumerate(TEXTS)]
+    back = evaluate(NearDuplicateShare(0.3, text=0.5), *shuffled, NOTE)
+    assert (there.value, there.baseline) == (back.value, back.baseline)
+    doubled = evaluate(
+        NearDuplicateShare(0.3, text=0.5), *TEXTS[:2], pd.concat([TEXTS[2]] * 2), NOTE
+    )
+    assert (there.value, there.p_value) == (doubled.value, doubled.p_value)
+
+
+def test_nearly_all_texts_are_alike():
+    """One word differs in each text: all pairs are similar, and few need to be looked at."""
+    rng = np.random.default_rng(0)
+    numbers = rng.permutation(10**6)[:3000].reshape(3, 1000)
+    tables = [
+        pd.DataFrame({"note": [f"{' '.join(WORDS[:25])} {number}" for number in part]})
+        for part in numbers
+    ]
+    result = evaluate(NearDuplicateShare(), *tables, NOTE)
+    assert (result.value, result.details["to_holdout"], result.baseline) == (1.0, 1.0, 1.0)
+    assert result.p_value == 1.0
+
+
+# ----------------------------------------------------------------------------------- calibration
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tau", "sizes"),
+    [
+        # enough rows that some of them are among the nearest 1%
+        ("loo-q01", (1000, 1000, 1500)),
+        ("loo-q01", (300, 90, 3000)),
+        (0.04, (200, 200, 200)),
+        (0.04, (200, 60, 300)),
+    ],
+)
+def test_p_value_is_calibrated(tau, sizes):
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        tables = [
+            pd.DataFrame(
+                {"x": rng.normal(size=n), "y": rng.normal(size=n), "k": rng.poisson(3, n) * 1.0}
+            )
+            for n in sizes
+        ]
+        metric = NearDuplicateShare(tau, n_permutations=199)
+        p_values.append(evaluate(metric, *tables).p_value)
+    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+
+
+@pytest.mark.slow
+def test_p_value_is_calibrated_with_texts():
+    p_values = []
+    for seed in range(200):
+        tables = [notes(3 * seed + i, n, common=0.6) for i, n in enumerate((120, 80, 150))]
+        metric = NearDuplicateShare(0.1, text=0.8, n_permutations=199)
+        p_values.append(evaluate(metric, *tables, NOTE).p_value)
+    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+
+
+@pytest.mark.slow
+def test_p_value_is_calibrated_where_many_rows_are_near():
+    """More rows lie within the radius than a list holds, many of them equally near."""
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        tables = [
+            pd.DataFrame({"c": rng.geometric(0.3, n) * 1.0, "d": rng.geometric(0.4, n) * 1.0})
+            for n in (200, 200, 200)
+        ]
+        metric = NearDuplicateShare(0.0, n_permutations=199)
+        p_values.append(evaluate(metric, *tables).p_value)
+    assert 0.01 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+
+
+@pytest.mark.slow
+def test_interval_covers():
+    rng = np.random.default_rng(0)
+    train, held = column(*rng.normal(size=60)), []
+
+    def result(n):
+        drawn = np.r_[rng.normal(size=n)]
+        return evaluate(NearDuplicateShare(0.004), train, None, column(*drawn))
+
+    truth = result(100_000).value
+    for _ in range(200):
+        low, high = result(200).interval
+        held.append(low <= truth <= high)
+    assert 0.1 < truth < 0.9
+    assert 0.92 <= np.mean(held) <= 0.98

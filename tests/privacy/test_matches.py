@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context, MetricSuite, parametrize_with_metric_checks
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy.matches import ExactMatchShare, IdenticalMatchShare
+
+TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
+SYNTHETIC = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
+COUNTS = ("rows", "multiset", "unique")
+
+
+def evaluate(metric, train, holdout, synthetic, schema=None):
+    # tables of few values share rows, which fit would warn of
+    context = Context.of(train, holdout, schema=schema)
+    metric.fit_context(context)
+    return metric.evaluate_context(context.with_synthetic(synthetic))
+
+
+def coarse(seed, n=200, n_levels=4):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "x": rng.integers(0, n_levels, n) / 10,
+            "y": rng.integers(0, n_levels, n).astype(float),
+            "c": rng.choice(list("abc"), n),
+        }
+    )
+
+
+@parametrize_with_metric_checks(
+    [ExactMatchShare(["age", "city"], 1, "multiset"), IdenticalMatchShare(["plan", "visits"])]
+)
+def test_contract(metric, check):
+    check(metric)
+
+
+# ------------------------------------------------------------------------------- values by hand
+
+
+@pytest.mark.parametrize(("count", "value"), [("rows", 0.75), ("multiset", 0.5), ("unique", 0.5)])
+def test_published_example(count, value):
+    assert ExactMatchShare(count=count).fit(TRAIN).score(SYNTHETIC) == value
+
+
+def test_identical_match_share_counts_distinct_rows():
+    assert IdenticalMatchShare().fit(TRAIN).score(SYNTHETIC) == 0.5
+    assert IdenticalMatchShare(count="rows").fit(TRAIN).score(SYNTHETIC) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("over", 0.0), ("gauss", 0.0), ("holdout", 0.0), ("train", 1.0)]
+)
+def test_wine(wine, name, value):
+    for kind in (ExactMatchShare, IdenticalMatchShare):
+        result = kind().fit(wine.train, wine.holdout).evaluate(getattr(wine, name))
+        assert result.value == value
+        assert result.baseline == 0.0
+
+
+def test_all_that_is_told():
+    holdout = pd.DataFrame({"n": [2, 4], "c": ["b", "d"]})
+    synthetic = pd.DataFrame({"n": [1, 1, 2, 5, 4], "c": ["a", "a", "b", "e", "d"]})
+    train = pd.DataFrame({"n": [1, 2, 3, 5], "c": ["a", "b", "c", "e"]})
+    result = evaluate(ExactMatchShare(), train, holdout, synthetic)
+    details = result.details
+    assert result.value == 0.8
+    assert result.baseline == 0.5
+    assert details["to_holdout"] == 0.4
+    assert details["difference"] == pytest.approx(0.4)
+    assert details["singleton_match_share"] == pytest.approx(0.6)
+    assert details["n_compared"] == 5
+    assert details["above_alert"] is True
+    assert details["passed"] is True
+    # a value that stands once among 6 is in train with chance 4/6; 2b, which stands twice, is in
+    # train only with chance 6/15 and in the holdout only with chance 1/15
+    assert details["expected"] == pytest.approx(0.8 * (4 - 2) / 6 + 0.2 * 5 / 15, abs=0.03)
+    assert 0.05 < result.p_value <= 1.0
+
+
+def test_singletons_of_every_count():
+    train = pd.DataFrame({"n": [1, 2, 2, 3]})
+    holdout, synthetic = pd.DataFrame({"n": [3]}), pd.DataFrame({"n": [1, 1, 2, 3, 9]})
+    shares = [
+        evaluate(ExactMatchShare(count=count), train, holdout, synthetic).details[
+            "singleton_match_share"
+        ]
+        for count in COUNTS
+    ]
+    assert shares == [0.4, 0.2, 0.25]
+
+
+def test_without_a_holdout():
+    result = ExactMatchShare().fit(TRAIN).evaluate(SYNTHETIC)
+    assert result.p_value is None
+    assert result.baseline is None
+    assert set(result.details) == {"n_compared", "above_alert", "singleton_match_share"}
+    assert result.interval[0] < 0.75 < result.interval[1]
+
+
+@pytest.mark.parametrize("alert", [0.7, 0.75, 0.8])
+def test_alert(alert):
+    details = ExactMatchShare(alert=alert).fit(TRAIN).evaluate(SYNTHETIC).details
+    assert details["above_alert"] == (alert < 0.75)
+
+
+# ------------------------------------------------------------------------------ what is the same
+
+
+def score(train, synthetic, schema=None, **parameters):
+    return ExactMatchShare(**parameters).fit(train, schema=schema).score(synthetic)
+
+
+def frame(*values):
+    return pd.DataFrame({"x": list(values)})
+
+
+def test_values_are_compared_not_their_spelling():
+    assert score(frame(1, 2), frame(1.0, 2.0)) == 1.0
+    assert score(frame("1", "02"), frame("1", "2")) == 0.5
+    assert score(frame(True, False), frame("True", "no")) == 1.0
+    assert score(frame("2024-01-05", "2024-01-06"), frame("2024-01-05", "2024-01-07")) == 0.5
+    assert score(frame(0.1 + 0.2), frame(0.3)) == 1.0
+    assert score(frame(0.3 + 1e-9), frame(0.3)) == 0.0
+    assert score(frame(0.0), frame(-0.0)) == 1.0
+
+
+def test_missing_values_are_equal():
+    train = pd.DataFrame({"n": [np.nan, 1.0], "c": ["a", None], "d": [pd.NaT, pd.Timestamp(0)]})
+    assert score(train, train) == 1.0
+    assert score(train, train.assign(n=[0.0, 1.0])) == 0.5
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.InvalidValueWarning")
+def test_infinite_values_match_nothing():
+    assert score(frame(1.0, 2.0), frame(np.inf, 2.0)) == 0.5
+
+
+def test_decimals():
+    assert score(frame(1.23, 4.0), frame(1.24, 4.1)) == 0.0
+    assert score(frame(1.23, 4.0), frame(1.24, 4.1), decimals=1) == 0.5
+    assert score(frame(1.23, 4.0), frame(1.24, 4.1), decimals=0) == 1.0
+
+
+def test_dates_agree_to_the_microsecond():
+    date = pd.Timestamp("2024-01-05 12:00:00")
+    later = date + pd.Timedelta(microseconds=1)
+    assert score(frame(date, date), frame(date, later)) == 0.5
+    assert score(frame(date, date), frame(date, later), decimals=-3) == 0.5
+
+
+def test_texts_count_and_ids_do_not():
+    texts = ["a note of many words on a person", "another note of rather many words"]
+    train = pd.DataFrame({"id": [1, 2], "x": [1.0, 2.0], "note": texts})
+    synthetic = train.assign(id=[7, 8], note=[texts[0], texts[1] + "!"])
+    schema = {"id": "id", "note": "text"}
+    assert score(train, synthetic, schema) == 0.5
+    assert score(train, synthetic, schema, columns=["x"]) == 1.0
+    assert score(train, synthetic, schema, columns=["note"]) == 0.5
+    assert score(train, synthetic, schema, columns=1) == 1.0
+    assert score(train, train.assign(note=[texts[0], None]), schema) == 0.5
+    assert score(train.assign(note=[texts[0], None]), train.assign(note=["", None]), schema) == 0.5
+
+
+def test_tables_of_texts_and_of_ids_only():
+    texts = frame("a", "b").rename(columns={"x": "note"})
+    assert score(texts, texts[:1], {"note": "text"}) == 1.0
+    with pytest.warns(DegenerateInputWarning, match="all columns are ids"):
+        assert np.isnan(score(texts, texts, {"note": "id"}))
+
+
+def test_columns_that_cannot_be_compared():
+    metric = ExactMatchShare(columns=["x", "key", "z"])
+    with pytest.raises(InvalidParameterError, match=r"key, z, which cannot be compared.*: x"):
+        metric.fit(pd.DataFrame({"x": [1.0], "key": [1]}), schema={"key": "id"})
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_brute_force(count):
+    tables = [coarse(seed, n) for seed, n in enumerate((150, 90, 120))]
+    result = evaluate(ExactMatchShare(count=count), *tables)
+    train, holdout, synthetic = ([tuple(row) for row in t.itertuples(index=False)] for t in tables)
+
+    def share(rows, others):
+        if count == "multiset":
+            return sum(min(rows.count(v), others.count(v)) for v in set(rows)) / len(rows)
+        rows = set(rows) if count == "unique" else rows
+        return sum(row in others for row in rows) / len(rows)
+
+    assert result.value == pytest.approx(share(synthetic, train))
+    assert result.details["to_holdout"] == pytest.approx(share(synthetic, holdout))
+    if count == "rows":
+        assert result.baseline == pytest.approx(share(holdout, train))
+
+
+# --------------------------------------------------------------------------------- null and leak
+
+
+@pytest.mark.parametrize("n_synthetic", [60, 240])
+def test_baseline_is_taken_at_the_lesser_size(n_synthetic):
+    train, holdout, synthetic = coarse(0, 200, 8), coarse(1, 120, 8), coarse(2, n_synthetic, 8)
+    result = evaluate(IdenticalMatchShare(), train, holdout, synthetic)
+    if n_synthetic > 120:
+        fewer = result.details["at_baseline_size"]
+        assert fewer["n_rows"] == 120
+        assert fewer["value"] > result.value
+        assert fewer["value"] == pytest.approx(result.baseline, abs=0.1)
+    else:
+        assert "at_baseline_size" not in result.details
+        assert result.value == pytest.approx(result.baseline, abs=0.1)
+        whole = evaluate(IdenticalMatchShare(), train, holdout, coarse(2, 120, 8))
+        assert result.baseline > whole.baseline
+
+
+@pytest.mark.parametrize("n_holdout", [200, 50])
+def test_leaks_raise_the_share(n_holdout):
+    train, holdout, fresh = (make_mixed(n, i) for i, n in enumerate((200, n_holdout, 200)))
+    shares, p_values = [], []
+    for leak in (0.0, 0.05, 0.5, 1.0):
+        copied = int(200 * leak)
+        synthetic = pd.concat([train[:copied], fresh[copied:]])
+        result = evaluate(ExactMatchShare(), train, holdout, synthetic)
+        shares.append(result.value)
+        p_values.append(result.p_value)
+        assert result.details["passed"] == (result.p_value > 0.05)
+    assert shares == [0.0, 0.05, 0.5, 1.0]
+    assert p_values[0] == 1.0
+    assert p_values[2:] == [0.001, 0.001]
+    assert (p_values[1] < 0.025) == (n_holdout == 200)
+
+
+def test_the_holdout_released_is_no_leak_of_train():
+    train, holdout = coarse(0, n_levels=20), coarse(1, n_levels=20)
+    assert evaluate(ExactMatchShare(), train, holdout, holdout).p_value == 1.0
+
+
+@pytest.mark.parametrize("count", ["rows", "unique"])
+def test_rows_written_out_twice(count):
+    train, holdout, synthetic = (coarse(seed) for seed in range(3))
+    metric = ExactMatchShare(count=count)
+    once = evaluate(metric, train, holdout, synthetic)
+    twice = evaluate(metric, train, holdout, pd.concat([synthetic, synthetic]))
+    assert twice.value == once.value
+    assert twice.p_value == once.p_value
+    for name in ("to_holdout", "expected", "null_standard_error"):
+        assert twice.details[name] == pytest.approx(once.details[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_names_scales_and_places_do_not_matter(count):
+    tables = [coarse(seed) for seed in range(3)]
+    changed = [
+        table.assign(x=table["x"] * 7 - 3, c=table["c"].map({"a": "z", "b": "y", "c": "x"}))
+        .sample(frac=1.0, random_state=i)[["c", "y", "x"]]
+        .rename(columns={"y": "why"})
+        for i, table in enumerate(tables)
+    ]
+    there, back = (evaluate(ExactMatchShare(count=count), *ts) for ts in (tables, changed))
+    assert there.value == back.value
+    assert there.p_value == back.p_value
+
+
+def test_in_a_suite():
+    suite = MetricSuite([("all", ExactMatchShare()), ("distinct", IdenticalMatchShare())])
+    suite.fit(make_mixed(random_state=0), make_mixed(random_state=1))
+    results = suite.evaluate(make_mixed(random_state=0))
+    assert [result.value for result in results.values()] == [1.0, 1.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("sizes", [(200, 200, 200), (200, 60, 300)])
+def test_p_value_is_calibrated(count, sizes):
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        tables = [
+            pd.DataFrame({"x": rng.geometric(0.01, n) / 7, "c": rng.choice(list("ab"), n)})
+            for n in sizes
+        ]
+        metric = ExactMatchShare(count=count, n_permutations=199)
+        p_values.append(evaluate(metric, *tables).p_value)
+    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+
+
+@pytest.mark.slow
+def test_interval_covers():
+    rng = np.random.default_rng(0)
+    law = rng.dirichlet(np.full(300, 0.3))
+    train = frame(*rng.choice(300, 200, p=law).astype(float))
+    truth = law[np.unique(train["x"]).astype(int)].sum()
+    held = []
+    for _ in range(200):
+        synthetic = frame(*rng.choice(300, 200, p=law).astype(float))
+        low, high = evaluate(ExactMatchShare(), train, None, synthetic).interval
+        held.append(low <= truth <= high)
+    assert 0.5 < truth < 0.99
+    assert 0.92 <= np.mean(held) <= 0.98
