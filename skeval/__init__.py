@@ -5,10 +5,11 @@ from skeval.base import Metric
 from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.context import Context, shared
 from skeval.preprocessing import Discretizer, TablePreprocessor
+from skeval.presets import make_suite
 from skeval.reporting.run import ReportColumns, report
 from skeval.result import Result, SuiteResult
 from skeval.schema import TableSchema
-from skeval.suite import MetricSuite, make_suite
+from skeval.suite import MetricSuite
 from skeval.tags import MetricTags
 
 __version__ = "0.1.0"

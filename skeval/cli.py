@@ -36,6 +36,8 @@ app = typer.Typer(
 # what reading a file raises that is none: broken text, and broken packing of it
 _UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
 
+_PRESETS = "report, fidelity, privacy, screens, quality or diagnostic."
+
 Tables = Annotated[
     list[Path],
     typer.Argument(
@@ -115,12 +117,12 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    suite: Annotated[str, typer.Option(help="report, fidelity or privacy.")] = "report",
+    suite: Annotated[str, typer.Option(help=_PRESETS)] = "report",
     schema: SchemaFile = None,
     seed: Seed = 0,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
-    from skeval.suite import make_suite
+    from skeval.presets import make_suite
 
     writer = _writer(output)
     train, holdout, synthetic = _read_tables(tables)
@@ -321,9 +323,19 @@ def _print_scores(result: SuiteResult) -> None:
         if not found.error:
             table.add_row(name, *_score_cells(found))
     Console().print(table)
+    if any("/" in name for name in result):
+        _print_properties(result.properties())
     for name, found in result.items():
         if found.error:
             Console(soft_wrap=True).print(f"{name} left out: {found.error}", markup=False)
+
+
+def _print_properties(properties: pd.DataFrame) -> None:
+    table = Table("property", "score", "baseline", "columns or pairs")
+    for row in properties.itertuples():
+        baseline = "" if pd.isna(row.baseline) else f"{row.baseline:.4g}"
+        table.add_row(str(row.Index), f"{row.score:.4g}", baseline, str(row.n_used))
+    Console().print(table)
 
 
 def _score_cells(found: Result) -> tuple[str, ...]:

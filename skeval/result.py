@@ -245,6 +245,22 @@ class SuiteResult(Mapping[str, Result]):
         frame["better"] = np.select([gain > 0, gain < 0], ["other", "this"], default="")
         return frame
 
+    def properties(self) -> pd.DataFrame:
+        """Return the mean score of each property, the part of names before a slash, and overall.
+
+        Presets "quality" and "diagnostic" have properties; the overall mean lets one of them buy
+        back another.
+
+        Returns
+        -------
+        DataFrame
+            By property: `score`, `baseline` and `n_used`, the number of columns or pairs; see
+            :func:`~skeval.properties.property_scores`.
+        """
+        from skeval.properties import property_scores
+
+        return property_scores(self)
+
     def plot(self, ax: Any = None) -> Figure:
         """Draw each value with its interval and its baseline; return the figure."""
         from skeval.reporting.displays import ScoresDisplay

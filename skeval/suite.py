@@ -20,7 +20,7 @@ from skeval.exceptions import InvalidParameterError, MetricFailedWarning, Skeval
 from skeval.result import Result, SuiteResult
 from skeval.schema import Kind, TableSchema
 
-__all__ = ["MetricSuite", "make_suite"]
+__all__ = ["MetricSuite"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -228,65 +228,3 @@ class MetricSuite(_BaseComposition):
 def _contrasts(metric: Metric) -> bool:
     """Tell whether a metric's value or test rests on train and holdout being exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
-
-
-def make_suite(
-    preset: str = "report",
-    *,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    check_holdout: bool = True,
-) -> MetricSuite:
-    """Return a ready suite.
-
-    Parameters
-    ----------
-    preset : {"report", "fidelity", "privacy"}, default="report"
-        All that the report shows, or one side of it.
-    random_state : int, default=0
-        Seed of every metric that draws at random.
-    n_jobs : int, optional
-        Number of threads.
-    check_holdout : bool, default=True
-        Whether fit looks if train and holdout can be told apart; see :class:`MetricSuite`.
-
-    Returns
-    -------
-    MetricSuite
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such preset.
-
-    Examples
-    --------
-    >>> from skeval import make_suite
-    >>> [name for name, _ in make_suite("fidelity").metrics]
-    ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
-    """
-    from skeval import fidelity, privacy
-
-    sides: dict[str, list[tuple[str, Metric]]] = {
-        "fidelity": [
-            ("ks_complement", fidelity.KSComplement()),
-            ("tv_complement", fidelity.TVComplement()),
-            ("similarity", fidelity.SimilarityScore()),
-            ("phik_difference", fidelity.PhikMatrixDifference()),
-            ("nn_distances", privacy.NNDistanceDistributions()),
-        ],
-        "privacy": [
-            ("privacy_score", privacy.PrivacyScore()),
-            ("dcr_overfitting", privacy.DCROverfittingProtection()),
-            ("dcr_baseline", privacy.DCRBaselineProtection()),
-        ],
-    }
-    presets = {"report": sides["fidelity"] + sides["privacy"], **sides}
-    if preset not in presets:
-        raise InvalidParameterError(
-            f"make_suite: preset must be among {', '.join(presets)}, got {preset!r}."
-        )
-    for _, metric in presets[preset]:
-        if "random_state" in metric.get_params():
-            metric.set_params(random_state=random_state)
-    return MetricSuite(presets[preset], n_jobs=n_jobs, check_holdout=check_holdout)

@@ -6,30 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from scipy.stats import kstwo
 
 from skeval._aggregate import mean_of_columns
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.preprocessing import category_codes, numbers
 from skeval.result import Result
 from skeval.stats import distributions
-from skeval.steps import cells, chosen_columns, histogram
+from skeval.stats.ordered import kolmogorov_of_sorted
+from skeval.steps import cells, chosen_columns, histogram, sorted_values
 from skeval.tags import MetricTags
 
-__all__ = ["KSComplement", "TVComplement"]
-
-
-@shared
-def ordered_values(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the sorted present values of a numeric, date or boolean column."""
-    frame = context[role][[column]]
-    nominal = isinstance(frame[column].dtype, pd.CategoricalDtype)
-    values = (category_codes(frame) if nominal else numbers(frame)).ravel()
-    return np.sort(values[~np.isnan(values)])
+__all__ = ["KSComplement", "TVComplement", "emptied", "tv_interval"]
 
 
 class KSComplement(Metric):
@@ -99,7 +89,7 @@ class KSComplement(Metric):
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
-            warnings=_emptied({name: (x.size, y.size) for name, (x, y) in pairs.items()}),
+            warnings=emptied({name: (x.size, y.size) for name, (x, y) in pairs.items()}),
             intervals={
                 name: _ks_band(scores[name], x.size, y.size) for name, (x, y) in pairs.items()
             },
@@ -116,20 +106,20 @@ class KSComplement(Metric):
 
 
 def _samples(context: Context, column: str) -> tuple[np.ndarray, np.ndarray]:
-    return ordered_values(context, "train", column), ordered_values(context, "synthetic", column)
+    return sorted_values(context, "train", column), sorted_values(context, "synthetic", column)
 
 
 def _ks_score(x: np.ndarray, y: np.ndarray) -> float:
-    return float("nan") if x.size == 0 else 1.0 - distributions.kolmogorov_distance(x, y)
+    return float("nan") if x.size == 0 else 1.0 - kolmogorov_of_sorted(x, y)
 
 
 def _p_value(context: Context, column: str) -> float:
     role = "holdout" if "holdout" in context else "train"
-    x, y = ordered_values(context, role, column), ordered_values(context, "synthetic", column)
+    x, y = sorted_values(context, role, column), sorted_values(context, "synthetic", column)
     if x.size == 0 or y.size == 0:
         return float("nan")
     effective = max(1, round(x.size * y.size / (x.size + y.size)))
-    return float(kstwo.sf(distributions.kolmogorov_distance(x, y), effective))
+    return float(kstwo.sf(kolmogorov_of_sorted(x, y), effective))
 
 
 def _ks_band(score: float, n: int, m: int) -> tuple[float, float]:
@@ -149,7 +139,8 @@ def _mean_interval(value: float, sizes: list[tuple[int, int]]) -> tuple[float, f
     return 1.0 - high, 1.0 - low
 
 
-def _emptied(sizes: dict[str, tuple[int, int]]) -> tuple[MetricWarning, ...]:
+def emptied(sizes: dict[str, tuple[int, int]]) -> tuple[MetricWarning, ...]:
+    """Say which columns have no value to measure, given the numbers of values of both tables."""
     none = [name for name, (n, _) in sizes.items() if n == 0]
     lost = [name for name, (n, m) in sizes.items() if n > 0 and m == 0]
     said = []
@@ -229,7 +220,7 @@ class TVComplement(Metric):
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
-            warnings=_emptied(
+            warnings=emptied(
                 {name: (int(p.sum()), int(q.sum())) for name, (p, q) in counted.items()}
             ),
             ceilings=ceilings,

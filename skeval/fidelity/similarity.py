@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._pairs import associations, matrices
+from skeval._pairs import Binning, cramers_v_matrix, matrices
 from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
@@ -138,8 +138,8 @@ class SimilarityMatrix(Metric):
         names = chosen_columns(context.schema, self.columns)
         if not names:
             return undefined("no column of this table can be measured.")
-        binning = (self.n_bins, self.strategy, self.max_categories)
-        matrix, ceiling, bias = matrices(context, names, *binning)
+        binning = Binning(self.n_bins, self.strategy, self.max_categories)
+        matrix, ceiling, bias = matrices(context, names, binning)
         weights = _weights(len(names), self.average)
         # np.average divides by the sum of the weights, which rounding puts beside 1
         value, top = (float(np.average(cell, weights=weights)) for cell in (matrix, ceiling))
@@ -313,17 +313,10 @@ def _telling_pairs(
     if metric.n_pairs is None or len(every) <= metric.n_pairs:
         return worst
     chosen = worst[: (metric.n_pairs + 1) // 2]
-    binning = (metric.n_bins, metric.strategy, metric.max_categories)
-    columns = tuple(name for name in names if name in among)
-    strength = dict(zip(every, _above(associations(context, columns, *binning)), strict=True))
-    rest = sorted(set(every) - set(chosen), key=lambda ij: (-np.nan_to_num(strength[ij]), ij))
+    binning = Binning(metric.n_bins, metric.strategy, metric.max_categories)
+    strength = np.nan_to_num(cramers_v_matrix(context, "train", names, binning))
+    rest = sorted(set(every) - set(chosen), key=lambda ij: (-strength[ij], ij))
     return [*chosen, *rest[: metric.n_pairs - len(chosen)]]
-
-
-def _above(matrix: np.ndarray) -> np.ndarray:
-    """Return the cells above the diagonal, row by row."""
-    above: np.ndarray = matrix[np.triu_indices(len(matrix), 1)]
-    return above
 
 
 def _trivariate(

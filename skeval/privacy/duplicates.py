@@ -94,7 +94,8 @@ class NearDuplicateShare(Metric):
     The baseline is the share of holdout rows that are near duplicates of train rows, about 1% by
     construction where `tau` stems from them and no text matters.
 
-    ``details`` has `tau`, the share that is near a holdout row (`to_holdout`), the difference of
+    ``details`` has `tau` (nan where texts alone decide), the number of `text_columns` compared, the
+    share that is near a holdout row (`to_holdout`), the difference of
     the two shares, its mean over relabellings of the real rows (`expected`, not 0 if the tables are
     of unequal size) and its spread (`null_standard_error`). The p-value is one-sided: given the
     synthetic rows and the pool of real ones, all choices of which were train are equally likely if
@@ -154,7 +155,10 @@ class NearDuplicateShare(Metric):
             return undefined(rule)
         near = near_rows(context, rule)
         k, k_other, n = near.to_train, near.to_holdout, context.n_rows("synthetic")
-        details: dict[str, Any] = {"tau": rule.tau} if rule.measures else {}
+        details: dict[str, Any] = {
+            "tau": rule.tau if rule.measures else float("nan"),
+            "text_columns": len(rule.texts),
+        }
         result = Result(k / n, interval=wilson(k, n), details=details)
         if "holdout" not in context:
             return result

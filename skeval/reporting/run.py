@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skeval.exceptions import InvalidParameterError
+from skeval.presets import make_suite
 from skeval.result import SuiteResult
 from skeval.schema import Kind, TableSchema
 from skeval.steps import sampled
-from skeval.suite import MetricSuite, make_suite
+from skeval.suite import MetricSuite
 from skeval.tables import as_frame
 
 if TYPE_CHECKING:

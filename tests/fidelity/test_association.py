@@ -6,7 +6,8 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning
-from skeval.fidelity import PhikMatrixDifference
+from skeval.fidelity import CramersVDifference, PhikMatrixDifference
+from skeval.stats.association import cramers_v
 
 IRIS = {
     ("sl", "sw"): 0.5683, ("sl", "pl"): 0.7934, ("sl", "pw"): 0.7299, ("sl", "target"): 0.7534,
@@ -98,3 +99,58 @@ def test_a_flipped_correlation_is_invisible():
     x = np.linspace(0, 1, 200)
     train = pd.DataFrame({"x": x, "y": x})
     assert PhikMatrixDifference().fit(train).score(train.assign(y=1 - x)) < 0.05
+
+
+def test_v_of_halves_of_iris(iris_halves):
+    train, synthetic = iris_halves
+    for bias_correction, expected in ((False, (0.905170, 0.933504)), (True, (0.854975, 0.885733))):
+        details = CramersVDifference(bias_correction).fit(train).evaluate(synthetic).details
+        i, j = details["names"].index("pl"), details["names"].index("target")
+        found = details["train"][i, j], details["synthetic"][j, i]
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("bias_correction", [True, False])
+def test_v_of_categories_by_brute_force(bias_correction):
+    train, synthetic = make_mixed(300, random_state=0), make_mixed(200, random_state=1)
+    metric = CramersVDifference(bias_correction, n_bins=None)
+    result = metric.fit(train).evaluate(synthetic)
+    names = result.details["names"]
+    assert names == ["city", "plan", "member"]
+    gaps = {}
+    for i, j in [(0, 1), (0, 2), (1, 2)]:
+        v = []
+        for which, table in (("train", train), ("synthetic", synthetic)):
+            counts = pd.crosstab(*(table[names[k]].astype(object).fillna("none") for k in (i, j)))
+            v.append(cramers_v(counts.to_numpy(), bias_correction=bias_correction))
+            assert result.details[which][i, j] == pytest.approx(v[-1])
+        gaps[names[i], names[j]] = abs(v[0] - v[1])
+    assert result.value == pytest.approx(np.mean(list(gaps.values())))
+    assert result.details["similarity"] == pytest.approx(1 - result.value)
+    worst = max(gaps, key=gaps.get)
+    assert result.details["worst"] == {"columns": list(worst), "value": pytest.approx(gaps[worst])}
+    assert (result.details["n_used"], result.details["n_total"]) == (3, 3)
+
+
+def test_v_without_missing_values():
+    train, synthetic = make_mixed(300, random_state=0), make_mixed(200, random_state=1)
+    train, synthetic = (t[["city", "plan"]] for t in (train, synthetic))
+    dropped = CramersVDifference(nan="drop").fit(train).evaluate(synthetic)
+    without = CramersVDifference().fit(train.dropna()).evaluate(synthetic.dropna())
+    assert dropped.value == pytest.approx(without.value)
+
+
+def test_v_that_is_lost_or_not_defined():
+    train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10, "k": ["same"] * 40})
+    with pytest.warns(ConstantColumnWarning) as said:
+        result = CramersVDifference().fit(train).evaluate(train.assign(b="p"))
+    texts = [str(warning.message) for warning in said]
+    assert any("one value only in k: no association" in text for text in texts)
+    assert any("one value or bin only in b, train has more" in text for text in texts)
+    assert result.value == pytest.approx(1.0)
+    assert result.details["skipped"] == {"constant in train": 2}
+
+
+def test_a_renamed_association_is_invisible_to_v():
+    train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10})
+    assert CramersVDifference().fit(train).score(train.assign(b=list("qqpp") * 10)) == 0.0

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skeval import Context
-from skeval._pairs import ColumnCodes, associations, matrices
+from skeval._pairs import Binning, cramers_v_matrix, joint_tables, matrices
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import (
@@ -204,11 +204,11 @@ def test_values_by_hand_of_every_cell():
     train, synthetic = make_mixed(150, random_state=0), make_mixed(90, random_state=1)
     context = Context.of(train).with_synthetic(synthetic)
     names = tuple(context.schema.measured)
-    binning = (10, "uniform", 50)
+    binning = Binning(10, "uniform", 50)
     cutter = cells(context, *binning)
     p, q = (cutter.transform(t[list(names)]) for t in (train, synthetic))
-    similarity, ceiling, bias = matrices(context, names, *binning)
-    strength = associations(context, names, *binning)
+    similarity, ceiling, bias = matrices(context, names, binning)
+    strength = cramers_v_matrix(context, "train", names, binning)
     for i, j in [(0, 0), (0, 1), (2, 5), (3, 6), (6, 6)]:
         shape = (cutter.n_cells_[i], cutter.n_cells_[j])
         tables = [np.zeros(shape, dtype=int) for _ in range(2)]
@@ -218,7 +218,7 @@ def test_values_by_hand_of_every_cell():
         assert ceiling[i, j] == 1 - expected_total_variation(*tables)
         assert bias[i, j] == pytest.approx(total_variation_bias(*tables))
         if i != j:
-            assert strength[i, j] == cramers_v(tables[0])
+            assert strength[i, j] == strength[j, i] == pytest.approx(cramers_v(tables[0]))
 
 
 @pytest.mark.parametrize("average", ["matrix", "upper", "balanced"])
@@ -228,12 +228,13 @@ def test_interval_is_that_of_the_mean_over_cells(average):
     result = SimilarityMatrix(average=average, columns=3).evaluate_context(context)
     names = tuple(context.schema.measured[:3])
     roles = ("train", "synthetic")
-    tables = [ColumnCodes.of(context, role, names, 10, "uniform", 50) for role in roles]
-    above = list(zip(*np.triu_indices(3), strict=True))
-    counted = [tuple(table.joint(i, j) for table in tables) for i, j in above]
+    tables = [joint_tables(context, role, names, Binning()) for role in roles]
+    alone = [tuple(table.column(i) for table in tables) for i in range(3)]
+    joint = [(p, q) for (_, _, p), (_, _, q) in zip(*(t.pairs() for t in tables), strict=True)]
+    counted = [*alone, *joint]
     pair = {"matrix": 2 / 9, "upper": 1 / 6, "balanced": 1 / 6}[average]
     own = {"matrix": 1 / 9, "upper": 1 / 6, "balanced": 1 / 6}[average]
-    weights = np.array([own if i == j else pair for i, j in above])
+    weights = np.array([own] * 3 + [pair] * 3)
     assert result.interval == pytest.approx(tv_interval(result.value, counted, weights))
 
 

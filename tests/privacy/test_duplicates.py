@@ -79,7 +79,7 @@ def test_radius_is_an_order_statistic(n_holdout):
         assert result.baseline >= 0.01
     if n_holdout is None:
         assert (result.p_value, result.baseline) == (None, None)
-        assert set(result.details) == {"tau"}
+        assert set(result.details) == {"tau", "text_columns"}
 
 
 def test_one_train_row():
@@ -262,7 +262,8 @@ def test_texts_are_brute_force(crowd, measured, text):
     p = np.mean(np.array(draws) >= shares[0] - shares[1] - 1e-12)
     assert result.p_value == pytest.approx(p, abs=0.06)
     assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.02)
-    assert ("tau" in result.details) == measured
+    assert result.details["text_columns"] == 1
+    assert np.isfinite(result.details["tau"]) == measured
 
 
 def test_two_columns_of_text(crowd):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from skeval.reporting.text import as_float, number, percent
@@ -55,6 +56,89 @@ def _resemblance(result: Result) -> str:
     )
 
 
+def _correlations(result: Result) -> str:
+    return (
+        f"The correlations of {result.details['n_used']:,} pairs of numbers differ by "
+        f"{number(2.0 * (1.0 - result.value))} in the mean, on a scale to 2.{_calibrated(result)}"
+    )
+
+
+def _joint(result: Result) -> str:
+    said = (
+        f"{percent(result.value)} of the joint bars of {result.details['n_used']:,} pairs coincide"
+    )
+    top = percent(as_float(result.details["ceiling_value"]))
+    return (
+        f"{said}, in the mean; two samples of one population would reach {top}."
+        f"{_calibrated(result)}"
+    )
+
+
+def _cramer(result: Result) -> str:
+    return (
+        f"How strongly columns go together (Cramer's V) changes by {number(result.value)} over "
+        f"{result.details['n_used']:,} pairs, in the mean, on a scale from 0 to 1."
+        f"{_calibrated(result)}"
+    )
+
+
+def _theil(result: Result) -> str:
+    return (
+        "The share of a column's uncertainty that another takes away changes by "
+        f"{percent(result.value)}, in the mean over {result.details['n_used']:,} ordered pairs."
+        f"{_calibrated(result)}"
+    )
+
+
+def _eta(result: Result) -> str:
+    return (
+        f"How far categories tell numbers apart (eta) changes by {number(result.value)} over "
+        f"{result.details['n_used']:,} pairs, in the mean.{_calibrated(result)}"
+    )
+
+
+def _information(result: Result) -> str:
+    return (
+        f"The information that columns share, beyond chance, changes by {percent(result.value)} of "
+        f"their entropy over {result.details['n_used']:,} pairs, in the mean.{_calibrated(result)}"
+    )
+
+
+def _mixed(result: Result) -> str:
+    return (
+        f"The association of {result.details['n_used']:,} pairs, each by its own measure, changes "
+        f"by {number(result.value)}.{_calibrated(result)}"
+    )
+
+
+def _calibrated(result: Result) -> str:
+    """Say where a value stands between shuffled columns and fresh real rows."""
+    share = as_float(result.details.get("calibrated"))
+    if math.isnan(share) or result.baseline is None:
+        return ""
+    return f" That is {percent(share)} of the way from shuffled columns to fresh real rows."
+
+
+def _energy(result: Result) -> str:
+    share = percent(as_float(result.details["normalized"]))
+    return f"Distances between the tables exceed those within by {share} of what they can at most."
+
+
+def _mmd(result: Result) -> str:
+    gamma, clipped = (number(as_float(result.details[name])) for name in ("gamma", "clipped"))
+    return (
+        f"To a kernel of scale gamma = {gamma}, rows resemble their own table more than the other "
+        f"by {clipped}; 0 would be not at all, 2 completely."
+    )
+
+
+def _sliced(result: Result) -> str:
+    return (
+        f"Seen from random directions, rows have to be moved by {number(result.value)}; from the "
+        f"worst of them by {number(as_float(result.details['max']))}."
+    )
+
+
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "KSComplement": _ks,
     "MDAResemblance": _resemblance,
@@ -64,4 +148,14 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "SimilarityMatrix": _similarity,
     "SimilarityScore": _similarity,
     "TVComplement": _tv,
+    "CorrelationSimilarity": _correlations,
+    "ContingencySimilarity": _joint,
+    "CramersVDifference": _cramer,
+    "TheilsUDifference": _theil,
+    "CorrelationRatioDifference": _eta,
+    "MutualInformationDifference": _information,
+    "MixedAssociationDifference": _mixed,
+    "EnergyDistance": _energy,
+    "MaximumMeanDiscrepancy": _mmd,
+    "SlicedWassersteinDistance": _sliced,
 }

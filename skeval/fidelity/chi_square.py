@@ -1,0 +1,144 @@
+"""Could the synthetic values of a column be a sample of the same law as the real ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skeval._aggregate import mean_of_columns
+from skeval._parameters import Columns, Interval, Options
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
+from skeval.fidelity.divergences import column_counts
+from skeval.result import Result
+from skeval.stats.homogeneity import Homogeneity, homogeneity_test
+from skeval.tags import MetricTags
+
+__all__ = ["ChiSquaredTest"]
+
+
+class ChiSquaredTest(Metric):
+    """Association of values with the table they are in: 0 where shares agree, 1 if none is shared.
+
+    An analyst puts the counts of the real and of the synthetic values into a table of two rows,
+    one column a cell, and asks whether the rows differ by more than chance. The value, Cramer's V
+    of that table, says by how much; the p-value, whether chance explains it. The value is the mean
+    over the columns of the table.
+
+    Parameters
+    ----------
+    min_expected : float, default=5
+        Cells of which either table would have fewer rows than this by chance are pooled in one.
+    n_bins : int, default=10
+        Number of bins of numeric and date columns.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equal share of train.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first so many, or these.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    Of counts x and y in n and m rows, ``chi2 = sum (x m - y n)^2 / (n m (x + y))`` and ``V =
+    sqrt(chi2 / (n + m))``, without a continuity correction, on counts and not on shares. Missing
+    and unseen values have cells of their own. A column with fewer than two cells left has no
+    score.
+
+    The p-value is that of the worst column times the number of columns. Synthetic rows must be
+    independent of the rows they are tested against. Those of train are not, since the generator
+    was fitted to them: where there is a holdout, the test is against its rows, and against train
+    it is conservative, so that a large p-value means nothing; ``details["p_values_against"]`` says
+    which. With many rows the least difference is significant: read V for its size. ``details``
+    have statistic, degrees of freedom and p-value by column; ``details["ceilings"]`` the root mean
+    square of V over all relabellings of the pooled rows, and ``details["ceiling"]`` their mean. No
+    interval is given: V is the root of a sum of squares, which chance keeps above 0.
+
+    References
+    ----------
+    K. Pearson, "On the probability that two independent distributions of frequency are really
+    samples from the same population", Biometrika 8 (1911), doi:10.1093/biomet/8.1-2.250.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import ChiSquaredTest
+    >>> train = pd.DataFrame({"c": ["a"] * 50 + ["b"] * 30 + ["c"] * 20})
+    >>> synthetic = pd.DataFrame({"c": ["a"] * 40 + ["b"] * 40 + ["c"] * 20})
+    >>> result = ChiSquaredTest().fit(train).evaluate(synthetic)
+    >>> round(result.value, 6), round(result.p_value, 6)
+    (0.112687, 0.280876)
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
+    )
+    _legal = {
+        "min_expected": Interval(float, 0.0, None),
+        "n_bins": Interval(int, 2, None),
+        "strategy": Options(("uniform", "quantile")),
+        "columns": Columns(),
+    }
+
+    def __init__(
+        self,
+        min_expected: float = 5,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        columns: int | list[str] | None = None,
+    ) -> None:
+        self.min_expected = min_expected
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.columns = columns
+
+    def _compute(self, context: Context) -> Result:
+        independent = "holdout" in context
+        against_train = self._tested(context, "train")
+        tested = self._tested(context, "holdout") if independent else against_train
+        ceilings = {name: one.expected_v for name, one in against_train.items() if one.n_cells >= 2}
+        result = mean_of_columns(
+            {name: one.cramers_v for name, one in against_train.items()},
+            n_total=len(context.schema.kinds),
+            greater_is_better=False,
+            warnings=self._untested(context, against_train),
+            statistics={name: one.statistic for name, one in tested.items()},
+            degrees_of_freedom={name: one.degrees for name, one in tested.items()},
+            p_values={name: one.p_value for name, one in tested.items()},
+            p_values_against="holdout"
+            if independent
+            else "train, to which the generator was fitted: conservative",
+            ceilings=ceilings,
+            ceiling=float(np.mean(list(ceilings.values()))) if ceilings else float("nan"),
+        )
+        known = [one.p_value for one in tested.values() if one.n_cells >= 2]
+        return replace(result, p_value=min(1.0, len(known) * min(known)) if known else None)
+
+    def _tested(self, context: Context, role: str) -> dict[str, Homogeneity]:
+        """Test the synthetic rows against those of a role, column by column."""
+        binning = (self.columns, self.n_bins, self.strategy)
+        real, synthetic = (column_counts(context, r, *binning) for r in (role, "synthetic"))
+        least = float(self.min_expected)
+        return {name: homogeneity_test(real[name], synthetic[name], least) for name in real}
+
+    def _untested(
+        self, context: Context, tested: dict[str, Homogeneity]
+    ) -> tuple[MetricWarning, ...]:
+        binning = (self.columns, self.n_bins, self.strategy)
+        train, synthetic = (column_counts(context, r, *binning) for r in ("train", "synthetic"))
+        without = [name for name, one in tested.items() if one.n_cells < 2]
+        single = [name for name in without if ((train[name] + synthetic[name]) > 0).sum() < 2]
+        rare = [name for name in without if name not in single]
+        said: list[MetricWarning] = []
+        if single:
+            text = f"train and synthetic have one cell only in {', '.join(single)}: no score."
+            said.append(ConstantColumnWarning(text))
+        if rare:
+            text = f"too few rows for two cells of {self.min_expected:g} in {', '.join(rare)}."
+            said.append(DegenerateInputWarning(f"{text[:-1]}: no score."))
+        return tuple(said)

@@ -1,0 +1,193 @@
+"""Pairs of columns: do their values go together in the same shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval._pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
+from skeval._parameters import Columns, Interval, Nullable, Options
+from skeval.context import Context
+from skeval.fidelity.differences import worst_pair
+from skeval.fidelity.floor import PairMetric
+from skeval.preprocessing import NUMERIC
+from skeval.result import Result
+from skeval.stats.distributions import deviation_interval
+from skeval.steps import chosen_columns
+from skeval.tags import MetricTags
+
+__all__ = ["ContingencySimilarity"]
+
+
+class ContingencySimilarity(PairMetric):
+    """Agreement of joint shares: 1 where all pairs of columns have the same, 0 where none overlap.
+
+    An analyst cross-tabulates every two columns in both tables, numbers in bins, and asks how much
+    of the synthetic table would have to move to other cells. The value is the mean over the pairs.
+
+    Parameters
+    ----------
+    n_bins : int, default=10
+        Number of bins of numeric and date columns, of equal width over train.
+    min_association : float, default=0.0
+        Pairs count whose Cramer's V in train is greater than this; 0 counts all.
+    nan : {"own", "drop"}, default="own"
+        Whether missing counts as a category, or leaves the row out pair by pair.
+    max_rows : int or None, default=None
+        If given, at most so many rows of each table are looked at, drawn at random.
+    numeric_pairs : bool, default=True
+        Whether pairs of two numeric or date columns count. They do not in SDMetrics' report, which
+        has :class:`CorrelationSimilarity` for them.
+    floor : bool, default=True
+        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
+        value lies between those and fresh real rows; it costs another pass.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first so many, or these.
+    random_state : int, default=0
+        Seed of the draw of rows.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``mean_{i<j} (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c of two columns: 1 minus the
+    total variation, off the diagonal of :class:`SimilarityMatrix`. Both tables are cut on the bins
+    of train, the outer ones reaching to infinity: a column that is shifted or scaled falls out of
+    its cells. Categories beyond the 50 most frequent are pooled, those that train never had have a
+    cell of their own. Cramer's V is without correction for bias here.
+
+    Chance alone keeps a perfect table below 1, the more so the more cells there are:
+    ``details["ceiling"]`` has what a relabelling of the pooled rows would score in the mean,
+    exactly, pair by pair, and ``details["ceiling_value"]`` their mean. The score of a pair is never
+    above that of its columns, so that a bad marginal shows in all its pairs; and pairs of
+    independent columns score well without any association: read ``details["calibrated"]``. The
+    interval is conservative (bounded differences), for the mean over the pairs that count.
+
+    References
+    ----------
+    Published under this name by SDMetrics. In its report each table is cut on bins of its own,
+    which hides shifts; here both are cut on those of train.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import ContingencySimilarity
+    >>> train = pd.DataFrame({"a": list("xxyy"), "b": list("ppqq")})
+    >>> ContingencySimilarity().fit(train).score(train.assign(b=list("pqpq")))
+    0.5
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
+    )
+    _legal = {
+        "n_bins": Interval(int, 2, None),
+        "min_association": Interval(float, 0.0, 1.0, "left"),
+        "nan": Options(("own", "drop")),
+        "max_rows": Nullable(Interval(int, 1, None)),
+        "numeric_pairs": Options((True, False)),
+        "floor": Options((True, False)),
+        "columns": Columns(),
+        "random_state": Interval(int, 0, None),
+    }
+
+    def __init__(
+        self,
+        n_bins: int = 10,
+        min_association: float = 0.0,
+        nan: str = "own",
+        max_rows: int | None = None,
+        *,
+        numeric_pairs: bool = True,
+        floor: bool = True,
+        columns: int | list[str] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_bins = n_bins
+        self.min_association = min_association
+        self.nan = nan
+        self.max_rows = max_rows
+        self.numeric_pairs = numeric_pairs
+        self.floor = floor
+        self.columns = columns
+        self.random_state = random_state
+
+    def _compute(self, context: Context) -> Result:
+        names = chosen_columns(context.schema, self.columns)
+        if len(names) < 2:
+            return undefined("fewer than two columns can be measured.", names=list(names))
+        binning = Binning(self.n_bins)
+        drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
+        found = matrices(context, names, binning, self.nan, drawn)
+        eligible = self._eligible(context, names)
+        used = eligible & ~np.isnan(found.similarity)
+        reasons = {"no complete row": int((eligible & ~used).sum())}
+        if self.min_association > 0.0:
+            v = cramers_v_matrix(context, "train", names, binning, False, self.nan, drawn)
+            reasons["not above min_association"] = int((used & ~(v > self.min_association)).sum())
+            used &= v > self.min_association
+        details = _details(names, found, used)
+        details |= {
+            "n_used": int(used.sum()),
+            "n_total": int(eligible.sum()),
+            "skipped": {reason: count for reason, count in reasons.items() if count},
+        }
+        if not used.any():
+            return undefined("no two columns are associated as far as asked for.", **details)
+        value = float(found.similarity[used].mean())
+        sizes = [self._sizes(context, role, names, drawn) for role in ("train", "synthetic")]
+        interval = _interval(value, found, used, *sizes)
+        return Result(value, interval=interval, details=details)
+
+    def _eligible(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+        above = np.triu(np.ones((len(names), len(names)), dtype=bool), 1)
+        if self.numeric_pairs:
+            return above
+        numeric = np.array([name in context.schema.columns(*NUMERIC) for name in names])
+        return above & ~(numeric[:, None] & numeric)
+
+    def _sizes(
+        self, context: Context, role: str, names: tuple[str, ...], drawn: Drawn
+    ) -> np.ndarray:
+        """Return the number of rows that count for each pair."""
+        n_rows = min(context.n_rows(role), self.max_rows or context.n_rows(role))
+        sizes = np.full((len(names), len(names)), n_rows)
+        if self.nan == "drop":
+            tables = joint_tables(context, role, names, Binning(self.n_bins), drawn)
+            for i, j, table in tables.pairs("drop"):
+                sizes[i, j] = table.sum()
+        return sizes
+
+
+def _details(names: tuple[str, ...], found: Compared, used: np.ndarray) -> dict[str, Any]:
+    pairs = used | used.T
+    matrix, ceiling = (
+        np.where(pairs, cells, np.nan) for cells in (found.similarity, found.ceiling)
+    )
+    details: dict[str, Any] = {"names": list(names), "matrix": matrix, "ceiling": ceiling}
+    if used.any():
+        scores = np.where(used, matrix, np.nan)
+        details |= {
+            # a table without a complete row for the pair has no ceiling, and scores 0
+            "ceiling_value": float(np.nanmean(ceiling)) if (~np.isnan(ceiling)).any() else np.nan,
+            "worst": worst_pair(names, scores, greatest=False),
+        }
+    return details
+
+
+def _interval(
+    value: float, found: Compared, used: np.ndarray, n: np.ndarray, m: np.ndarray
+) -> tuple[float, float] | None:
+    """Return where the mean lies in the population, for the pairs that both tables have rows of."""
+    here = used & ~np.isnan(found.bias)
+    if not here.any():
+        return None
+    inverse = float((1.0 / n[here] + 1.0 / m[here]).mean())
+    weight = here.sum() / used.sum()
+    low, high = deviation_interval(1.0 - value, weight * float(found.bias[here].mean()), inverse)
+    return 1.0 - high, 1.0 - low

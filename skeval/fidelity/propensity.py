@@ -1,0 +1,298 @@
+"""Propensity scores: the mean squared error of a model that tells synthetic from real rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval._parameters import Anything, Columns, Interval, Nullable, Options
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.fidelity._propensity_scores import (
+    How,
+    Propensity,
+    permuted_values,
+    propensity,
+    tables,
+)
+from skeval.fidelity.discriminator import FEWEST, MAX_ROWS, too_few
+from skeval.result import Result
+from skeval.stats.propensity import PropensityNull, companions, estimation_factor
+from skeval.tags import MetricTags
+
+__all__ = ["PropensityMSE"]
+
+_NOISE = 1e-12
+_SEPARATED = (
+    "some rows are told apart for sure (separation): their coefficients are infinite, the law of "
+    "the null does not hold, and the value is that of the columns that separate."
+)
+_NO_SPLIT = (
+    "in {share:.0%} of the permutations no row is told from another, so that the null is nearly "
+    "one value; look at the raw value instead."
+)
+
+
+class PropensityMSE(Metric):
+    """Mean squared error of propensity scores: 0 if a model finds no difference, 1/4 at most.
+
+    An analyst pools both tables, fits a model of which rows are synthetic, and looks how far its
+    fitted probabilities are from the share of synthetic rows. Where they are all alike, analyses
+    that use the columns as the model does give the same on both tables.
+
+    Parameters
+    ----------
+    model : {"logistic", "cart"} or classifier, default="logistic"
+        Unpenalised logistic regression on standardised and one-hot columns, a tree with 5 rows a
+        leaf at least, or a classifier of scikit-learn with `predict_proba`.
+    interactions : bool, default=False
+        Whether the logistic regression has the products of all pairs of columns.
+    null : {"snoke", "two_sample", "permutation", "holdout"}, default="snoke"
+        What the value is held against: its law if the synthetic rows were drawn from a right model
+        that was estimated on train; or if they were a sample independent of train; permuted labels;
+        or the value of holdout rows in the synthetic place, which must be given.
+    out_of_fold : bool, default=False
+        Whether each row's probability comes from a model that learnt from the other of five folds,
+        the regression with a penalty of 1; the first two nulls do not hold then.
+    form : {"raw", "ratio", "standardized"}, default="raw"
+        The value itself, over its mean under the null (near 1 for good tables), or its distance
+        from that in standard deviations (near 0).
+    n_permutations : int, default=99
+        Number of permutations.
+    max_rows : int or None, default=10_000
+        Rows of each table that are looked at, a seeded sample.
+    columns : None, int or list of str, default=None
+        The columns to look at; None for all but text, ids and the primary key.
+    random_state : int, default=0
+        Seed of samples, folds and permutations.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if a ratio is asked for against a null that the model does not have.
+    MissingInputError
+        At fit, if ``null="holdout"`` and there is none.
+
+    Notes
+    -----
+    With N rows, of which a share c is synthetic, and fitted probabilities p, the value is ``mean((p
+    - c)^2)``, from 0 to ``c (1 - c)``; ``details["similarity"]`` is 1 less the quotient of the
+    two. The probabilities are fitted to the same rows, hence above 0 by chance: with k parameters
+    by ``(k - 1) c (1 - c) / N`` in the mean for a sample independent of train, and ``1 - c`` times
+    that for rows drawn from a model that was estimated on train, since the error of train is then
+    in both tables. k is the rank of the design: collinear and constant columns cost nothing.
+    Mistaking one null for the other is a factor of two at equal sizes. Permuted labels give the
+    former; their mean and standard deviation are multiplied by ``1 - c``. Where train is larger
+    than `max_rows`, the multiplier is larger, as the sample holds a part of that error only.
+
+    The p-value is one-sided. Against "snoke" and "two_sample" it is that of a chi-square with k - 1
+    degrees of freedom, against permutations their share that reaches the value. The null of an
+    independent sample, analytic or permuted, holds for the holdout, and where one is given, the
+    p-value is that of holdout and synthetic rows; against train, which the generator has seen, it
+    is conservative. ``details["tested_against"]`` says which. There is none against "holdout".
+    Fresh real rows come from no model of train: against "snoke" they are rejected, having twice the
+    value that it expects, and against "two_sample" they are not.
+
+    The baseline is what a fresh sample would get: the mean under the null of an independent sample,
+    a ratio of 1, or 0 standard deviations. A copy of train has a ratio near 1 against "snoke", as
+    good as a right model: this metric sees no leak. A ratio clearly below 1 against "two_sample" is
+    the same sign. Logistic regression without interactions compares little more than means; a
+    table that has only these right looks perfect.
+
+    ``details`` also has, of the same scores, the Kolmogorov distance (`specks`), the percentage of
+    rows on the right side of 1/2 less 50 (`po50`) and the Wilcoxon statistic; and of each column's
+    cells (10 bins of train, levels, missing) the measures of tables: Voas and Williamson, Freeman
+    and Tukey, mean absolute difference of shares, Bhattacharyya distance. The regression pools
+    levels with fewer than 10 rows, or beyond the 50 most frequent: one row is always separated.
+
+    References
+    ----------
+    J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic, "General and specific utility measures
+    for synthetic data", JRSS A 181 (2018) 663-688, doi:10.1111/rssa.12358.
+
+    M.-J. Woo, J. P. Reiter, A. Oganian, A. F. Karr, "Global measures of data utility for microdata
+    masked for disclosure limitation", Journal of Privacy and Confidentiality 1 (2009),
+    doi:10.29012/jpc.v1i1.568.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import PropensityMSE
+    >>> train, fresh = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> ratio = PropensityMSE(null="two_sample", form="ratio").fit(train).score(fresh)
+    >>> 0.3 < ratio < 2
+    True
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=False)
+    _legal = {
+        "model": Anything(("fit", "predict_proba"), values=("logistic", "cart")),
+        "interactions": Options((True, False)),
+        "null": Options(("snoke", "two_sample", "permutation", "holdout")),
+        "out_of_fold": Options((True, False)),
+        "form": Options(("raw", "ratio", "standardized")),
+        "n_permutations": Interval(int, 50, None),
+        "max_rows": Nullable(Interval(int, 20, None)),
+        "columns": Columns(),
+        "random_state": Interval(int, 0, None),
+    }
+
+    def __init__(
+        self,
+        model: Any = "logistic",
+        interactions: bool = False,
+        null: str = "snoke",
+        out_of_fold: bool = False,
+        form: str = "raw",
+        *,
+        n_permutations: int = 99,
+        max_rows: int | None = MAX_ROWS,
+        columns: int | list[str] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.model = model
+        self.interactions = interactions
+        self.null = null
+        self.out_of_fold = out_of_fold
+        self.form = form
+        self.n_permutations = n_permutations
+        self.max_rows = max_rows
+        self.columns = columns
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        if self.null == "holdout" and "holdout" not in context:
+            raise MissingInputError(
+                "PropensityMSE(null='holdout') compares against holdout rows, and fit received "
+                "none. Pass them: fit(train, holdout=rows)."
+            )
+        if self.form == "raw":
+            return
+        if self.null in {"snoke", "two_sample"} and not self._how.is_regression:
+            raise InvalidParameterError(
+                f"PropensityMSE: null={self.null!r} is that of a logistic regression fitted to all "
+                f"rows; form={self.form!r} of another model needs null='permutation' or 'holdout'."
+            )
+        if self.null == "holdout" and self.form == "standardized":
+            raise InvalidParameterError(
+                "PropensityMSE: form='standardized' needs the spread of a null, and null='holdout' "
+                "is one value. Choose form='ratio'."
+            )
+
+    @property
+    def _how(self) -> How:
+        return How(self.model, self.interactions, self.out_of_fold, self.columns, self.random_state)
+
+    def _compute(self, context: Context) -> Result:
+        if reason := too_few(context, self.columns):
+            return undefined(reason)
+        found = self._against(context, "train")
+        held = self._held_against(context, found)
+        value = {
+            "raw": found.value,
+            "ratio": held.null.ratio(held.value),
+            "standardized": held.null.standardized(held.value),
+        }
+        if np.isnan(value[self.form]):
+            return undefined("no column varies, so that the null is 0 and there is no ratio.")
+        share = found.synthetic.size / (found.real.size + found.synthetic.size)
+        return Result(
+            value[self.form],
+            p_value=held.p_value,
+            baseline={"raw": held.fresh, "ratio": 1.0, "standardized": 0.0}[self.form],
+            details={
+                **value,
+                "similarity": 1.0 - found.value / (share * (1.0 - share)),
+                "null": {"law": self.null, "mean": held.null.mean, "spread": held.null.spread},
+                "tested_against": held.real_rows,
+                "n_parameters": found.n_parameters,
+                "n_real": found.real.size,
+                "n_synthetic": found.synthetic.size,
+                **companions(found.real, found.synthetic),
+                **tables(context, self.columns),
+            },
+            warnings=(*_separation(found), *held.warnings),
+        )
+
+    def _size(self, context: Context, role: str) -> int:
+        n_rows = context.n_rows(role)
+        return n_rows if self.max_rows is None else min(n_rows, self.max_rows)
+
+    def _against(self, context: Context, real: str) -> Propensity:
+        n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
+        return propensity(context, self._how, real, "synthetic", n_real, n_synthetic)
+
+    def _held_against(self, context: Context, found: Propensity) -> _Held:
+        if self.null == "holdout":
+            return self._held_against_holdout(context)
+        if self.null == "permutation":
+            return self._held_against_permutations(context, found)
+        if found.n_parameters is None:
+            nothing = PropensityNull(float("nan"), float("nan"))
+            return _Held(found.value, nothing, None, None)
+        independent = found.null()
+        if self.null == "snoke":
+            null = found.null(context.n_rows("train"))
+            return _Held(found.value, null, independent.mean, "train", null.p_value(found.value))
+        real = _independent(context)
+        tested = self._against(context, real)
+        p_value = tested.null().p_value(tested.value)
+        return _Held(found.value, independent, independent.mean, real, p_value)
+
+    def _held_against_holdout(self, context: Context) -> _Held:
+        n = min(self._size(context, "holdout"), self._size(context, "synthetic"))
+        n_train = self._size(context, "train")
+        fresh, alike = (
+            propensity(context, self._how, "train", role, n_train, n).value
+            for role in ("holdout", "synthetic")
+        )
+        return _Held(alike, PropensityNull(fresh, float("nan")), fresh, None)
+
+    def _held_against_permutations(self, context: Context, found: Propensity) -> _Held:
+        real = _independent(context)
+        tested = self._against(context, real)
+        values = self._permuted(context, "train")
+        draws = values if real == "train" else self._permuted(context, real)
+        p_value = (1.0 + (draws >= tested.value - _NOISE).sum()) / (draws.size + 1.0)
+        kept = estimation_factor(found.real.size, found.synthetic.size, context.n_rows("train"))
+        null = PropensityNull(kept * float(values.mean()), kept * float(values.std()))
+        idle = float((values < _NOISE).mean())
+        said = (DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else ()
+        return _Held(found.value, null, float(values.mean()), real, float(p_value), said)
+
+    def _permuted(self, context: Context, real: str) -> np.ndarray:
+        n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
+        return permuted_values(context, self._how, real, n_real, n_synthetic, self.n_permutations)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A value, what it is held against, and with what outcome.
+
+    `fresh` is the raw value of a fresh sample, `real_rows` whose rows the p-value is of.
+    """
+
+    value: float
+    null: PropensityNull
+    fresh: float | None
+    real_rows: str | None
+    p_value: float | None = None
+    warnings: tuple[DegenerateInputWarning, ...] = ()
+
+
+def _independent(context: Context) -> str:
+    """Return the real rows that synthetic ones may be independent of."""
+    return "holdout" if "holdout" in context and context.n_rows("holdout") >= FEWEST else "train"
+
+
+def _separation(found: Propensity) -> tuple[DegenerateInputWarning, ...]:
+    return (DegenerateInputWarning(_SEPARATED),) if found.separated else ()

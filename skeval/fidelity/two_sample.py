@@ -1,0 +1,291 @@
+"""The classifier two-sample test: can a classifier tell synthetic from real rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval._parameters import Columns, Interval, Nullable, Options
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.exceptions import MetricWarning
+from skeval.fidelity._classifiers import Classifiers, Scores, out_of_fold
+from skeval.fidelity.discriminator import (
+    FEWEST,
+    MAX_ROWS,
+    Split,
+    balanced_rows,
+    copied_share,
+    fold_scores,
+    importances,
+    nominal_columns,
+    split,
+    too_few,
+    with_defaults,
+)
+from skeval.result import Result
+from skeval.stats.auc import auc, auc_interval, auc_p_value, delong
+from skeval.stats.intervals import clopper_pearson, wilson
+from skeval.stats.relabelling import share_p_value
+from skeval.stats.separation import Confusion
+from skeval.steps import ColumnChoice
+from skeval.tags import MetricTags
+
+__all__ = ["ClassifierTwoSampleTest"]
+
+_ALARM = 0.01
+_N_TOP = 5
+_NOISE = 1e-12
+_COPIES = (
+    "The synthetic rows read as copies: unseen ones are taken for real ones more often than real "
+    "ones are (AUC {auc:.2f}, p {p:.1g}), as where rows of train that the classifier has seen "
+    "stand in the synthetic table. The low value is no sign of fidelity; look at the metrics of "
+    "privacy."
+)
+
+
+class ClassifierTwoSampleTest(Metric):
+    """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
+
+    A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
+    classifier that has learnt from other rows of both tables. It sees all columns at once, so that
+    it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
+    written with a decimal. ``details["top_features"]`` says what it went by.
+
+    Parameters
+    ----------
+    scoring : {"accuracy", "auc"}, default="accuracy"
+        Share of rows that are called rightly, or share of pairs of a synthetic and a real row in
+        which the synthetic one has the higher score.
+    estimator : classifier, optional
+        Of scikit-learn; it sees standardised and one-hot columns. The default is gradient boosting
+        of small trees (xgboost), on ranks. A tree and a logistic regression are run in any case,
+        and stand in ``details["models"]``: what a linear model cannot tell apart, a tree may.
+    test : {"holdout", "permutation"}, default="holdout"
+        The p-value is of unseen rows after one split, or of permuted labels, for which the
+        classifier is fitted `n_folds` times a permutation.
+    n_folds : int, default=5
+        Number of folds behind the value.
+    test_size : float, default=0.5
+        Share of the synthetic rows that the classifier of the test does not see.
+    n_permutations : int, default=199
+        Number of permutations.
+    max_rows : int or None, default=10_000
+        Rows of each table that are looked at, a seeded sample.
+    columns : None, int or list of str, default=None
+        The columns to look at; None for all but text, ids and the primary key.
+    random_state : int, default=0
+        Seed of samples, folds, permutations and classifiers.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    The value is taken over all rows of train and as many synthetic ones, each scored by a
+    classifier that learnt from the other folds; what stands in the larger table beyond is left out,
+    drawn at random. Such scores depend on each other: a binomial test on them rejects true
+    hypotheses twice as often as it says. The p-value is therefore of one split. The classifier
+    learns from train and a part of the synthetic rows and is tested on the others and on holdout
+    rows, which are independent of whatever was learnt; without a holdout, on the other half of
+    train, and then the test is a conservative one, since the generator has seen that half. The test
+    is Fisher's on the numbers of rows called synthetic, or that of Mann and Whitney. Numbers of
+    labels being fixed, they are exact, whatever the classifier. `split` in ``details`` has its
+    accuracy, with the interval of Clopper and Pearson, and its AUC, with DeLong's.
+
+    The interval of the value is as wide as if half the rows had been scored, which makes up for
+    their dependence.
+
+    A value clearly under 0.5 is no better than 0.5: the classifier takes synthetic rows for those
+    rows of train that it has learnt from. If the split says so (p < 0.01), there is a warning, and
+    ``details["split"]["p_value_below"]`` tells the p-value. ``details["copied_share"]`` is the
+    share of synthetic rows that stand in train, in the columns looked at.
+
+    ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
+    averaging, not before. The baseline is 0.5: two samples of one law cannot be told apart. The
+    classifier bounds the distance of the laws from below, see
+    :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
+
+    References
+    ----------
+    D. Lopez-Paz, M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017, arXiv:1610.06545.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import ClassifierTwoSampleTest
+    >>> train, fresh = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> shifted = fresh.assign(visits=fresh["visits"] + 9)
+    >>> result = ClassifierTwoSampleTest().fit(train).evaluate(shifted)
+    >>> result.value > 0.9, result.p_value < 0.001, next(iter(result.details["top_features"]))
+    (True, True, 'visits')
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
+    _legal = {
+        "scoring": Options(("accuracy", "auc")),
+        "estimator": Classifiers(),
+        "test": Options(("holdout", "permutation")),
+        "n_folds": Interval(int, 2, None),
+        "test_size": Interval(float, 0.0, 1.0, "neither"),
+        "n_permutations": Interval(int, 19, None),
+        "max_rows": Nullable(Interval(int, 20, None)),
+        "columns": Columns(),
+        "random_state": Interval(int, 0, None),
+    }
+
+    def __init__(
+        self,
+        scoring: str = "accuracy",
+        estimator: Any = None,
+        test: str = "holdout",
+        *,
+        n_folds: int = 5,
+        test_size: float = 0.5,
+        n_permutations: int = 199,
+        max_rows: int | None = MAX_ROWS,
+        columns: int | list[str] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.scoring = scoring
+        self.estimator = estimator
+        self.test = test
+        self.n_folds = n_folds
+        self.test_size = test_size
+        self.n_permutations = n_permutations
+        self.max_rows = max_rows
+        self.columns = columns
+        self.random_state = random_state
+
+    def _compute(self, context: Context) -> Result:
+        if reason := too_few(context, self.columns, self.n_folds):
+            return undefined(reason)
+        models = with_defaults(self.estimator)
+        rows = (self.columns, self.n_folds, self.max_rows, self.random_state)
+        halves = (self.columns, self.test_size, self.max_rows, self.random_state)
+        folds = {name: fold_scores(context, which, *rows) for name, which in models.items()}
+        splits = {name: split(context, which, *halves) for name, which in models.items()}
+        first = next(iter(models))
+        value = _statistic(folds[first], self.scoring)
+        about = _about(splits[first], self.scoring)
+        if self.test == "permutation":
+            p_value, real_rows = self._permuted(context, models[first])
+        else:
+            p_value, real_rows = about["p_value"], about["real_rows"]
+        found = importances(context, models[first], *halves)
+        area = auc(folds[first].synthetic, folds[first].real)
+        return Result(
+            value,
+            interval=_interval(folds[first], value, self.scoring),
+            p_value=p_value,
+            baseline=0.5,
+            details={
+                "model": first,
+                "models": {
+                    name: {
+                        "accuracy": _statistic(folds[name], "accuracy"),
+                        "auc": _statistic(folds[name], "auc"),
+                        "p_value": _about(splits[name], self.scoring)["p_value"],
+                    }
+                    for name in models
+                },
+                "similarity": 2.0 - 2.0 * max(area, 0.5),
+                "split": about,
+                "test": {"kind": self.test, "real_rows": real_rows},
+                "top_features": dict(list(found.items())[:_N_TOP]),
+                "copied_share": copied_share(context, self.columns),
+                "n_rows": folds[first].real.size,
+            },
+            warnings=_copies(about),
+        )
+
+    def _permuted(self, context: Context, estimator: Any) -> tuple[float, str]:
+        fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
+        real = "holdout" if fresh else "train"
+        settings = (self.columns, self.n_folds, self.max_rows, self.random_state)
+        p_value = permutation_p_value(
+            context, estimator, self.scoring, real, self.n_permutations, *settings
+        )
+        return p_value, real
+
+
+def _statistic(scores: Scores, scoring: str) -> float:
+    if scoring == "auc":
+        return auc(scores.synthetic, scores.real)
+    return Confusion.of(scores.real, scores.synthetic).accuracy
+
+
+def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
+    """Return the interval of half as many rows: out-of-fold scores depend on each other."""
+    if scoring == "accuracy":
+        return wilson(value * scores.real.size, scores.real.size)
+    half = scores.real.size / 2.0
+    return auc_interval(
+        value, np.sqrt(2.0) * delong(scores.synthetic, scores.real).standard_error, half, half
+    )
+
+
+def _about(found: Split, scoring: str) -> dict[str, Any]:
+    """Return what one split says, by both scorings, and its p-values by one."""
+    real, synthetic = found.scores.real, found.scores.synthetic
+    called, area = Confusion.of(real, synthetic), delong(synthetic, real)
+    n = real.size + synthetic.size
+    if scoring == "auc":
+        above, below = auc_p_value(synthetic, real), auc_p_value(synthetic, real, "less")
+    else:
+        counts = (called.n_synthetic_as_synthetic, synthetic.size)
+        others = (called.n_real_as_synthetic, real.size)
+        above, below = share_p_value(*counts, *others), share_p_value(*others, *counts)
+    return {
+        "accuracy": called.accuracy,
+        "accuracy_interval": clopper_pearson(n - called.n_errors, n),
+        "auc": area.value,
+        "auc_interval": area.interval,
+        "auc_standard_error": area.standard_error,
+        "p_value": above,
+        "p_value_below": below,
+        "real_rows": found.real_rows,
+        "n_tested": real.size,
+        "n_learnt": found.n_learnt,
+    }
+
+
+def _copies(about: dict[str, Any]) -> tuple[MetricWarning, ...]:
+    if about["p_value_below"] >= _ALARM:
+        return ()
+    return (MetricWarning(_COPIES.format(auc=about["auc"], p=about["p_value_below"])),)
+
+
+@shared
+def permutation_p_value(
+    context: Context,
+    estimator: Any,
+    scoring: str,
+    real: str,
+    n_permutations: int,
+    columns: ColumnChoice,
+    n_folds: int,
+    max_rows: int | None,
+    seed: int,
+) -> float:
+    """Return the share of label permutations, the actual one among them, that reach the score."""
+    tables = balanced_rows(context, real, columns, max_rows, seed)
+    rows = np.concatenate(tables)
+    rows = rows[np.lexsort(rows.T[::-1])]  # nothing must tell the tables apart but the labels
+    nominal = nominal_columns(context, columns)
+
+    def score(first: np.ndarray, second: np.ndarray) -> float:
+        found = out_of_fold(estimator, first, second, nominal, n_folds=n_folds, seed=seed)
+        return _statistic(found, scoring)
+
+    observed = score(*tables)
+    rng = np.random.default_rng(seed)
+    n_reached = 0
+    for _ in range(n_permutations):
+        is_synthetic = rng.permutation(np.repeat([False, True], [len(part) for part in tables]))
+        n_reached += score(rows[~is_synthetic], rows[is_synthetic]) >= observed - _NOISE
+    return (1.0 + n_reached) / (n_permutations + 1.0)

@@ -1,0 +1,140 @@
+"""Ready suites, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skeval.base import Metric
+from skeval.exceptions import InvalidParameterError
+from skeval.suite import MetricSuite
+
+__all__ = ["PRESETS", "make_suite"]
+
+Named = list[tuple[str, Metric]]
+
+
+def make_suite(
+    preset: str = "report",
+    *,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    check_holdout: bool = True,
+) -> MetricSuite:
+    """Return a ready suite.
+
+    Parameters
+    ----------
+    preset : {"report", "fidelity", "privacy", "screens", "quality", "diagnostic"}, default="report"
+        All that the report shows; one side of it; every distance screen; or what SDMetrics' two
+        reports hold: "quality" the shapes of columns and the trends of pairs, "diagnostic" validity
+        and structure, each with its properties in the names (:meth:`SuiteResult.properties`).
+    random_state : int, default=0
+        Seed of every metric that draws at random.
+    n_jobs : int, optional
+        Number of threads.
+    check_holdout : bool, default=True
+        Whether fit looks if train and holdout can be told apart; see :class:`MetricSuite`.
+
+    Returns
+    -------
+    MetricSuite
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such preset.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> [name for name, _ in make_suite("fidelity").metrics]
+    ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
+    """
+    if preset not in PRESETS:
+        raise InvalidParameterError(
+            f"make_suite: preset must be among {', '.join(PRESETS)}, got {preset!r}."
+        )
+    metrics = PRESETS[preset]()
+    for _, metric in metrics:
+        if "random_state" in metric.get_params():
+            metric.set_params(random_state=random_state)
+    return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout)
+
+
+def _fidelity() -> Named:
+    from skeval import fidelity, privacy
+
+    return [
+        ("ks_complement", fidelity.KSComplement()),
+        ("tv_complement", fidelity.TVComplement()),
+        ("similarity", fidelity.SimilarityScore()),
+        ("phik_difference", fidelity.PhikMatrixDifference()),
+        ("nn_distances", privacy.NNDistanceDistributions()),
+    ]
+
+
+def _privacy() -> Named:
+    from skeval import privacy
+
+    return [
+        ("privacy_score", privacy.PrivacyScore()),
+        ("dcr_overfitting", privacy.DCROverfittingProtection()),
+        ("dcr_baseline", privacy.DCRBaselineProtection()),
+    ]
+
+
+def _screens() -> Named:
+    from skeval import privacy
+
+    return [
+        ("exact_matches", privacy.ExactMatchShare()),
+        ("near_duplicates", privacy.NearDuplicateShare()),
+        ("new_rows", privacy.NewRowShare()),
+        ("hitting_rate", privacy.HittingRate()),
+        ("dcr_percentile", privacy.DCRPercentile()),
+        ("nndr", privacy.NNDR()),
+        ("holdout_distance_ratio", privacy.HoldoutDistanceRatio()),
+        ("dcr_share", privacy.DCRShare()),
+        ("dcr_overfitting", privacy.DCROverfittingProtection()),
+        ("dcr_baseline", privacy.DCRBaselineProtection()),
+        ("privacy_score", privacy.PrivacyScore()),
+        ("minimum_distance_accumulation", privacy.MinimumDistanceAccumulation()),
+        ("nnaa_privacy_loss", privacy.NNAAPrivacyLoss()),
+        ("epsilon_identifiability", privacy.EpsilonIdentifiability()),
+        ("authenticity", privacy.Authenticity()),
+    ]
+
+
+def _quality() -> Named:
+    from skeval import fidelity
+
+    return [
+        ("column_shapes/ks_complement", fidelity.KSComplement()),
+        ("column_shapes/tv_complement", fidelity.TVComplement(nan="drop")),
+        ("column_pair_trends/correlation", fidelity.CorrelationSimilarity(min_correlation=0.5)),
+        (
+            "column_pair_trends/contingency",
+            fidelity.ContingencySimilarity(min_association=0.3, numeric_pairs=False),
+        ),
+    ]
+
+
+def _diagnostic() -> Named:
+    from skeval import diagnostic
+
+    return [
+        ("data_validity/boundary_adherence", diagnostic.BoundaryAdherence()),
+        ("data_validity/category_adherence", diagnostic.CategoryAdherence()),
+        ("data_validity/key_uniqueness", diagnostic.KeyUniqueness()),
+        ("data_structure/table_structure", diagnostic.TableStructure()),
+    ]
+
+
+PRESETS: dict[str, Callable[[], Named]] = {
+    "report": lambda: _fidelity() + _privacy(),
+    "fidelity": _fidelity,
+    "privacy": _privacy,
+    "screens": _screens,
+    "quality": _quality,
+    "diagnostic": _diagnostic,
+}

@@ -1,0 +1,88 @@
+"""Means over groups of metrics, as quality and diagnostic reports show them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from skeval.result import Result
+
+__all__ = ["property_scores"]
+
+
+def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
+    """Return the mean score of each property of a quality report, and their mean.
+
+    A property is what the names of several metrics have before a slash: in
+    ``column_shapes/ks_complement`` it is ``column_shapes``. Its score is the mean over all columns,
+    or pairs of columns, that its metrics scored, so that a metric counts by the number of them; one
+    of the table as a whole counts once.
+
+    Parameters
+    ----------
+    results : SuiteResult or mapping of str to Result
+        By the names in the suite. Names without a slash are left out, and so are metrics that
+        failed. Where two metrics of a property scored the same column or pair, the later counts.
+
+    Returns
+    -------
+    DataFrame
+        By property, then "overall": `score`, `baseline` (what fresh real rows score; nan without a
+        holdout) and `n_used`, the number of columns or pairs. A property whose pairs were all left
+        out is nan, and the overall mean is that of the others.
+
+    Notes
+    -----
+    Only scores on one scale should share a property. The overall number lets one property buy back
+    the other: show both.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement, TVComplement
+    >>> from skeval.properties import property_scores
+    >>> shapes = [("shapes/ks", KSComplement()), ("shapes/tv", TVComplement())]
+    >>> result = MetricSuite(shapes).fit(make_mixed()).evaluate(make_mixed())
+    >>> property_scores(result)["score"].to_dict()
+    {'shapes': 1.0, 'overall': 1.0}
+    """
+    parts: dict[str, dict[Hashable, tuple[float, float]]] = {}
+    for name, result in results.items():
+        group, slash, _ = name.partition("/")
+        if slash:
+            parts.setdefault(group, {}).update(_parts(result))
+    rows = {group: _means(list(scored.values())) for group, scored in parts.items()}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["score", "baseline", "n_used"])
+    overall = [*(frame[name].mean() for name in ("score", "baseline")), frame["n_used"].sum()]
+    frame.loc["overall"] = overall
+    return frame.astype({"n_used": int}).rename_axis("property")
+
+
+def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:
+    """Yield each column or pair that a metric scored, with its score and that of fresh rows."""
+    fresh = float("nan") if result.baseline is None else result.baseline
+    details = result.details
+    if "matrix" in details:
+        names, matrix = details["names"], np.asarray(details["matrix"], dtype=np.float64)
+        for i, j in zip(*np.nonzero(np.triu(~np.isnan(matrix), 1)), strict=True):
+            yield frozenset((names[i], names[j])), (float(matrix[i, j]), fresh)
+        return
+    if "columns" not in details:
+        if not np.isnan(result.value):
+            yield result.metric, (result.value, fresh)
+        return
+    of_fresh = details.get("baseline_columns", {})
+    for name, score in details["columns"].items():
+        if score is not None and not np.isnan(score):
+            yield name, (float(score), float(of_fresh.get(name, fresh)))
+
+
+def _means(scored: list[tuple[float, float]]) -> tuple[float, float, int]:
+    if not scored:
+        return float("nan"), float("nan"), 0
+    scores, fresh = np.array(scored).T
+    known = fresh[~np.isnan(fresh)]
+    return float(scores.mean()), float(known.mean()) if known.size else float("nan"), len(scored)

@@ -1,0 +1,250 @@
+"""Balls around rows as the support of a law: which rows they hold, and what chance expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.stats import hypergeom
+
+__all__ = [
+    "calibrated_coverage",
+    "count_balls",
+    "expected_clipped_coverage",
+    "expected_coverage",
+    "harmonic_mean",
+    "is_within",
+    "mixed_distances",
+    "row_blocks",
+    "soft_cover",
+]
+
+TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
+_PAIRS = 2**20  # pairs of one block: 8 MB, whatever the number of rows
+
+
+def row_blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
+    """Return slices of the queries whose pairs with all rows take little memory.
+
+    Examples
+    --------
+    >>> from skeval.stats.manifolds import row_blocks
+    >>> list(row_blocks(5, 2**19))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    size = max(1, _PAIRS // max(1, n_rows))
+    return (slice(at, min(at + size, n_queries)) for at in range(0, n_queries, size))
+
+
+def is_within(distances: np.ndarray, radii: np.ndarray, strict: bool = False) -> np.ndarray:
+    """Tell which distances are at most their radius; below it, if `strict`.
+
+    Distances that differ by one part in 10^12 are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.manifolds import is_within
+    >>> is_within(np.array([0.0, 1.0]), np.array([0.0, 0.9]))
+    array([ True, False])
+    """
+    if strict:
+        inside: np.ndarray = distances < radii * (1.0 - TOLERANCE)
+    else:
+        inside = distances <= radii * (1.0 + TOLERANCE)
+    return inside
+
+
+def count_balls(
+    queries: np.ndarray,
+    rows: np.ndarray,
+    radii: np.ndarray,
+    limit: int | None = None,
+    strict: bool = False,
+) -> np.ndarray:
+    """Count the Euclidean balls around rows that hold each query.
+
+    Parameters
+    ----------
+    queries : ndarray of shape (n_queries, n_features)
+        What is held, or not.
+    rows : ndarray of shape (n_rows, n_features)
+        The centres.
+    radii : ndarray of shape (n_rows,)
+        Of the balls.
+    limit : int, optional
+        The count is cut here.
+    strict : bool, default=False
+        Whether the boundary lies outside.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,), int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.manifolds import count_balls
+    >>> count_balls(np.array([[1.0], [5.0]]), np.array([[0.0], [2.0]]), np.array([1.0, 1.5]))
+    array([2, 0])
+    """
+    counts = np.empty(len(queries), dtype=np.int64)
+    for block in row_blocks(len(queries), len(rows)):
+        counts[block] = is_within(cdist(queries[block], rows), radii, strict).sum(axis=1)
+    return counts if limit is None else np.minimum(counts, limit)
+
+
+def mixed_distances(
+    queries: np.ndarray, rows: np.ndarray, ranges: np.ndarray, nominal: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield the Gower distances of a few queries at a time to all rows.
+
+    They are those of the neighbour engine, but for the last bits.
+
+    Parameters
+    ----------
+    queries, rows : ndarray of shape (n, n_columns)
+        Numbers and codes, nan where missing.
+    ranges : ndarray of shape (n_columns,)
+        Of the numbers; where it is 0, values only differ or not.
+    nominal : ndarray of shape (n_columns,), bool
+        Which columns hold codes.
+
+    Yields
+    ------
+    block : slice
+        Of the queries.
+    distances : ndarray of shape (n_block, n_rows)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.manifolds import mixed_distances
+    >>> a, b = np.array([[1.0, 0.0]]), np.array([[2.0, 0.0], [9.0, np.nan]])
+    >>> list(mixed_distances(a, b, np.array([4.0, 0.0]), np.array([False, True])))
+    [(slice(0, 1, None), array([[0.125, 1.   ]]))]
+    """
+    coded = nominal | ~(ranges > 0)
+    codes = [_codes(column, len(queries)) for column in np.vstack([queries, rows]).T[coded]]
+    with np.errstate(over="ignore", invalid="ignore"):  # the cap takes what overflows
+        weights = 1.0 / ranges[~coded]
+        of_queries, of_rows = (
+            np.clip(table[:, ~coded], -1e200, 1e200) * weights for table in (queries, rows)
+        )
+        low, high = (
+            extreme(np.vstack([of_queries, of_rows]), axis=0) for extreme in (np.min, np.max)
+        )
+        plain = high - low <= 1.0  # nothing missing or beyond the range: no difference is cut
+    plain_queries, plain_rows = of_queries[:, plain], np.ascontiguousarray(of_rows[:, plain])
+    for block in row_blocks(len(queries), len(rows)):
+        sums = np.zeros((block.stop - block.start, len(rows)))
+        if plain.any():
+            sums += cdist(plain_queries[block], plain_rows, "cityblock")
+        for a, b in codes:
+            sums += a[block, None] != b
+        for a, b in zip(of_queries[block, ~plain].T, of_rows[:, ~plain].T, strict=True):
+            sums += _capped_gaps(a, b)
+        yield block, sums / queries.shape[1]
+
+
+def _codes(column: np.ndarray, n_queries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return small whole numbers for the values of queries and rows; missing is a value."""
+    codes = np.unique(column, return_inverse=True)[1].ravel().astype(np.int32)
+    return codes[:n_queries], codes[n_queries:]
+
+
+def _capped_gaps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = np.minimum(np.abs(a[:, None] - b), 1.0)
+    missing = np.isnan(a)[:, None], np.isnan(b)
+    gaps[np.logical_or(*missing)] = 1.0
+    gaps[np.logical_and(*missing)] = 0.0
+    return gaps
+
+
+def soft_cover(distances: np.ndarray, radius: float) -> np.ndarray:
+    """Return what each pair leaves uncovered: distance over radius, 1 at most.
+
+    At a radius of 0 only copies cover each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.manifolds import soft_cover
+    >>> soft_cover(np.array([0.0, 1.0, 3.0]), 2.0)
+    array([0. , 0.5, 1. ])
+    """
+    if radius > 0:
+        return np.minimum(distances / radius, 1.0)
+    return (distances > 0).astype(np.float64)
+
+
+def expected_coverage(n_train: int, n_synthetic: int, k: int) -> float:
+    """Return the coverage that two samples of one continuous law have in the mean.
+
+    Examples
+    --------
+    >>> from skeval.stats.manifolds import expected_coverage
+    >>> round(expected_coverage(200, 200, 5), 5)
+    0.96992
+    """
+    a = np.arange(1, k + 1)
+    return float(1.0 - np.prod((n_train - a) / (n_train + n_synthetic - a)))
+
+
+def expected_clipped_coverage(n_train: int, n_good: int, k: int) -> float:
+    """Return the clipped coverage that so many fresh rows have in the mean.
+
+    Parameters
+    ----------
+    n_train : int
+        Number of train rows, above `k`.
+    n_good : int
+        Number of rows of the same continuous law.
+    k : int
+        Number of neighbours that fill a ball.
+
+    Examples
+    --------
+    >>> from skeval.stats.manifolds import expected_clipped_coverage
+    >>> round(expected_clipped_coverage(3, 1, 1), 6)  # the odd one of x, x', y is not y
+    0.333333
+    """
+    j = np.arange(1, k + 1)
+    return float(hypergeom.sf(j - 1, n_train - 1 + n_good, n_good, k + j - 1).mean())
+
+
+def calibrated_coverage(coverage: float, n_train: int, n_synthetic: int, k: int) -> float:
+    """Return which share of good rows among bad ones would have this clipped coverage.
+
+    The number of good rows out of `n_synthetic` that would be expected to cover less, over
+    ``n_synthetic + 1``; found by bisection, since the expectation grows with their number.
+
+    Examples
+    --------
+    >>> from skeval.stats.manifolds import calibrated_coverage
+    >>> calibrated_coverage(0.0, 200, 200, 5), calibrated_coverage(1.0, 200, 200, 5)
+    (0.0, 1.0)
+    """
+    low, high = 0, n_synthetic + 1
+    while low < high:
+        middle = (low + high) // 2
+        if expected_clipped_coverage(n_train, middle, k) < coverage:
+            low = middle + 1
+        else:
+            high = middle
+    return low / (n_synthetic + 1)
+
+
+def harmonic_mean(first: float, second: float) -> float:
+    """Return the harmonic mean of two numbers from 0 on; 0 if one of them is.
+
+    Examples
+    --------
+    >>> from skeval.stats.manifolds import harmonic_mean
+    >>> harmonic_mean(1.0, 0.5), harmonic_mean(1.0, 0.0)
+    (0.6666666666666666, 0.0)
+    """
+    total = first + second
+    return 2.0 * first * second / total if total > 0 else total

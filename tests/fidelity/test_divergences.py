@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context
+from skeval.datasets import make_mixed
+from skeval.fidelity import HellingerDistance, JensenShannonDistance, KLDivergence, TVComplement
+from skeval.fidelity.divergences import column_counts
+from skeval.stats.divergences import hellinger_distance
+
+P, Q = pd.DataFrame({"c": list("aaaaabbbcc")}), pd.DataFrame({"c": list("aaaabbbbcc")})
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        (JensenShannonDistance(), 0.0958432),
+        (JensenShannonDistance(base=np.e), 0.0797947),
+        (HellingerDistance(), 0.0798514),
+        (KLDivergence(smoothing=0.0), 0.0252672),
+    ],
+)
+def test_published_values(metric, value):
+    result = metric.fit(P).evaluate(Q)
+    assert result.value == pytest.approx(value, abs=1e-7)
+    if isinstance(metric, KLDivergence):
+        assert result.details["similarity"] == pytest.approx(1 / (1 + value))
+        assert result.details["direction"] == "KL(train || synthetic)"
+    else:
+        assert result.details["similarity"] == pytest.approx(1 - value, abs=1e-7)
+
+
+@pytest.mark.parametrize("metric", [JensenShannonDistance(), HellingerDistance()])
+def test_ends_of_the_scale(metric):
+    table = make_mixed()
+    assert metric.fit(table).score(table) == 0.0
+    assert metric.fit(P).score(pd.DataFrame({"c": ["z"] * 7})) == 1.0
+    assert metric.fit(P).score(pd.DataFrame({"c": ["z"]})) == 1.0
+
+
+def test_missing_and_unseen_values_have_cells():
+    half = pd.DataFrame({"c": ["a"] * 5 + [None] * 5})
+    for metric in (JensenShannonDistance(), HellingerDistance(), KLDivergence()):
+        whole = metric.fit(pd.DataFrame({"c": ["a"] * 10})).score(half)
+        unseen = metric.fit(pd.DataFrame({"c": ["a"] * 10})).score(half.fillna("new"))
+        assert whole == pytest.approx(unseen)
+        assert whole > 0.1
+
+
+def test_missed_cells_weigh_most_in_the_divergence():
+    train, synthetic = pd.DataFrame({"c": list("ab")}), pd.DataFrame({"c": list("aa")})
+    assert KLDivergence(smoothing=0.0).fit(train).score(synthetic) == np.inf
+    assert KLDivergence().fit(train).score(synthetic) == pytest.approx(
+        0.5 * np.log(0.5) + 0.5 * np.log(0.5 / 1e-5), abs=1e-3
+    )
+    assert KLDivergence(smoothing=0.0).fit(synthetic).score(train) == pytest.approx(np.log(2))
+
+
+def test_bins_are_those_of_train():
+    train, shifted = (
+        pd.DataFrame({"x": np.arange(100.0)}),
+        pd.DataFrame({"x": np.arange(100.0) + 10}),
+    )
+    for strategy in ("uniform", "quantile"):
+        metric = HellingerDistance(n_bins=10, strategy=strategy)
+        expected = hellinger_distance(np.array([10] * 10), np.array([0, *[10] * 8, 20]))
+        assert metric.fit(train).score(shifted) == pytest.approx(expected)
+
+
+def test_cells_are_shared_with_the_total_variation():
+    context = Context.of(make_mixed()).with_synthetic(make_mixed(random_state=1))
+    TVComplement(n_bins=10).fit_context(context.real).evaluate_context(context)
+    n_known = len(context._memo)
+    HellingerDistance().fit_context(context.real).evaluate_context(context)
+    assert len(context._memo) == n_known
+    assert set(column_counts(context, "train", None, 10, "uniform")) == set(context.schema.measured)

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.fidelity import KMarginalSimilarity, SimilarityMatrix
+
+HAND = pd.DataFrame({"a": list("xxyy"), "b": list("ppqq"), "c": list("uvuv")})
+OTHER = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "c": list("uvvu")})
+
+
+@pytest.mark.parametrize(("k", "value"), [(1, 1.0), (2, 5 / 6), (3, 0.5)])
+def test_by_hand(k, value):
+    result = KMarginalSimilarity(k=k).fit(HAND).evaluate(OTHER)
+    assert result.value == pytest.approx(value)
+    assert KMarginalSimilarity(k=k, scale=1000.0).fit(HAND).score(OTHER) == pytest.approx(
+        1000 * value
+    )
+    assert result.details["n_subsets"] == {1: 3, 2: 3, 3: 1}[k]
+
+
+def test_details_by_hand():
+    details = KMarginalSimilarity(scale=10.0).fit(HAND).evaluate(OTHER).details
+    assert details["worst_subset"] == {"columns": ["a", "b"], "value": 5.0}
+    assert details["columns"] == {"a": 7.5, "b": 7.5, "c": 10.0}
+    assert details["occupied_cells"] == 4.0
+
+
+@pytest.mark.parametrize(("k", "value"), [(1, 0.899), (2, 0.697), (3, 0.520)])
+def test_iris_halves(iris_halves, k, value):
+    result = KMarginalSimilarity(k=k).fit(iris_halves[0]).evaluate(iris_halves[1])
+    assert result.value == pytest.approx(value, abs=5e-4)
+    assert result.details["ceiling"] < value  # even and odd rows are more alike than chance has it
+    assert result.interval[0] < value < result.interval[1]
+
+
+def test_brute_force_with_missing_and_unseen_values():
+    train, synthetic = make_mixed(150, 0), make_mixed(90, 1).replace({"city": {"Oslo": "nowhere"}})
+    nominal = ["city", "plan", "member"]
+    expected = []
+    for pair in combinations(nominal, 2):
+        shares = [
+            table[list(pair)].astype(object).fillna("none").value_counts(normalize=True)
+            for table in (train, synthetic)
+        ]
+        expected.append(1 - shares[0].sub(shares[1], fill_value=0).abs().sum() / 2)
+    found = KMarginalSimilarity(columns=nominal).fit(train).score(synthetic)
+    assert found == pytest.approx(np.mean(expected))
+
+
+def test_all_pairs_are_those_of_the_similarity_matrix():
+    train, synthetic = make_mixed(150, 0), make_mixed(90, 1)
+    matrix = SimilarityMatrix().fit(train).evaluate(synthetic).details
+    above = np.triu_indices(7, 1)
+    result = KMarginalSimilarity().fit(train).evaluate(synthetic)
+    assert result.value == pytest.approx(matrix["matrix"][above].mean())
+    assert result.details["ceiling"] == pytest.approx(matrix["ceiling"][above].mean())
+
+
+def test_drawn_pairs_agree_with_all():
+    train, synthetic = make_mixed(150, 0), make_mixed(90, 1)
+    every = KMarginalSimilarity().fit(train).evaluate(synthetic)
+    drawn = KMarginalSimilarity(n_subsets=21).fit(train).evaluate(synthetic)  # there are 21
+    assert drawn.value == pytest.approx(every.value)
+    assert drawn.details["columns"] == pytest.approx(every.details["columns"])
+    some = KMarginalSimilarity(n_subsets=5).fit(train).evaluate(synthetic)
+    assert some.details["n_subsets"] == 5
+
+
+def test_floor_ceiling_and_calibration():
+    train, fresh = make_mixed(2000, 0), make_mixed(2000, 1)
+    rng = np.random.default_rng(0)
+    shuffled = train.apply(lambda column: column.to_numpy()[rng.permutation(len(column))])
+    for k in (2, 3):
+        metric = KMarginalSimilarity(k=k).fit(train)
+        of = {
+            name: metric.evaluate(table).details
+            for name, table in {"copy": train, "fresh": fresh, "shuffled": shuffled}.items()
+        }
+        assert abs(of["shuffled"]["calibrated"]) < 0.1
+        assert abs(of["fresh"]["calibrated"] - 1.0) < 0.15
+        assert of["copy"]["calibrated"] > 1.5
+        assert of["fresh"]["floor"] == pytest.approx(metric.score(shuffled), abs=0.02)
+    assert np.isnan(KMarginalSimilarity(k=1).fit(train).evaluate(fresh).details["calibrated"])
+
+
+def test_equivalent_subsamples():
+    train = make_mixed(1000, 0)
+    metric = KMarginalSimilarity().fit(train)
+    for fraction in (0.1, 0.5):
+        found = [
+            metric.evaluate(train.sample(frac=fraction, random_state=seed)).details[
+                "equivalent_subsample_fraction"
+            ]
+            for seed in range(4)
+        ]
+        assert np.mean(found) == pytest.approx(fraction, rel=0.1)
+    assert metric.evaluate(train).details["equivalent_subsample_fraction"] == 1.0
+    fresh = metric.evaluate(make_mixed(1000, 1)).details["equivalent_subsample_fraction"]
+    assert fresh == pytest.approx(1 / 3, abs=0.06)
+    nothing = metric.evaluate(train.assign(**dict.fromkeys(train.select_dtypes("number"), -1e9)))
+    assert nothing.details["equivalent_subsample_fraction"] < 0.05
+
+
+def test_groups():
+    train = make_mixed(600, 0).assign(region=["n", "s"] * 300)
+    synthetic = train.copy()
+    south = synthetic["region"] == "s"
+    synthetic.loc[south, "city"] = "nowhere"
+    details = KMarginalSimilarity(group_by="region").fit(train).evaluate(synthetic).details
+    assert details["groups"]["n"] == pytest.approx(1.0)
+    assert details["groups"]["s"] < 0.8
+    alone = KMarginalSimilarity().fit(train[south].drop(columns="region"))
+    # cut on the bins of the whole table, so not exactly the same
+    expected = alone.score(synthetic[south].drop(columns="region"))
+    assert details["groups"]["s"] == pytest.approx(expected, abs=0.03)
+
+
+def test_groups_that_are_small_or_gone():
+    train = make_mixed(100, 0).assign(region=["n"] * 60 + ["s"] * 35 + ["rare"] * 5)
+    synthetic = train[train["region"] != "s"]
+    metric = KMarginalSimilarity(group_by="region", scale=10.0).fit(train)
+    assert metric.evaluate(synthetic).details["groups"] == {"n": pytest.approx(10.0), "s": 0.0}
+
+
+def test_a_group_needs_a_category():
+    with pytest.raises(InvalidParameterError, match="group_by must be a categorical"):
+        KMarginalSimilarity(group_by="age").fit(make_mixed())
+
+
+def test_fewer_columns_than_asked_for():
+    with pytest.warns(DegenerateInputWarning, match="fewer than 2 columns"):
+        assert KMarginalSimilarity().fit(HAND[["a"]]).score(OTHER[["a"]]) == 1.0
+    texts = pd.DataFrame({"t": ["a", "b"]})
+    with pytest.warns(DegenerateInputWarning, match="no column of this table"):
+        KMarginalSimilarity().fit(texts, schema={"t": "text"}).score(texts)
+
+
+@pytest.mark.slow
+def test_intervals_cover():
+    from scipy.stats import norm
+
+    shares = np.diff(norm.cdf(np.linspace(-3, 3, 6)))
+    held = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        tables = [
+            pd.DataFrame(rng.choice(list("abcde"), (n, 3), p=p / p.sum()), columns=list("xyz"))
+            for n, p in ((200, shares), (150, np.ones(5)))
+        ]
+        result = KMarginalSimilarity().fit(tables[0]).evaluate(tables[1])
+        p = shares / shares.sum()
+        truth = 1 - np.abs(np.outer(p, p) - 1 / 25).sum() / 2
+        held += result.interval[0] <= truth <= result.interval[1]
+    assert held >= 190

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from skeval import check_metric
+from skeval.datasets import make_mixed
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    InvalidParameterError,
+    MissingInputError,
+    SharedRowsWarning,
+)
+from skeval.fidelity import PropensityMSE
+from skeval.fidelity._propensity_scores import with_products
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
+
+
+def cells(*counts):
+    return pd.DataFrame({"c": np.repeat([f"v{i}" for i in range(len(counts))], counts)})
+
+
+REAL, MADE = cells(30, 10, 10), cells(20, 20, 10)
+
+
+def evaluate(train, holdout, synthetic, **settings):
+    return PropensityMSE(**settings).fit(train, holdout).evaluate(synthetic)
+
+
+def test_three_cells_by_hand():
+    found = evaluate(REAL, None, MADE)
+    assert found.value == pytest.approx(0.04 / 3)
+    assert found.baseline == pytest.approx(0.005)
+    about = found.details
+    assert about["n_parameters"] == 3
+    assert about["null"] == pytest.approx({"law": "snoke", "mean": 0.0025, "spread": 0.0025})
+    assert about["ratio"] == pytest.approx(16 / 3)
+    assert about["standardized"] == pytest.approx(13 / 3)
+    assert about["similarity"] == pytest.approx(1 - 4 * 0.04 / 3)
+    assert (about["specks"], about["po50"]) == pytest.approx((0.2, 10.0))
+    assert about["tables"]["mean"]["voas_williamson"] == pytest.approx(32 / 3)
+    assert about["tables"]["by_column"]["c"]["cells"] == 3
+    assert about["tested_against"] == "train"
+    assert found.p_value == pytest.approx(np.exp(-16 / 3))
+
+
+def test_the_null_of_an_independent_sample():
+    ratio = evaluate(REAL, None, MADE, null="two_sample", form="ratio")
+    assert ratio.value == pytest.approx(8 / 3)
+    assert ratio.p_value == pytest.approx(0.0695, abs=5e-5)
+    assert ratio.baseline == 1.0
+    standardized = evaluate(REAL, None, MADE, null="two_sample", form="standardized")
+    assert standardized.value == pytest.approx((0.04 / 3 - 0.005) / 0.005)
+    assert standardized.baseline == 0.0
+
+
+def test_its_p_value_is_of_the_holdout_where_there_is_one():
+    with pytest.warns(SharedRowsWarning):
+        found = evaluate(REAL, cells(20, 20, 10), MADE, null="two_sample")
+    assert found.value == pytest.approx(0.04 / 3)
+    assert found.p_value == pytest.approx(1.0)
+    assert found.details["tested_against"] == "holdout"
+    with pytest.warns(SharedRowsWarning):
+        few = evaluate(REAL, cells(3, 3, 3), MADE, null="two_sample")
+    assert few.details["tested_against"] == "train"
+
+
+def test_unequal_sizes():
+    found = evaluate(cells(60, 20, 20), None, cells(20, 20, 10))
+    assert found.details["po50"] == pytest.approx(100 * 2 / 3 - 50)
+    assert found.details["specks"] == pytest.approx(0.2)
+    share = 1 / 3
+    assert found.details["null"]["mean"] == pytest.approx(2 * (1 - share) ** 2 * share / 150)
+    assert found.baseline == pytest.approx(2 * (1 - share) * share / 150)
+
+
+def test_a_sample_of_train_has_a_part_of_its_error():
+    train, made = (make_mixed(400, random_state=seed) for seed in (3, 4))
+    whole, sampled = (evaluate(train, None, made, max_rows=n) for n in (None, 100))
+    k = sampled.details["n_parameters"]
+    assert sampled.details["n_real"] == sampled.details["n_synthetic"] == 100
+    assert sampled.details["null"]["mean"] == pytest.approx((k - 1) * 0.25 / 200 * (1 - 100 / 800))
+    k = whole.details["n_parameters"]
+    assert whole.details["null"]["mean"] == pytest.approx((k - 1) * 0.25 / 800 / 2)
+
+
+def test_against_the_holdout():
+    found = evaluate(TRAIN, HOLDOUT.iloc[:80], SYNTHETIC, null="holdout", form="ratio")
+    alike = evaluate(TRAIN, None, SYNTHETIC, max_rows=80)
+    assert found.value > 0
+    assert found.baseline == 1.0
+    assert found.p_value is None
+    same = evaluate(TRAIN, HOLDOUT, HOLDOUT, null="holdout", form="ratio")
+    # the same law at the same size, other rows drawn
+    assert same.value == pytest.approx(1.0)
+    assert alike.details["n_real"] == 80
+    with pytest.raises(MissingInputError, match="holdout"):
+        PropensityMSE(null="holdout").fit(TRAIN)
+
+
+def test_permuted_labels_have_the_mean_of_the_analytic_null():
+    ours, analytic = (
+        evaluate(REAL, None, MADE, null=null, form="ratio", n_permutations=400)
+        for null in ("permutation", "snoke")
+    )
+    assert ours.details["null"]["mean"] == pytest.approx(0.0025, rel=0.15)
+    assert ours.value == pytest.approx(analytic.value, rel=0.15)
+    assert 0.03 < ours.p_value < 0.12  # two samples: 0.0695
+    with pytest.warns(SharedRowsWarning):
+        with_holdout = evaluate(REAL, MADE, MADE, null="permutation", n_permutations=50)
+    assert with_holdout.p_value == 1.0
+    assert with_holdout.details["tested_against"] == "holdout"
+    assert with_holdout.baseline == pytest.approx(0.005, rel=0.4)
+
+
+def test_trees():
+    far = SYNTHETIC.assign(age=SYNTHETIC["age"] + 20)
+    near, apart = (
+        evaluate(
+            TRAIN, None, rows, model="cart", null="permutation", form="ratio", n_permutations=50
+        )
+        for rows in (SYNTHETIC, far)
+    )
+    assert apart.value > near.value
+    assert apart.p_value == pytest.approx(1 / 51)
+    assert near.p_value > 0.05
+    assert near.details["n_parameters"] is None
+    raw = evaluate(TRAIN, HOLDOUT, SYNTHETIC, model="cart")
+    assert raw.value == pytest.approx(raw.baseline, abs=0.05)
+    assert raw.p_value is None
+    assert np.isnan(raw.details["ratio"])
+
+
+def test_a_model_that_never_splits():
+    settings = {"model": DummyClassifier(), "null": "permutation", "n_permutations": 50}
+    with pytest.warns(DegenerateInputWarning, match="100% of the permutations"):
+        found = evaluate(TRAIN, None, SYNTHETIC, **settings)
+    assert found.value == pytest.approx(0.0)
+
+
+def test_probabilities_of_unseen_rows_are_no_nearer():
+    fitted, unseen = (evaluate(TRAIN, None, SYNTHETIC, out_of_fold=flag) for flag in (False, True))
+    assert fitted.details["specks"] > unseen.details["specks"] - 0.05
+    assert unseen.p_value is None
+    assert unseen.details["n_parameters"] is None
+    model = evaluate(TRAIN, None, SYNTHETIC, model=LogisticRegression(C=1e6, max_iter=5000))
+    assert model.value == pytest.approx(fitted.value, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "cart", "form": "ratio"}, "null='permutation' or 'holdout'"),
+        ({"out_of_fold": True, "form": "ratio", "null": "two_sample"}, "of another model"),
+        ({"null": "holdout", "form": "standardized"}, "one value"),
+    ],
+)
+def test_a_null_that_the_model_does_not_have(settings, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        PropensityMSE(**settings).fit(TRAIN, HOLDOUT)
+
+
+def test_interactions_see_what_means_do_not():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 400))
+    train = pd.DataFrame(
+        {"a": x[0], "b": 0.8 * x[0] + 0.6 * x[1], "c": rng.choice(["u", "v"], 400)}
+    )
+    made = train.assign(b=rng.permutation(train["b"]))
+    plain, products = (
+        evaluate(train, None, made, interactions=flag, form="ratio") for flag in (False, True)
+    )
+    assert plain.value < 0.1
+    assert products.value > 10
+    assert products.details["n_parameters"] == 4 + 3
+    wide = pd.DataFrame(rng.normal(size=(50, 60)).round(2)).add_prefix("x")
+    with pytest.raises(InvalidParameterError, match="terms"):
+        evaluate(wide, None, wide, interactions=True)
+
+
+def test_products_of_one_column_are_none():
+    design = np.arange(6.0).reshape(2, 3)
+    assert with_products(design, np.array([0, 0, 1])).tolist() == [
+        [0, 1, 2, 0, 2],
+        [3, 4, 5, 15, 20],
+    ]
+    assert with_products(design, np.zeros(3)).shape == (2, 3)
+
+
+def test_separation_is_told():
+    with pytest.warns(DegenerateInputWarning, match="told apart for sure"):
+        found = evaluate(TRAIN, None, SYNTHETIC.assign(city="nowhere"))
+    assert found.value == pytest.approx(0.25, abs=1e-4)
+
+
+def test_copies_are_as_good_as_a_right_model():
+    ratios = []
+    for seed in range(20):
+        copy = TRAIN.sample(200, replace=True, random_state=seed)
+        ratios.append(evaluate(TRAIN, None, copy, form="ratio").value)
+    assert np.mean(ratios) == pytest.approx(1.02, abs=0.15)
+
+
+def test_a_table_that_does_not_vary():
+    same = pd.DataFrame({"x": np.ones(20)})
+    assert evaluate(same, None, same).value == 0.0
+    with pytest.warns(DegenerateInputWarning, match="no column varies"):
+        assert np.isnan(evaluate(same, None, same, form="ratio").value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{"form": "standardized"}, {"model": "cart"}])
+def test_other_forms_keep_the_contract(settings):
+    check_metric(PropensityMSE(**settings))
+
+
+@pytest.mark.slow
+def test_p_values_hold_their_size():
+    p_values = {"snoke": [], "two_sample": [], "holdout": [], "permutation": []}
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        tables = [pd.DataFrame(rng.normal(size=(n, 4))).add_prefix("x") for n in (200, 150, 200)]
+        train, holdout, fresh = tables
+        fitted = rng.multivariate_normal(train.mean(), train.cov(), 200)
+        made = pd.DataFrame(fitted, columns=train.columns)
+        for name, held, rows, null in (
+            ("snoke", None, made, "snoke"),
+            ("two_sample", None, fresh, "two_sample"),
+            ("holdout", holdout, fresh, "two_sample"),
+            ("permutation", None, fresh, "permutation"),
+        ):
+            found = evaluate(train, held, rows, null=null, n_permutations=59)
+            p_values[name].append(found.p_value)
+    for found in p_values.values():
+        assert 0.02 <= np.mean(np.array(found) <= 0.05) <= 0.08

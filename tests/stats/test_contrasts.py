@@ -1,0 +1,134 @@
+"""Lists of matching real rows and their relabellings against all labellings."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from skeval.stats import contrasts as module
+from skeval.stats.contrasts import MatchLists, distinct_rows, list_contrast, longest_list
+
+LISTS = [[0, 1], [1], [2, 3], [4], [4]]
+WEIGHTS = np.array([1, 2, 1, 3, 1])
+TRAIN = np.array([2, 1, 1, 0, 1, 0, 1])
+HOLDOUT = np.array([0, 1, 0, 1, 0, 1, 1])
+
+
+def as_lists(lists, weights):
+    starts = np.concatenate([[0], np.cumsum([len(values) for values in lists])])
+    return MatchLists(starts, np.concatenate(lists).astype(np.int64), weights, int(weights.sum()))
+
+
+def statistic(lists, weights, train, holdout):
+    return (
+        sum(
+            weight * (float((train[values] > 0).any()) - float((holdout[values] > 0).any()))
+            for values, weight in zip(lists, weights, strict=True)
+        )
+        / weights.sum()
+    )
+
+
+def all_statistics():
+    values = np.repeat(np.arange(TRAIN.size), TRAIN + HOLDOUT)
+    for chosen in combinations(range(values.size), int(TRAIN.sum())):
+        train = np.bincount(values[list(chosen)], minlength=TRAIN.size)
+        yield statistic(LISTS, WEIGHTS, train, TRAIN + HOLDOUT - train)
+
+
+def test_contrast_against_all_labellings():
+    exact = np.array(list(all_statistics()))
+    lists = as_lists(LISTS, WEIGHTS)
+    found = list_contrast(lists, TRAIN, HOLDOUT, n_permutations=4000, seed=1)
+    assert found.observed == pytest.approx(statistic(LISTS, WEIGHTS, TRAIN, HOLDOUT))
+    p = (exact >= found.observed - 1e-12).mean()
+    assert found.p_value == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 4000))
+    assert found.mean == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(4000))
+    assert found.spread == pytest.approx(exact.std(), rel=0.05)
+
+
+def test_lists_of_one_row_are_drawn_as_one_class(monkeypatch):
+    """Whether lists of one row are pooled or not, the law is the same."""
+    lists, weights = [[0], [0], [1], [2], [3], [4, 5]], np.array([1, 1, 1, 2, 1, 1])
+    train, holdout = np.array([1, 0, 1, 1, 0, 1]), np.array([0, 1, 0, 1, 1, 0])
+    settings = {"n_permutations": 5000, "seed": 0}
+    pooled = list_contrast(as_lists(lists, weights), train, holdout, **settings)
+    lonely = module._lonely(as_lists(lists, weights), train + holdout)
+    # value 3 stands twice
+    assert lonely.tolist() == [True, True, True, True, False, False]
+    monkeypatch.setattr(module, "_lonely", lambda lists, copies: np.zeros(6, dtype=bool))
+    single = list_contrast(as_lists(lists, weights), train, holdout, **settings)
+    assert (
+        pooled.observed
+        == single.observed
+        == pytest.approx(statistic(lists, weights, train, holdout))
+    )
+    assert pooled.p_value == pytest.approx(single.p_value, abs=0.03)
+    assert (pooled.mean, pooled.spread) == pytest.approx((single.mean, single.spread), abs=0.02)
+
+
+def test_blocks_of_lists(monkeypatch):
+    rng = np.random.default_rng(0)
+    lists = [rng.integers(0, 40, rng.integers(1, 6)) for _ in range(100)]
+    weights = rng.integers(1, 4, 100)
+    train, holdout = rng.integers(0, 2, (2, 40))
+    train[0] = 1
+    settings = {"n_permutations": 70, "seed": 0}
+    whole = list_contrast(as_lists(lists, weights), train, holdout, **settings)
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    parts = list_contrast(as_lists(lists, weights), train, holdout, **settings)
+    assert parts.observed == pytest.approx(statistic(lists, weights, train, holdout))
+    assert (parts.mean, parts.spread) == pytest.approx((whole.mean, whole.spread))
+
+
+def test_no_list():
+    none = MatchLists.of_pairs(*np.empty((2, 0), dtype=np.int64), WEIGHTS, 9)
+    found = list_contrast(none, TRAIN, HOLDOUT, n_permutations=9, seed=0)
+    assert (found.observed, found.spread, found.p_value) == (0.0, 0.0, 1.0)
+
+
+def test_rows_in_no_list_do_not_matter_but_by_their_number():
+    lists = MatchLists(np.arange(4), np.arange(3), np.ones(3, dtype=int), 3)
+    train, holdout = np.array([1, 1, 1]), np.zeros(3, dtype=int)
+    more = np.append(train, 0), np.append(holdout, 97)
+    few = list_contrast(lists, train, holdout, n_permutations=999, seed=0)
+    many = list_contrast(lists, *more, n_permutations=999, seed=0)
+    assert few.p_value == 1.0
+    assert many.p_value == 0.001
+    assert many.mean == pytest.approx(3 / 100 - 97 / 100, abs=0.03)
+
+
+def test_lists_of_pairs_and_of_a_matrix():
+    of_pairs = MatchLists.of_pairs(np.array([2, 0, 2]), np.array([5, 6, 4]), np.array([3, 2, 1]), 9)
+    of_matrix = MatchLists.of_matrix(np.array([[6, -1], [-1, -1], [5, 4]]), np.array([3, 2, 1]), 9)
+    for lists in (of_pairs, of_matrix):
+        assert lists.starts.tolist() == [0, 1, 3]
+        assert lists.values.tolist() == [6, 4, 5]
+        assert lists.weights.tolist() == [3, 1]
+
+
+def test_distinct_rows_are_sorted_by_value():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(-2, 3, (50, 3)).astype(float)
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    distinct, which = distinct_rows(rows)
+    np.testing.assert_array_equal(distinct[which], rows)
+    assert len(distinct) == len({tuple(map(str, row)) for row in rows})
+    shuffled = rng.permutation(50)
+    again, _ = distinct_rows(rows[shuffled])
+    np.testing.assert_array_equal(again, distinct)
+
+
+def test_distinct_rows_of_nothing():
+    assert distinct_rows(np.empty((0, 2)))[0].shape == (0, 2)
+    distinct, which = distinct_rows(np.empty((3, 0)))
+    assert (distinct.shape, which.tolist()) == ((1, 0), [0, 0, 0])
+
+
+def test_length_of_lists():
+    assert longest_list(50, 50) == 16
+    for sizes in ((90, 10), (10, 90)):
+        assert 0.9 ** longest_list(*sizes) <= 1e-3 < 0.9 ** (longest_list(*sizes) - 1)
+    assert longest_list(10**6, 1) == 128

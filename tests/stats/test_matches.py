@@ -1,0 +1,138 @@
+"""Rounding, shares of matches, and their relabellings against all labellings."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from skeval.stats import matches as module
+from skeval.stats.matches import digits_kept, match_contrast, matches, summarised
+
+TRAIN = np.array([2, 1, 0, 1, 0, 3])
+HOLDOUT = np.array([1, 0, 2, 0, 1, 0])
+SYNTHETIC = np.array([3, 2, 2, 0, 1, 4])
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (9.9999999999995, 10.0),
+        (9.9999999999949, 9.99999999999),
+        (1.0000000000004, 1.0),
+        (1 / 3, 0.333333333333),
+        (-2 / 3, -0.666666666667),
+        (123456789012345.0, 123456789012000.0),
+        (999999999999.0, 999999999999.0),
+        (99999999999.95, 100000000000.0),
+        (1e22, 1e22),
+        (1e308, 1e308),
+        (1.23456789012345e-310, 1.23456789012e-310),
+        (0.001, 0.001),
+        (np.inf, np.inf),
+        (-np.inf, -np.inf),
+    ],
+)
+def test_twelve_digits(value, kept):
+    assert digits_kept(np.array([value]))[0] == pytest.approx(kept, rel=1e-15)
+
+
+def test_twelve_digits_are_those_of_the_decimal_number():
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=2000), np.exp(50 * rng.normal(size=2000))])
+    as_printed = np.array([float(f"{value:.11e}") for value in values])
+    np.testing.assert_allclose(digits_kept(values), as_printed, rtol=1e-15)
+    short = rng.integers(1, 10**6, 2000) * 10.0 ** rng.integers(-30, 30, 2000)
+    noisy = short * (1.0 + rng.uniform(-1e-15, 1e-15, short.size))
+    assert (digits_kept(noisy) == digits_kept(short)).all()
+
+
+def test_minus_zero_and_missing():
+    kept = digits_kept(np.array([-0.0, np.nan]))
+    assert not np.signbit(kept[0])
+    assert np.isnan(kept[1])
+
+
+def test_decimals():
+    values = np.array([1.004, -0.004, 1e300, np.nan, np.inf, 1234.0])
+    np.testing.assert_array_equal(
+        digits_kept(values, decimals=2), [1.0, 0.0, 1e300, np.nan, np.inf, 1234.0]
+    )
+    np.testing.assert_array_equal(
+        digits_kept(values, decimals=-2), [0.0, 0.0, 1e300, np.nan, np.inf, 1200.0]
+    )
+
+
+def test_values_are_not_written_to():
+    values = np.array([1 / 3])
+    digits_kept(values)
+    assert values[0] == 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("count", "found"), [("rows", (3, 4)), ("multiset", (2, 4)), ("unique", (1, 2))]
+)
+def test_matches_by_hand(count, found):
+    assert matches(np.array([3, 0, 1]), np.array([2, 1, 0]), count) == found
+
+
+def statistic(train, holdout, count):
+    k, n = matches(SYNTHETIC, train, count)
+    return (k - matches(SYNTHETIC, holdout, count)[0]) / n
+
+
+def all_statistics(count):
+    values = np.repeat(np.arange(TRAIN.size), TRAIN + HOLDOUT)
+    for chosen in combinations(range(values.size), int(TRAIN.sum())):
+        train = np.bincount(values[list(chosen)], minlength=TRAIN.size)
+        yield statistic(train, TRAIN + HOLDOUT - train, count)
+
+
+@pytest.mark.parametrize("count", ["rows", "multiset", "unique"])
+@pytest.mark.parametrize("draws_a_row", [0, 16])
+def test_contrast_against_all_labellings(monkeypatch, count, draws_a_row):
+    monkeypatch.setattr(module, "_DRAWS_A_ROW", draws_a_row)
+    exact = np.array(list(all_statistics(count)))
+    found = match_contrast(SYNTHETIC, TRAIN, HOLDOUT, count, n_permutations=4000, seed=1)
+    assert found.observed == pytest.approx(statistic(TRAIN, HOLDOUT, count))
+    p = (exact >= found.observed - 1e-12).mean()
+    assert found.p_value == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 4000))
+    assert found.mean == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(4000))
+    assert found.spread == pytest.approx(exact.std(), rel=0.05)
+
+
+@pytest.mark.parametrize("count", ["rows", "unique"])
+def test_order_and_doubling_do_not_matter(count):
+    settings = {"count": count, "n_permutations": 99, "seed": 0}
+    found = match_contrast(SYNTHETIC, TRAIN, HOLDOUT, **settings)
+    order = np.random.default_rng(0).permutation(TRAIN.size)
+    again = match_contrast(2 * SYNTHETIC[order], TRAIN[order], HOLDOUT[order], **settings)
+    assert again.p_value == found.p_value
+    assert (again.mean, again.spread) == pytest.approx((found.mean, found.spread))
+
+
+def test_values_of_one_copy_are_one_class():
+    ones = np.ones(500, dtype=int)
+    classes = module._classes(ones, ones, np.repeat([0.1, 0.2], 250))
+    assert [part.tolist() for part in classes] == [[250, 250], [250, 250], [0.1, 0.2]]
+
+
+def test_nothing_matches():
+    none = match_contrast(
+        np.array([0, 0, 2]), np.array([1, 0, 0]), np.array([0, 1, 0]), n_permutations=9, seed=0
+    )
+    assert (none.observed, none.mean, none.spread, none.p_value) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_blocks_of_draws(monkeypatch):
+    settings = {"count": "rows", "n_permutations": 50, "seed": 3}
+    whole = match_contrast(SYNTHETIC, TRAIN, HOLDOUT, **settings)
+    monkeypatch.setattr(module, "_BLOCK", 10)
+    parts = match_contrast(SYNTHETIC, TRAIN, HOLDOUT, **settings)
+    assert parts.observed == whole.observed
+    assert 0 < parts.p_value <= 1
+
+
+def test_rounding_errors_make_no_difference():
+    assert summarised(0.1 + 0.2, np.array([0.3, 0.0, 0.0])).p_value == 0.5

@@ -1,0 +1,67 @@
+"""Ready suites: what they hold, and that each runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skeval.privacy
+from skeval import SuiteResult, make_suite
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError
+from skeval.presets import PRESETS
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_every_preset_runs(preset):
+    result = make_suite(preset).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    assert not any(found.error for found in result.values())
+    undefined = {name for name, found in result.items() if np.isnan(found.value)}
+    assert undefined <= {"data_validity/key_uniqueness"}  # the table has no key
+
+
+def test_screens_hold_every_distance_screen():
+    kinds = {type(metric).__name__ for _, metric in make_suite("screens").metrics}
+    exported = {
+        name
+        for name in skeval.privacy.__all__
+        if getattr(skeval.privacy, name).tags.evidence == "screen"
+    }
+    assert kinds == exported - {"IdenticalMatchShare"}  # that of exact matches, counted otherwise
+
+
+def test_seed_goes_to_all():
+    suite = make_suite("screens", random_state=7)
+    seeds = [m.random_state for _, m in suite.metrics if "random_state" in m.get_params()]
+    assert set(seeds) == {7}
+
+
+def test_no_such_preset():
+    with pytest.raises(InvalidParameterError, match="among report, fidelity"):
+        make_suite("everything")
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_properties_of_the_diagnostic_suite():
+    keyed = TRAIN.assign(key=np.arange(len(TRAIN)))
+    broken = SYNTHETIC.assign(key=np.arange(len(SYNTHETIC)) // 2).drop(columns="city")
+    suite = make_suite("diagnostic").fit(keyed, schema={"key": "id"})
+    result = suite.evaluate(broken)
+    properties = result.properties()
+    assert list(properties.index) == ["data_validity", "data_structure", "overall"]
+    validity = [
+        score
+        for name, found in result.items()
+        if name.startswith("data_validity")
+        for score in found.details["columns"].values()
+    ]
+    assert properties.loc["data_validity", "score"] == pytest.approx(np.nanmean(validity))
+    structure = result["data_structure/table_structure"].value
+    assert properties.loc["data_structure", "score"] == pytest.approx(structure)
+    assert structure < 1.0
+    again = SuiteResult.from_dict(result.to_dict()).properties()
+    pd.testing.assert_frame_equal(again, properties)
