@@ -82,7 +82,7 @@ class ClassifierPRD(Metric):
     (True, True)
     """
 
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
     _legal = {
         "estimator": Classifiers(several=True),
         "n_angles": Interval(int, 3, None),

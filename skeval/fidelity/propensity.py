@@ -217,6 +217,7 @@ class PropensityMSE(Metric):
                 "n_parameters": found.n_parameters,
                 "n_real": found.real.size,
                 "n_synthetic": found.synthetic.size,
+                **held.at_size(found.synthetic.size),
                 **companions(found.real, found.synthetic),
                 **tables(context, self.columns),
             },
@@ -255,7 +256,7 @@ class PropensityMSE(Metric):
             propensity(context, self._how, "train", role, n_train, n).value
             for role in ("holdout", "synthetic")
         )
-        return _Held(alike, PropensityNull(fresh, float("nan")), fresh, None)
+        return _Held(alike, PropensityNull(fresh, float("nan")), fresh, None, n_rows=n)
 
     def _held_against_permutations(self, context: Context, found: Propensity) -> _Held:
         real = _independent(context)
@@ -278,7 +279,8 @@ class PropensityMSE(Metric):
 class _Held:
     """A value, what it is held against, and with what outcome.
 
-    `fresh` is the raw value of a fresh sample, `real_rows` whose rows the p-value is of.
+    `fresh` is the raw value of a fresh sample, `real_rows` whose rows the p-value is of, and
+    `n_rows` how many synthetic rows the value is of, if not all.
     """
 
     value: float
@@ -287,6 +289,13 @@ class _Held:
     real_rows: str | None
     p_value: float | None = None
     warnings: tuple[DegenerateInputWarning, ...] = ()
+    n_rows: int | None = None
+
+    def at_size(self, n_synthetic: int) -> dict[str, Any]:
+        """Return the value at the size of the baseline, where that is smaller."""
+        if self.n_rows is None or self.n_rows >= n_synthetic:
+            return {}
+        return {"at_baseline_size": {"n_rows": self.n_rows, "value": self.value}}
 
 
 def _independent(context: Context) -> str:

@@ -95,14 +95,15 @@ class NearDuplicateShare(Metric):
     construction where `tau` stems from them and no text matters.
 
     ``details`` has `tau` (nan where texts alone decide), the number of `text_columns` compared, the
-    share that is near a holdout row (`to_holdout`), the difference of
-    the two shares, its mean over relabellings of the real rows (`expected`, not 0 if the tables are
-    of unequal size) and its spread (`null_standard_error`). The p-value is one-sided: given the
-    synthetic rows and the pool of real ones, all choices of which were train are equally likely if
-    none was learnt, and the difference is held against that of random choices. Synthetic rows
-    written out twice are no more evidence. A row near many real rows looks at some 16 of them,
-    which changes its answer as good as never. The interval of the value is Wilson's, of the share
-    that a table of many more rows from this generator would have.
+    share that is near a holdout row (`to_holdout`), the difference of the two shares, its mean over
+    relabellings of the real rows (`expected`, not 0 if the tables are of unequal size) and its
+    spread (`null_standard_error`). The p-value is one-sided: given the synthetic rows and the pool
+    of real ones, all choices of which were train are equally likely if none was learnt, and the
+    difference is held against that of random choices. Synthetic rows written out twice are no more
+    evidence, and with a holdout far smaller than train a few near rows are none: most choices would
+    call them train. A row near many real rows looks at some 16 of them, which changes its answer as
+    good as never. The interval of the value is Wilson's, of the share that a table of many more
+    rows from this generator would have.
     This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References

@@ -12,7 +12,7 @@ from skeval.context import Context, shared
 from skeval.steps.neighbors import Index, encoded, index_of, rows_of
 from skeval.steps.samples import ColumnChoice
 
-__all__ = ["LONGEST", "NearLists", "pool_index", "pooled_lists", "pooled_masses"]
+__all__ = ["LONGEST", "NearLists", "Pool", "pool_index", "pooled_lists", "pooled_masses"]
 
 LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
 
@@ -59,11 +59,63 @@ class NearLists:
         return csr_array((ones, rows, starts), shape=(lengths.size, self.n_pool))
 
 
+@dataclass(frozen=True)
+class Pool:
+    """The rows of train, then of the holdout, with a search structure over them.
+
+    The structure has them in random order. Of equally near rows the first are found, and which
+    these are must not depend on labels, or a list that is cut would hold train rows alone.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_pool, n_features)
+        Encoded; those of train first.
+    order : ndarray of shape (n_pool,)
+        Which row stands where in the structure.
+    index : Index
+        The structure.
+    """
+
+    rows: np.ndarray
+    order: np.ndarray
+    index: Index
+
+    def kneighbors(
+        self, queries: np.ndarray, k: int, radius: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances and positions of the k nearest rows of each query."""
+        return self._placed(*self.index.kneighbors(queries, k, radius))
+
+    def others(
+        self, positions: np.ndarray, k: int, radius: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k nearest other rows of some of the rows, within the radius of each."""
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(self.order.size)
+        return self._placed(*self.index.others(place[positions], k, radius))
+
+    def nearest_mass(self, queries: np.ndarray) -> np.ndarray:
+        """Return which share of the queries each row is the nearest of, ties divided evenly."""
+        masses = np.empty(self.order.size)
+        masses[self.order] = self.index.search.nearest_mass(queries)
+        return masses
+
+    def _placed(self, distances: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return distances, np.where(found < 0, -1, self.order[found])
+
+
+def pool_of(context: Context, real: list[np.ndarray], space: Any, columns: ColumnChoice) -> Pool:
+    """Return the pool of some rows of train and of the holdout."""
+    rows = np.concatenate(real)
+    order = np.random.default_rng(0).permutation(len(rows))
+    return Pool(rows, order, index_of(context, rows[order], space, columns))
+
+
 @shared
-def pool_index(context: Context, space: Any, columns: ColumnChoice = None) -> Index:
-    """Return the search structure over the rows of train and holdout, in this order."""
+def pool_index(context: Context, space: Any, columns: ColumnChoice = None) -> Pool:
+    """Return the pool of all rows of train and of the holdout."""
     real = [encoded(context, role, space, columns) for role in ("train", "holdout")]
-    return index_of(context, np.concatenate(real), space, columns)
+    return pool_of(context, real, space, columns)
 
 
 def pooled_lists(
@@ -96,14 +148,14 @@ def pooled_lists(
     -------
     NearLists
     """
-    index = pool_index(context, space, columns)
+    pool = pool_index(context, space, columns)
     if queries is None:
-        distances, rows = index.itself(longest, radius)
+        distances, rows = pool.others(np.arange(len(pool.rows)), longest, radius)
     else:
-        distances, rows = index.kneighbors(queries, longest, radius)
+        distances, rows = pool.kneighbors(queries, longest, radius)
     listed = rows >= 0
     starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
-    return NearLists(starts, rows[listed], distances[listed], len(index.rows))
+    return NearLists(starts, rows[listed], distances[listed], len(pool.rows))
 
 
 @shared
@@ -122,6 +174,5 @@ def pooled_masses(
         real = [
             rows_of(context, role, "gower", columns, n_rows, seed) for role in ("train", "holdout")
         ]
-        pooled = index_of(context, np.concatenate(real), "gower", columns)
-    masses: np.ndarray = pooled.search.nearest_mass(synthetic)
-    return masses
+        pooled = pool_of(context, real, "gower", columns)
+    return pooled.nearest_mass(synthetic)

@@ -183,16 +183,26 @@ def test_beta_recall_looks_at_all_rows_in_a_ball(space, k, monkeypatch):
         assert metric.score(synthetic) == listed
 
 
-def test_what_is_lost_is_seen_on_its_side():
-    more = make_mixed(300, random_state=4)
-    part = more[more["age"] > more["age"].median()]
-    for metric in FAMILY:
-        seen, lost = metric._sides
-        details = metric.fit(TRAIN).evaluate(part).details
-        fresh = metric.fit(TRAIN).evaluate(FRESH).details
-        assert details[lost] < fresh[lost] - 0.05
-        if metric is not FAMILY[-1]:  # the part has another centre
-            assert details[seen] > fresh[seen] - 0.1
+def modes(*centres, seed):
+    rng = np.random.default_rng(seed)
+    return frame(rng.normal(size=(240, 2)) + 9.0 * np.resize(centres, 240)[:, None])
+
+
+@by_name
+def test_lost_and_invented_modes(metric):
+    belongs, found = metric._sides
+    train = metric.fit(modes(0, 1, seed=0))
+    fresh, lost, invented = (
+        train.evaluate(modes(*centres, seed=seed)).details
+        for seed, centres in enumerate([(0, 1), (0,), (0, 1, 3)], 1)
+    )
+    # beta-recall is half of what it could be for fresh rows already
+    share = 0.95 if isinstance(metric, AlphaPrecisionBetaRecall) else 0.75
+    assert lost[found] < share * fresh[found]
+    assert lost[belongs] > 0.85 * fresh[belongs]
+    assert invented[belongs] < 0.75 * fresh[belongs]
+    if not isinstance(metric, ClippedDensityCoverage):  # relative to the number of rows
+        assert invented[found] > 0.85 * fresh[found]
 
 
 def test_expectations_stand_in_the_details():

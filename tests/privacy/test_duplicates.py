@@ -389,7 +389,7 @@ def test_p_value_is_calibrated(tau, sizes):
 def test_p_value_is_calibrated_with_texts():
     p_values = []
     for seed in range(200):
-        tables = [notes(3 * seed + i, n, common=0.6) for i, n in enumerate((120, 80, 150))]
+        tables = [notes(3 * seed + i, n, common=0.6) for i, n in enumerate((120, 80, 500))]
         metric = NearDuplicateShare(0.1, text=0.8, n_permutations=199)
         p_values.append(evaluate(metric, *tables, NOTE).p_value)
     assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08

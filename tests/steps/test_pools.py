@@ -75,3 +75,20 @@ def test_masses_are_linear_in_the_labels(context):
     masses = pooled_masses(context, None, None, 0)
     found = relabelling_test(lambda labels: masses @ labels, 40, 25, n_permutations=4000, seed=0)
     assert found.mean == pytest.approx(40 / 65, abs=0.01)
+
+
+@pytest.mark.parametrize("space", ["gower", "euclidean"])
+def test_which_of_equal_rows_are_found_does_not_depend_on_labels(space):
+    tables = [
+        pd.DataFrame(
+            np.random.default_rng(n).integers(0, 2, (n, 2)).astype(float), columns=["a", "b"]
+        )
+        for n in (200, 200, 50)
+    ]
+    context = Context.of(*tables[:2]).with_synthetic(tables[2])
+    query = encoded(context, "synthetic", space)
+    lists = pooled_lists(context, query, np.zeros(len(query)), space=space)
+    assert set(lists.lengths) == {16}
+    assert np.mean(lists.rows < 200) == pytest.approx(0.5, abs=0.1)
+    lists = pooled_lists(context, None, np.zeros(400), space=space)
+    assert np.mean(lists.rows < 200) == pytest.approx(0.5, abs=0.1)

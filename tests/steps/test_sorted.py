@@ -33,4 +33,3 @@ def test_the_real_values_are_sorted_once():
     real, both = context()
     again = real.with_synthetic(pd.DataFrame({"x": [1.0], "b": [True], "d": ["2020-01-01"]}))
     assert sorted_values(both, "train", "x") is sorted_values(again, "train", "x")
-
