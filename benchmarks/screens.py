@@ -4,7 +4,8 @@
 
 One warm-up on few rows, then the median of three suites on the same tables. The searches are what
 the engine takes within the suite: trees and queries, in wall seconds, on one thread. The ratio of
-the two says what the metrics cost beyond the passes that they share. Prints a table, judges nothing.
+the two says what the metrics cost beyond the passes that they share. It prints a table and judges
+nothing.
 """
 
 from __future__ import annotations

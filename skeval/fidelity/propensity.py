@@ -217,7 +217,7 @@ class PropensityMSE(Metric):
                 "n_parameters": found.n_parameters,
                 "n_real": found.real.size,
                 "n_synthetic": found.synthetic.size,
-                **held.at_size(found.synthetic.size),
+                **(held.at_size(found.synthetic.size) if self.form == "raw" else {}),
                 **companions(found.real, found.synthetic),
                 **tables(context, self.columns),
             },

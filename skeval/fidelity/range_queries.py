@@ -13,7 +13,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.preprocessing import NUMERIC, category_codes, numbers
 from skeval.result import Result
-from skeval.stats.distributions import _hypergeometric_deviation, deviation_interval
+from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
 from skeval.stats.queries import Answers, RangeQueries, answer_queries, draw_queries
 from skeval.steps import chosen_columns, sorted_values
 from skeval.tags import MetricTags
@@ -124,7 +124,7 @@ class RangeQueryError(Metric):
         errors = np.abs(train.counts * m - synthetic.counts * n) / (n * m)
         value = float(errors.mean())
         bias = float(np.sqrt(p * (1.0 - p) / n + q * (1.0 - q) / m).mean())
-        deviation = _hypergeometric_deviation(train.counts + synthetic.counts, n, m)
+        deviation = hypergeometric_deviation(train.counts + synthetic.counts, n, m)
         ceiling = float(deviation.mean() * (1.0 / n + 1.0 / m))
         floor = _floor(train, n, m, self.random_state)
         short = len(names) < self.order

@@ -80,7 +80,9 @@ class Compared:
         against_holdout = None
         if self.alike is not None:
             against_holdout = stats.percentile_test(self.values, self.alike, level)
-        p_value = against_holdout if self.labels_decide else test and test.p_value
+        p_value = None if test is None else test.p_value
+        if self.labels_decide:
+            p_value = against_holdout
         against = {} if self.fresh is None else self._against(self.fresh, level, seed)
         baseline = against.pop("baseline", None)
         said = [*_few(self.values.size, q, level), *said]

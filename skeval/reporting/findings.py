@@ -88,6 +88,8 @@ def _verdict(result: Result) -> str:
     """Say for a screen whether it raises an alarm, for others how far fresh real rows are."""
     if result.tags is None or result.baseline is None or result.tags.sign == 0:
         return ""
+    if "gap" in result.details or (math.isinf(result.value) and math.isinf(result.baseline)):
+        return ""  # of a likelihood more is not better
     if result.tags.aspect == "privacy":
         if result.interval is None:
             return ""

@@ -243,11 +243,14 @@ class ColumnScoresDisplay(Drawing):
         """Draw one bar a column, its score at the right."""
         (ax,), frame = axes, self.frame()
         low, high = scale_of(self.result)
+        if self.result.tags is None or math.isinf(self.result.tags.bounds[1]):
+            drawn = frame[["score", "baseline"]].to_numpy(dtype=float)
+            high = max(high, float(drawn[np.isfinite(drawn)].max(initial=low)))
         every, size = strided(len(frame), points(ax)[1], 7.0)
         y = np.arange(len(frame))
         ax.barh(
             y,
-            frame["score"].fillna(low) - low,
+            frame["score"].fillna(low).clip(low, high) - low,
             left=low,
             height=0.62,
             color=COLOURS["synthetic"],

@@ -8,6 +8,7 @@ from scipy.special import gammaln
 __all__ = [
     "deviation_interval",
     "expected_total_variation",
+    "hypergeometric_deviation",
     "kolmogorov_bias",
     "kolmogorov_distance",
     "total_variation",
@@ -119,12 +120,10 @@ def expected_total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> floa
         return float("nan")
     pooled = (np.asarray(counts_x) + np.asarray(counts_y)).ravel()
     pooled, cells = np.unique(pooled[pooled > 0].astype(np.int64), return_counts=True)
-    return float(
-        (cells * _hypergeometric_deviation(pooled, n, m)).sum() * (1.0 / n + 1.0 / m) / 2.0
-    )
+    return float((cells * hypergeometric_deviation(pooled, n, m)).sum() * (1.0 / n + 1.0 / m) / 2.0)
 
 
-def _hypergeometric_deviation(pooled: np.ndarray, n: int, m: int) -> np.ndarray:
+def hypergeometric_deviation(pooled: np.ndarray, n: int, m: int) -> np.ndarray:
     """Return E abs(X - E X) for X ~ H(n + m, pooled, n)."""
     total = n + m
     v = pooled * n // total + 1

@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 
-from skeval.stats.distributions import _hypergeometric_deviation, total_variation
+from skeval.stats.distributions import hypergeometric_deviation, total_variation
 
 __all__ = [
     "drawn_subsets",
@@ -160,7 +160,7 @@ def expected_subsample_distance(counts: np.ndarray, times: np.ndarray, n_drawn: 
     0.0577
     """
     n = round(float(counts @ times))
-    deviation = _hypergeometric_deviation(counts, n_drawn, n - n_drawn)
+    deviation = hypergeometric_deviation(counts, n_drawn, n - n_drawn)
     return float((deviation * times).sum() / (2.0 * n_drawn))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skeval.stats.distributions import _hypergeometric_deviation
+from skeval.stats.distributions import hypergeometric_deviation
 
 __all__ = [
     "expected_wasserstein",
@@ -168,7 +168,7 @@ def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
     step = -(-(n + m) // _N_POINTS)
     points = np.unique(np.concatenate([x[::step], y[::step], [x[-1], y[-1]]]))
     below = sum(np.searchsorted(z, points[:-1], side="right") for z in (x, y))
-    deviation = _hypergeometric_deviation(np.asarray(below), n, m)
+    deviation = hypergeometric_deviation(np.asarray(below), n, m)
     return float((np.diff(points) * deviation).sum() * (1.0 / n + 1.0 / m))
 
 

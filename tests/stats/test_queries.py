@@ -27,9 +27,7 @@ def test_answers_by_brute_force(order, monkeypatch):
     queries = drawn(columns, order, 40)
     found = q.answer_queries(queries, fresh)
     for i, (at, low, high) in enumerate(zip(*queries, strict=True)):
-        holds = [
-            (fresh[c] >= a) & (fresh[c] <= b) for c, a, b in zip(at, low, high, strict=True)
-        ]
+        holds = [(fresh[c] >= a) & (fresh[c] <= b) for c, a, b in zip(at, low, high, strict=True)]
         assert found.counts[i] == np.logical_and.reduce(holds).sum()
         assert found.singles[i].tolist() == [h.sum() for h in holds]
 
@@ -55,5 +53,7 @@ def test_queries_do_not_depend_on_the_order_of_rows():
 def test_many_queries_need_wider_codes():
     columns = tables(600)
     queries = drawn(columns, 1, 900)
-    holds = [(columns[c[0]] >= a[0]) & (columns[c[0]] <= b[0]) for c, a, b in zip(*queries, strict=True)]
+    holds = [
+        (columns[c[0]] >= a[0]) & (columns[c[0]] <= b[0]) for c, a, b in zip(*queries, strict=True)
+    ]
     assert q.answer_queries(queries, columns).counts.tolist() == [h.sum() for h in holds]

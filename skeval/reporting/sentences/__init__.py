@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skeval.reporting.sentences import diagnostic, fidelity, privacy
+from skeval.reporting.sentences import diagnostic, fidelity, joint, marginals, privacy
 from skeval.result import Result
 
 __all__ = ["SENTENCES"]
@@ -12,5 +12,7 @@ __all__ = ["SENTENCES"]
 SENTENCES: dict[str, Callable[[Result], str]] = {
     **diagnostic.SENTENCES,
     **fidelity.SENTENCES,
+    **joint.SENTENCES,
+    **marginals.SENTENCES,
     **privacy.SENTENCES,
 }

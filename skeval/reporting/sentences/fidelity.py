@@ -41,13 +41,6 @@ def _nearest(result: Result) -> str:
     return f"The cumulative curves of distances within train and within synthetic lie {gap} apart."
 
 
-def _adversarial(result: Result) -> str:
-    return (
-        f"A guess by the nearest neighbour tells train and synthetic rows apart "
-        f"{percent(result.value)} of the time; 50% would be by chance."
-    )
-
-
 def _resemblance(result: Result) -> str:
     return (
         f"Nearest rows fill {percent(result.value)} of the area right of "
@@ -119,31 +112,10 @@ def _calibrated(result: Result) -> str:
     return f" That is {percent(share)} of the way from shuffled columns to fresh real rows."
 
 
-def _energy(result: Result) -> str:
-    share = percent(as_float(result.details["normalized"]))
-    return f"Distances between the tables exceed those within by {share} of what they can at most."
-
-
-def _mmd(result: Result) -> str:
-    gamma, clipped = (number(as_float(result.details[name])) for name in ("gamma", "clipped"))
-    return (
-        f"To a kernel of scale gamma = {gamma}, rows resemble their own table more than the other "
-        f"by {clipped}; 0 would be not at all, 2 completely."
-    )
-
-
-def _sliced(result: Result) -> str:
-    return (
-        f"Seen from random directions, rows have to be moved by {number(result.value)}; from the "
-        f"worst of them by {number(as_float(result.details['max']))}."
-    )
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "KSComplement": _ks,
     "MDAResemblance": _resemblance,
     "NNDistanceDistributions": _nearest,
-    "NearestNeighborAdversarialAccuracy": _adversarial,
     "PhikMatrixDifference": _phik,
     "SimilarityMatrix": _similarity,
     "SimilarityScore": _similarity,
@@ -155,7 +127,4 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "CorrelationRatioDifference": _eta,
     "MutualInformationDifference": _information,
     "MixedAssociationDifference": _mixed,
-    "EnergyDistance": _energy,
-    "MaximumMeanDiscrepancy": _mmd,
-    "SlicedWassersteinDistance": _sliced,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from skeval.reporting.text import as_float, number, percent
@@ -119,9 +120,12 @@ def _identical(result: Result) -> str:
 
 
 def _duplicated(result: Result) -> str:
-    tau = number(as_float(result.details["tau"]))
+    share, tau = percent(result.value), as_float(result.details["tau"])
+    if math.isnan(tau):  # a table of texts
+        fresh = _beside(result.baseline, "of holdout rows do")
+        return f"{share} of synthetic rows have nearly the words of a train row{fresh}."
     fresh = _beside(result.baseline, "of holdout rows are")
-    return f"{percent(result.value)} of synthetic rows are within {tau} of a train row{fresh}."
+    return f"{share} of synthetic rows are within {number(tau)} of a train row{fresh}."
 
 
 def _hit(result: Result) -> str:
