@@ -9,7 +9,6 @@ __all__ = [
     "clopper_pearson",
     "newcombe",
     "quantile_interval",
-    "share_difference",
     "wilson",
 ]
 
@@ -107,14 +106,6 @@ def newcombe(
     below = np.hypot(p - low, high_other - q)
     above = np.hypot(high - p, q - low_other)
     return float(p - q - below), float(p - q + above)
-
-
-def share_difference(
-    hits: np.ndarray, others: np.ndarray, confidence: float = 0.95
-) -> tuple[float, tuple[float, float]]:
-    """Return the difference of the shares of two samples of booleans, and its interval."""
-    interval = newcombe(float(hits.sum()), hits.size, float(others.sum()), others.size, confidence)
-    return float(hits.mean() - others.mean()), interval
 
 
 def quantile_interval(

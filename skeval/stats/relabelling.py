@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom
 
-__all__ = ["NOISE", "Relabelled", "quantile_p_value", "relabelling_test", "share_p_value"]
+__all__ = ["NOISE", "Relabelled", "relabelling_test", "share_p_value"]
 
 _BLOCK = 2**21  # labels held at once
 NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
@@ -117,38 +117,3 @@ def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float
     0.05
     """
     return float(hypergeom.sf(n_hits - 1, n + n_other, n_hits + n_other_hits, n))
-
-
-def quantile_p_value(values: np.ndarray, others: np.ndarray, q: float) -> float:
-    """Return the chance that a random part of the pooled values has so low a quantile or lower.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The sample in which a leak lowers the quantile.
-    others : ndarray of shape (n_other,)
-        A sample that is drawn alike if there is no leak.
-    q : float
-        In [0, 1]. The quantile is an order statistic: the least value with at least a share of q
-        at or under it.
-
-    Returns
-    -------
-    float
-        Exact over all ways to divide the pooled values: the quantile is at most `v` if and only if
-        at least `ceil(n q)` values are, and their number is hypergeometric.
-
-    Examples
-    --------
-    The least of three values is the least of six in half of all divisions.
-
-    >>> import numpy as np
-    >>> from skeval.stats.relabelling import quantile_p_value
-    >>> quantile_p_value(np.array([1.0, 5.0, 6.0]), np.array([2.0, 3.0, 4.0]), 0.0)
-    0.5
-    """
-    n = values.size
-    rank = max(1, int(np.ceil(round(n * q, 9))))
-    threshold = np.partition(values, rank - 1)[rank - 1]
-    n_under = int((values <= threshold).sum() + (others <= threshold).sum())
-    return float(hypergeom.sf(rank - 1, n + others.size, n_under, n))

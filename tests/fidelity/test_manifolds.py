@@ -74,7 +74,7 @@ def both(metric, tables):
         (AlphaPrecisionBetaRecall(), line, (0.539444, 0.625)),
         (AlphaPrecisionBetaRecall(), normal, (0.913889, 0.53065)),
     ],
-    ids=str,
+    ids=lambda part: getattr(part, "__name__", str(part)),
 )
 def test_known_values(metric, tables, expected):
     assert both(metric, tables()) == pytest.approx(expected, abs=1e-6)

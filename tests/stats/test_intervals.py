@@ -10,7 +10,6 @@ from skeval.stats.intervals import (
     clopper_pearson,
     newcombe,
     quantile_interval,
-    share_difference,
     wilson,
 )
 
@@ -66,12 +65,6 @@ def test_newcombe_published(counts, expected):
 def test_newcombe_is_antisymmetric():
     low, high = newcombe(5, 20, 30, 50)
     assert newcombe(30, 50, 5, 20) == pytest.approx((-high, -low))
-
-
-def test_share_difference():
-    difference, interval = share_difference(np.array([1, 1, 0, 1], bool), np.array([0, 1], bool))
-    assert difference == 0.25
-    assert interval == newcombe(3, 4, 1, 2)
 
 
 @pytest.mark.parametrize("q", [0.05, 0.5, 0.9])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from skeval.stats.relabelling import quantile_p_value, relabelling_test, share_p_value
+from skeval.stats.relabelling import relabelling_test, share_p_value
 
 
 def all_labels(n_train, n_rows):
@@ -22,22 +22,6 @@ def all_labels(n_train, n_rows):
 def test_share_is_fishers_exact_test(hits, n, others, m):
     table = [[hits, n - hits], [others, m - others]]
     assert share_p_value(hits, n, others, m) == pytest.approx(fisher_exact(table, "greater").pvalue)
-
-
-@pytest.mark.parametrize("q", [0.0, 0.2, 0.5, 1.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_quantile_is_the_enumeration_ties_included(q, seed):
-    values = np.random.default_rng(seed).integers(0, 6, 9).astype(float)
-    observed = np.quantile(values[:4], q, method="inverted_cdf")
-    reached = [
-        np.quantile(values[labels], q, method="inverted_cdf") <= observed
-        for labels in all_labels(4, 9)
-    ]
-    assert quantile_p_value(values[:4], values[4:], q) == pytest.approx(np.mean(reached))
-
-
-def test_quantile_of_infinite_values():
-    assert quantile_p_value(np.array([np.inf, np.inf]), np.array([np.inf]), 0.5) == 1.0
 
 
 def test_relabelling_tends_to_the_enumeration():
