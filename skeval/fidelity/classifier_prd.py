@@ -52,7 +52,7 @@ class ClassifierPRD(Metric):
 
     Notes
     -----
-    At the slope l, precision is ``min_t l FPR(t) + FNR(t)``, synthetic rows being the positive
+    At the slope l, precision is ``min_t l FP(t) + FN(t)``, synthetic rows being the positive
     ones, and recall is precision over l; the slopes are tangents of evenly spaced angles. Threshold
     t and classifier are chosen on one half of the unseen rows and judged on the other, and vice
     versa, since a minimum is too low on the rows that it was found on. Halfway, at slope 1,

@@ -84,10 +84,10 @@ def area_under(precision: np.ndarray, recall: np.ndarray) -> float:
 
 
 def least_risk(real: np.ndarray, synthetic: np.ndarray, slope: float) -> float:
-    """Return the least of ``slope * FPR + FNR`` over the thresholds of a score.
+    """Return the least of ``slope * FP + FN`` over the thresholds of a score.
 
-    A row reads as synthetic if its score is above the threshold; FPR is the share of real rows that
-    do, FNR that of synthetic rows that do not.
+    A row reads as synthetic if its score is above the threshold; FP is the share of real rows that
+    do, FN that of synthetic rows that do not.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def curve_of_scores(
 
     Notes
     -----
-    With slope l, precision is ``min_t l FPR(t) + FNR(t)`` and recall is precision over l; both are
+    With slope l, precision is ``min_t l FP(t) + FN(t)`` and recall is precision over l; both are
     upper bounds of the true curve, whatever the classifier.
 
     References
@@ -167,7 +167,7 @@ Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _rates(scored: Scored) -> Rates:
-    """Return FPR and FNR at each threshold that tells scores apart, and the thresholds."""
+    """Return FP and FN at each threshold that tells scores apart, and the thresholds."""
     real, synthetic = (np.sort(scores) for scores in scored)
     thresholds = np.concatenate([[-np.inf], np.unique(np.concatenate(scored))])
     false_positives = 1.0 - np.searchsorted(real, thresholds, side="right") / real.size

@@ -227,15 +227,15 @@ def test_p_values_hold_their_size(with_holdout):
             for n in (100, 60, 100)
         )
         metrics = {
-            "accuracy": ClassifierTwoSampleTest(max_rows=None),
+            "accuracy": ClassifierTwoSampleTest(),
             "auc": ClassifierTwoSampleTest("auc"),
             "permutation": ClassifierTwoSampleTest(
-                "auc", NearestMean(), "permutation", n_permutations=59, n_folds=3
+                "auc", NearestMean(), "permutation", n_permutations=39, n_folds=2
             ),
         }
+        context = Context.of(train, holdout if with_holdout else None).with_synthetic(fresh)
         for name, metric in metrics.items():
-            metric.fit(train, holdout if with_holdout else None)
-            context = metric.context_.with_synthetic(fresh)
+            metric.fit_context(context.real)
             p_values[name].append(metric.evaluate_context(context).p_value)
     sizes = {name: np.mean(np.array(found) <= 0.05) for name, found in p_values.items()}
     assert 0.01 <= sizes["accuracy"] <= 0.06  # whole numbers: the test is conservative
