@@ -13,8 +13,8 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.result import Result
 from skeval.stats import accumulation as stats
-from skeval.stats.relabelling import relabelling_test
-from skeval.steps import column_key, is_gower, nearest, nothing_to_measure
+from skeval.stats.relabelling import labels_test
+from skeval.steps import column_key, is_gower, nearest, nothing_to_measure, relabellings
 
 __all__ = [
     "LEGAL",
@@ -25,7 +25,7 @@ __all__ = [
     "nearness_p_value",
 ]
 
-_N_PERMUTATIONS = 999
+_N_PERMUTATIONS = 200
 _LARGEST_THRESHOLD = 0.999  # of those found: at 1 there is nothing to the right
 _TERMS = {"privacy_area": stats.privacy_terms, "resemblance": stats.resemblance_terms}
 
@@ -197,15 +197,8 @@ def nearness_p_value(metric: Accumulating, context: Context, radius: float) -> f
         for role in ("train", "holdout")
     ]
     terms = np.maximum(0.0, radius - np.concatenate(found))
-    n_train, n_holdout = (distances.size for distances in found)
-    test = relabelling_test(
-        lambda labels: terms @ labels / n_train,
-        n_train,
-        n_holdout,
-        n_permutations=_N_PERMUTATIONS,
-        seed=metric.random_state,
-    )
-    return test.p_value
+    labels = relabellings(context, _N_PERMUTATIONS, metric.random_state)
+    return labels_test(lambda chosen: terms @ chosen / found[0].size, labels).p_value
 
 
 @dataclass(frozen=True)

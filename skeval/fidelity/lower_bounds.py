@@ -85,9 +85,8 @@ class TotalVariationLowerBound(Metric):
 
     References
     ----------
-    L. Tao, S. Xu, C.-H. Wang, N. Suh, G. Cheng, "Discriminative estimation of total variation
-    distance: a fidelity auditor for generative data" (2024), arXiv:2405.15337. The bounds with a
-    confidence are ours.
+    L. Tao et al., "Discriminative estimation of total variation distance: a fidelity auditor for
+    generative data" (2024), arXiv:2405.15337. The bounds with a confidence are ours.
 
     Examples
     --------

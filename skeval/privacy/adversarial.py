@@ -15,7 +15,7 @@ from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
-from skeval.stats.relabelling import Relabelled, relabelling_test
+from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps import (
     NearLists,
     column_key,
@@ -24,6 +24,7 @@ from skeval.steps import (
     nearest,
     nothing_to_measure,
     pooled_lists,
+    relabellings,
     rows_of,
 )
 from skeval.tags import MetricTags
@@ -364,5 +365,4 @@ def loss_test(
             total += (apart - stats.train_share_contrast(own_nearer, labels)) / 2.0
         return total / len(pairs)
 
-    n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-    return relabelling_test(loss, n_train, n_holdout, n_permutations=n_permutations, seed=seed)
+    return labels_test(loss, relabellings(context, n_permutations, seed))

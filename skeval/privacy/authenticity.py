@@ -61,7 +61,7 @@ class Authenticity(Metric):
     count as one piece of evidence. The p-value is
     one-sided: with ``details["on_holdout"]``, the share that is authentic with respect to the
     holdout, the difference is held against random choices of which real rows were train; all are
-    equally likely if none was learnt. At most 5,000 synthetic rows and the 16 nearest real rows of
+    equally likely if none was learnt. At most 2,000 synthetic rows and the 16 nearest real rows of
     each row take part in it. Rows of poor quality, far from all real ones, count as authentic. This
     is a distance screen: it can raise an alarm and cannot clear a release.
 

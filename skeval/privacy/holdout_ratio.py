@@ -57,7 +57,7 @@ class HoldoutDistanceRatio(Metric):
     resamples both tables' distances, train being given. The p-value is one-sided: the median
     distance to the holdout minus that to train is held against random choices of which real rows
     were train; all are equally likely if none was learnt, whatever else is wrong with the synthetic
-    rows. At most 5,000 of them take part, and the 16 nearest real rows of each.
+    rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
     ``details["p_value_against_holdout"]`` is that of the one-sided Kolmogorov-Smirnov test that
     synthetic rows are nearer to train than holdout rows are, anywhere in the distribution; it is
     small for a leak, and also for a generator that keeps to the middle of the data.

@@ -16,8 +16,8 @@ from skeval.privacy.distances import SPACE
 from skeval.privacy.entropy import entropy_space
 from skeval.result import Result
 from skeval.stats import adversarial as stats
-from skeval.stats.relabelling import Relabelled, relabelling_test
-from skeval.steps import column_key, is_gower, nearest, nothing_to_measure
+from skeval.stats.relabelling import Relabelled, labels_test
+from skeval.steps import column_key, is_gower, nearest, nothing_to_measure, relabellings
 from skeval.tags import MetricTags
 
 __all__ = ["EpsilonIdentifiability"]
@@ -171,5 +171,4 @@ def excess_test(
         holds = ~stats.same_label_listed(matrix, labels, lengths)
         return stats.train_share_contrast(holds, labels)
 
-    n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-    return relabelling_test(excess, n_train, n_holdout, n_permutations=n_permutations, seed=seed)
+    return labels_test(excess, relabellings(context, n_permutations, seed))

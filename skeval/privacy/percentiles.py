@@ -59,7 +59,7 @@ class DCRPercentile(Metric):
     order statistics that a binomial count puts around it. The p-value is one-sided: the same
     percentile of the distances to the holdout, minus the value, is held against random choices of
     which real rows were train; all are equally likely if none was learnt, whatever else is wrong
-    with the synthetic rows. At most 5,000 of them take part, and the 16 nearest real rows of each.
+    with the synthetic rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
     ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead: the share
     of all ways to divide them in which the percentile of the one part lies as far under that of the
     other, exact. It is small for a leak, and also for a generator that keeps to the middle of the

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom
 
-__all__ = ["NOISE", "Relabelled", "relabelling_test", "share_p_value"]
+__all__ = [
+    "Relabelled",
+    "compared",
+    "labels_test",
+    "relabelling_test",
+    "share_p_value",
+    "shuffled",
+]
 
 _BLOCK = 2**21  # labels held at once
 NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
@@ -81,18 +88,49 @@ def relabelling_test(
     rng = np.random.default_rng(seed)
     labels = np.arange(n_rows) < n_train
     observed = float(statistic(labels[:, None])[0])
-    draws = np.empty(n_permutations)
     width = max(1, _BLOCK // n_rows)
-    for start in range(0, n_permutations, width):
-        n = min(width, n_permutations - start)
-        shuffled = np.empty((n_rows, n), dtype=np.bool_, order="F")
-        for column in range(n):
-            shuffled[:, column] = rng.permutation(labels)
-        draws[start : start + n] = statistic(shuffled)
-    n_reached = int((draws >= observed - NOISE).sum())
-    return Relabelled(
-        observed, float(draws.mean()), float(draws.std()), (1 + n_reached) / (n_permutations + 1)
+    draws = [
+        statistic(shuffled(labels, min(width, n_permutations - start), rng))
+        for start in range(0, n_permutations, width)
+    ]
+    return compared(observed, np.concatenate(draws))
+
+
+def shuffled(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n random orders of the labels, shape (n_rows, n)."""
+    orders = np.empty((labels.size, n), dtype=np.bool_, order="F")
+    for column in range(n):
+        orders[:, column] = rng.permutation(labels)
+    return orders
+
+
+def labels_test(statistic: Callable[[np.ndarray], np.ndarray], labels: np.ndarray) -> Relabelled:
+    """Hold a statistic of the first of several labellings against those of the others.
+
+    Parameters
+    ----------
+    statistic : callable
+        As in :func:`relabelling_test`.
+    labels : ndarray of shape (n_rows, 1 + n_permutations), bool
+        The actual labels, then random relabellings.
+
+    Returns
+    -------
+    Relabelled
+    """
+    width = max(1, _BLOCK // len(labels))
+    values = np.concatenate(
+        [statistic(labels[:, start : start + width]) for start in range(0, labels.shape[1], width)]
     )
+    return compared(float(values[0]), values[1:])
+
+
+def compared(observed: float, draws: np.ndarray) -> Relabelled:
+    """Return what was observed beside its values over relabellings."""
+    finite = draws[np.isfinite(draws)]
+    mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
+    n_reached = int((draws >= observed - NOISE).sum())
+    return Relabelled(observed, mean, spread, (1 + n_reached) / (draws.size + 1))
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:

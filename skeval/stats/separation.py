@@ -95,8 +95,8 @@ def pooled_bound(n_errors: int, n: int, confidence: float = 0.95) -> float:
 
     References
     ----------
-    The inequality is that of L. Tao et al., "Fidelity auditing of synthetic data" (2024),
-    arXiv:2405.15337; the exact bound is ours.
+    L. Tao et al., "Discriminative estimation of total variation distance: a fidelity auditor for
+    generative data" (2024), arXiv:2405.15337, has the inequality; the exact bound is ours.
 
     Examples
     --------

@@ -16,7 +16,12 @@ from skeval.steps.neighbors import (
     rows_of,
 )
 from skeval.steps.pools import LONGEST, NearLists, pool_index, pooled_lists, pooled_masses
-from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
+from skeval.steps.relabelled import (
+    RelabelledNearest,
+    contrast_test,
+    relabelled_nearest,
+    relabellings,
+)
 from skeval.steps.samples import (
     ColumnChoice,
     chosen_columns,
@@ -58,6 +63,7 @@ __all__ = [
     "ranges",
     "reference_index",
     "relabelled_nearest",
+    "relabellings",
     "rows_of",
     "sample_positions",
     "sampled",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval.context import Context, shared
-from skeval.stats.relabelling import NOISE, Relabelled
+from skeval.stats.relabelling import Relabelled, compared, shuffled
 from skeval.steps.neighbors import rows_of
 from skeval.steps.pools import LONGEST, pool_index
 from skeval.steps.samples import ColumnChoice
@@ -18,9 +18,10 @@ __all__ = [
     "contrast_test",
     "first_two",
     "relabelled_nearest",
+    "relabellings",
 ]
 
-_MOST_QUERIES = 5000  # a sample serves: how sure a contrast is depends on the real rows
+_MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
 
 
 @dataclass(frozen=True)
@@ -44,20 +45,29 @@ class RelabelledNearest:
 
 
 @shared
+def relabellings(context: Context, n_permutations: int, seed: int) -> np.ndarray:
+    """Return who is train among the pooled real rows, then random choices of it.
+
+    Shape (n_pool, 1 + n_permutations); all tests of one suite exchange the same labels.
+    """
+    n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
+    actual = np.arange(n_train + n_holdout) < n_train
+    orders = shuffled(actual, n_permutations, np.random.default_rng(seed))
+    return np.concatenate([actual[:, None], orders], axis=1)
+
+
+@shared
 def relabelled_nearest(
     context: Context, space: Any, columns: ColumnChoice, n_permutations: int, seed: int
 ) -> RelabelledNearest:
     """Return the nearest rows of either label among the 16 nearest real rows of synthetic rows.
 
-    A table of more than 5,000 synthetic rows is sampled.
+    A table of more than 2,000 synthetic rows is sampled.
     """
     queries = rows_of(context, "synthetic", space, columns, _MOST_QUERIES, seed)
-    n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-    longest = min(LONGEST, n_train + n_holdout)
-    distances, rows = pool_index(context, space, columns).kneighbors(queries, longest)
-    rng = np.random.default_rng(seed)
-    actual = np.arange(n_train + n_holdout) < n_train
-    labels = np.stack([actual, *(rng.permutation(actual) for _ in range(n_permutations))])
+    pool = pool_index(context, space, columns)
+    distances, rows = pool.kneighbors(queries, min(LONGEST, len(pool.rows)))
+    labels = relabellings(context, n_permutations, seed).T
     found = np.empty((len(labels), 2, len(queries), 2), dtype=np.float64)
     at = np.empty((len(labels), 2, len(queries)), dtype=np.int64)
     for i, is_train in enumerate(labels):
@@ -110,8 +120,4 @@ def contrast_test(contrasts: np.ndarray) -> Relabelled:
         all labels are equally likely, whatever else is wrong with them.
     """
     values = np.nan_to_num(contrasts, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    observed, draws = float(values[0]), values[1:]
-    finite = draws[np.isfinite(draws)]
-    mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
-    n_reached = int((draws >= observed - NOISE).sum())
-    return Relabelled(observed, mean, spread, (1 + n_reached) / (draws.size + 1))
+    return compared(float(values[0]), values[1:])

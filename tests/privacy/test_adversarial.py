@@ -79,13 +79,13 @@ def brute_loss(pool, synthetic, labels, ties):
 def test_relabelled_loss_is_brute_force(monkeypatch, ties, decimals):
     train, holdout, synthetic = (normal(n, n, p=2).round(decimals) for n in (7, 5, 9))
     statistics = []
-    test = adversarial.relabelling_test
+    test = adversarial.labels_test
 
-    def record(statistic, *sizes, **options):
+    def record(statistic, labels):
         statistics.append(statistic)
-        return test(statistic, *sizes, **options)
+        return test(statistic, labels)
 
-    monkeypatch.setattr(adversarial, "relabelling_test", record)
+    monkeypatch.setattr(adversarial, "labels_test", record)
     real = pd.concat([train, holdout])
     metric = NNAAPrivacyLoss(1, ties, space=Halved())
     metric.fit(train, holdout).evaluate(synthetic)

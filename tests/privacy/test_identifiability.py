@@ -56,13 +56,13 @@ def test_wine(wine, name, on_train, on_holdout):
 def test_relabelled_excess_is_brute_force(monkeypatch):
     train, holdout, synthetic = (column(*np.random.default_rng(n).random(n)) for n in (6, 5, 7))
     statistics = []
-    test = identifiability.relabelling_test
+    test = identifiability.labels_test
 
-    def record(statistic, *sizes, **options):
+    def record(statistic, labels):
         statistics.append(statistic)
-        return test(statistic, *sizes, **options)
+        return test(statistic, labels)
 
-    monkeypatch.setattr(identifiability, "relabelling_test", record)
+    monkeypatch.setattr(identifiability, "labels_test", record)
     EpsilonIdentifiability().fit(train, holdout).evaluate(synthetic)
     pool = pd.concat([train, holdout]).to_numpy()
     within, across = cdist(pool, pool), cdist(pool, synthetic.to_numpy()).min(axis=1)
