@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 
 from skeval.context import Context
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, PrivacyScore
+from skeval.stats.auc import auc
 from skeval.steps import encoded, nearest, ranges
 
 SYNTHETIC = ("over", "gauss", "holdout", "train")
@@ -117,3 +118,12 @@ def test_baseline_protection_on_the_published_random_rows(wine, contexts, name, 
     assert ratio == pytest.approx(value, abs=1e-6)
     score = DCRBaselineProtection().fit(wine.train).score(getattr(wine, name))
     assert score == pytest.approx(value, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("over", 1.0), ("gauss", 0.525565), ("holdout", 0.0), ("train", 1.0)]
+)
+def test_membership_by_distance(contexts, name, expected):
+    """How well nearness to the synthetic table tells train from holdout rows."""
+    near = [-distances(contexts[name], role, "synthetic") for role in ("train", "holdout")]
+    assert auc(*near) == pytest.approx(expected, abs=1e-6)

@@ -1,0 +1,123 @@
+"""Properties of every screen: null and worst values, rows that are doubled, swapped tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skeval.privacy
+from skeval import MetricSuite
+
+SCREENS = [
+    name
+    for name in skeval.privacy.__all__
+    if getattr(skeval.privacy, name).tags.evidence == "screen"
+]
+# what equal rows among the synthetic ones, or as many more of them, change by definition
+OF_SYNTHETIC_SIZE = {"NNAAPrivacyLoss", "PrivacyScore", "MinimumDistanceAccumulation"}
+# a percentile of twice the rows may be a neighbouring order statistic
+OF_ORDER = {"DCRPercentile", "NNDR"}
+# train and holdout rows trade places in them
+CONTRASTS = {"DCRShare", "NNAAPrivacyLoss"}
+
+
+def table(seed, n=250):
+    """Correlated numbers, one of them with gaps, and a category."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n, 1))
+    numbers = pd.DataFrame(hidden + 0.6 * rng.normal(size=(n, 4)), columns=list("abcd"))
+    numbers.loc[rng.random(n) < 0.05, "a"] = np.nan
+    return numbers.assign(kind=np.where(hidden[:, 0] + rng.normal(size=n) > 0, "x", "y"))
+
+
+TRAIN, HOLDOUT, FRESH = (table(seed) for seed in range(3))
+
+
+@pytest.fixture(scope="module")
+def suite():
+    metrics = [(name, getattr(skeval.privacy, name)()) for name in SCREENS]
+    return MetricSuite(metrics, check_holdout=False).fit(TRAIN, HOLDOUT)
+
+
+@pytest.fixture(scope="module")
+def results(suite):
+    tables = {"fresh": FRESH, "copy": TRAIN, "holdout": HOLDOUT, "doubled": pd.concat([FRESH] * 2)}
+    return {name: suite.evaluate(rows) for name, rows in tables.items()}
+
+
+NULL_AND_WORST = {
+    "Authenticity": (None, 0.0),
+    "DCRBaselineProtection": (None, 0.0),
+    "DCROverfittingProtection": (0.97, 0.0),
+    "DCRPercentile": (None, 0.0),
+    "DCRShare": (0.5, 1.0),
+    "EpsilonIdentifiability": (0.5, 1.0),
+    "ExactMatchShare": (0.0, 1.0),
+    "HittingRate": (None, 1.0),
+    "HoldoutDistanceRatio": (1.0, 0.0),
+    "IdenticalMatchShare": (0.0, 1.0),
+    "MinimumDistanceAccumulation": (None, 1.0),
+    "NNAAPrivacyLoss": (0.0, None),
+    "NNDR": (None, 0.0),
+    "NearDuplicateShare": (0.01, 1.0),
+    "NewRowShare": (1.0, 0.0),
+    "PrivacyScore": (95.0, None),
+}
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.parametrize("name", SCREENS)
+def test_null_and_worst_values(results, name):
+    fresh, copy = results["fresh"][name], results["copy"][name]
+    null, worst = NULL_AND_WORST[name]
+    if null is not None:
+        scale = 100.0 if name == "PrivacyScore" else 1.0
+        assert fresh.value == pytest.approx(null, abs=0.12 * scale)
+    assert fresh.value == pytest.approx(fresh.baseline, rel=0.35, abs=0.1)
+    if worst is not None:
+        assert copy.value == worst
+    assert -copy.value * copy.tags.sign > -copy.baseline * copy.tags.sign
+    for result, leaks in ((fresh, False), (copy, True)):
+        if result.p_value is not None:
+            assert (result.p_value < 0.025) == leaks
+
+
+def test_worst_values_that_follow_from_others(results):
+    score = results["copy"]["PrivacyScore"]
+    assert score.value == pytest.approx(100.0 * score.details["p_real"])
+    loss = results["copy"]["NNAAPrivacyLoss"]
+    assert loss.details["on_train"] == 0.0
+    assert loss.value == loss.details["on_holdout"]
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.parametrize("name", sorted(set(SCREENS) - OF_SYNTHETIC_SIZE))
+def test_doubled_rows_are_no_more_evidence(results, name):
+    once, twice = results["fresh"][name], results["doubled"][name]
+    loose = 0.1 if name in OF_ORDER or name == "DCRBaselineProtection" else 1e-9
+    assert twice.value == pytest.approx(once.value, rel=loose)
+    for key in ("null_standard_error", "standard_error"):
+        # that of a ratio of medians is over fresh rows of the generator, train being given
+        if (
+            key in once.details and name != "DCRBaselineProtection"
+        ):  # a binomial one would fall by the root of two
+            assert twice.details[key] == pytest.approx(once.details[key])
+    if once.p_value is not None and name not in OF_ORDER:
+        assert twice.p_value == pytest.approx(once.p_value)
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.parametrize("name", SCREENS)
+def test_the_holdout_itself_is_the_mildest_of_tables(results, name):
+    result = results["holdout"][name]
+    assert result.p_value is None or result.p_value > 0.2
+
+
+@pytest.mark.parametrize("name", sorted(CONTRASTS))
+def test_swapped_tables_swap_the_contrast(results, name):
+    metric = getattr(skeval.privacy, name)()
+    swapped = metric.fit(HOLDOUT, TRAIN).evaluate(FRESH)
+    assert swapped.value - swapped.baseline == pytest.approx(
+        results["fresh"][name].baseline - results["fresh"][name].value
+    )
