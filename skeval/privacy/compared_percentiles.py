@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skeval.context import Context
+from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.result import Result
 from skeval.stats import percentiles as stats
@@ -170,3 +170,14 @@ def label_test(
     )
     with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
         return contrast_test(quantiles[:, 1] - quantiles[:, 0])
+
+
+@shared
+def median_test(
+    context: Context, space: Any, columns: Any, n_permutations: int, seed: int
+) -> Relabelled:
+    """Hold the median distance to the holdout minus that to train against relabellings."""
+    found = relabelled_nearest(context, space, columns, n_permutations, seed)
+    medians = np.median(found.distances[..., 0], axis=2)
+    with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
+        return contrast_test(medians[:, 1] - medians[:, 0])

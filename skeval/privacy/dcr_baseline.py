@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import mannwhitneyu
 
 from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.privacy.compared_percentiles import median_test
 from skeval.privacy.dcr import check_iterations, iteration_seeds
 from skeval.privacy.distances import SPACE
 from skeval.result import Result
@@ -53,12 +53,14 @@ class DCRBaselineProtection(Metric):
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
+    n_permutations : int, default=200
+        Number of random relabellings of the real rows for the p-value.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
         The columns that distances look at (in space "gower").
     random_state : int, default=0
-        Seed of the random rows, draws and resamples.
+        Seed of the random rows, draws, relabellings and resamples.
 
     Attributes
     ----------
@@ -75,9 +77,9 @@ class DCRBaselineProtection(Metric):
     ``min(1, median nn(S, T) / median nn(U, T))``, U random rows: whole numbers where
     train has whole numbers only, categories uniform over those of train, missing at the column's
     rate. nan if the random rows' median is 0. The interval resamples both medians. With a holdout,
-    the p-value is that of the one-sided Mann-Whitney test that synthetic rows lie no closer to
-    train than holdout rows do; given train, both are alike if the synthetic rows are fresh. This is
-    a distance screen: it can raise an alarm and cannot clear a release.
+    the p-value is that of `HoldoutDistanceRatio`: the median distance to the holdout minus that to
+    train is held against random choices of which real rows were train. This is a distance screen:
+    it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -98,6 +100,7 @@ class DCRBaselineProtection(Metric):
         "max_random_rows": Nullable(Interval(int, 1, None)),
         "num_rows_subsample": Nullable(Interval(int, 1, None)),
         "num_iterations": Interval(int, 1, None),
+        "n_permutations": Interval(int, 1, None),
         "space": SPACE,
         "columns": Columns(),
         "random_state": Interval(int, 0, None),
@@ -110,6 +113,7 @@ class DCRBaselineProtection(Metric):
         max_random_rows: int | None = 5_000,
         num_rows_subsample: int | None = None,
         num_iterations: int = 1,
+        n_permutations: int = 200,
         space: Any = "gower",
         columns: int | list[str] | None = None,
         random_state: int = 0,
@@ -118,6 +122,7 @@ class DCRBaselineProtection(Metric):
         self.max_random_rows = max_random_rows
         self.num_rows_subsample = num_rows_subsample
         self.num_iterations = num_iterations
+        self.n_permutations = n_permutations
         self.space = space
         self.columns = columns
         self.random_state = random_state
@@ -151,12 +156,10 @@ class DCRBaselineProtection(Metric):
         )
 
     def _p_value(self, context: Context) -> float:
-        """Test whether synthetic rows are closer to train than holdout rows are."""
-        common: dict[str, Any] = {"space": self.space, "columns": self.columns}
-        synthetic, holdout = (
-            nearest(context, role, "train", **common)[0][:, 0] for role in ("synthetic", "holdout")
-        )
-        return float(mannwhitneyu(synthetic, holdout, alternative="less").pvalue)
+        """Test whether synthetic rows are closer to train than to the holdout."""
+        columns = column_key(context.schema, self.columns)
+        settings = (self.space, columns, self.n_permutations, self.random_state)
+        return median_test(context, *settings).p_value
 
     def _ratios(
         self, context: Context, seed: int

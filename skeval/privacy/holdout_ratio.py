@@ -10,17 +10,15 @@ from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.privacy.compared_percentiles import median_test
 from skeval.privacy.distances import SPACE, histograms
 from skeval.result import Result
 from skeval.stats.distributions import kolmogorov_distance
 from skeval.stats.percentiles import ratio_interval, smaller_test
-from skeval.stats.relabelling import Relabelled
 from skeval.steps import (
     column_key,
-    contrast_test,
     nearest,
     nothing_to_measure,
-    relabelled_nearest,
 )
 from skeval.tags import MetricTags
 
@@ -125,20 +123,13 @@ class HoldoutDistanceRatio(Metric):
                 "half of the holdout rows stand in train too: no distance to compare with.",
                 **details,
             )
+        columns = column_key(context.schema, self.columns)
+        settings = (self.space, columns, self.n_permutations, self.random_state)
         named = {"synthetic to train": synthetic, "holdout to train": holdout}
         return Result(
             details["median_synthetic"] / details["median_holdout"],
             interval=ratio_interval(synthetic, holdout, 0.5, seed=self.random_state),
-            p_value=self._label_test(context).p_value,
+            p_value=median_test(context, *settings).p_value,
             baseline=1.0,
             details={**details, "histogram": histograms(named)},
         )
-
-    def _label_test(self, context: Context) -> Relabelled:
-        columns = column_key(context.schema, self.columns)
-        found = relabelled_nearest(
-            context, self.space, columns, self.n_permutations, self.random_state
-        )
-        medians = np.median(found.distances[..., 0], axis=2)
-        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-            return contrast_test(medians[:, 1] - medians[:, 0])
