@@ -40,3 +40,11 @@ def iris_halves() -> tuple[pd.DataFrame, pd.DataFrame]:
     frame = bunch.data.set_axis(["sl", "sw", "pl", "pw"], axis=1)
     frame["target"] = pd.Series(bunch.target_names[bunch.target], dtype="category")
     return frame.iloc[::2].reset_index(drop=True), frame.iloc[1::2].reset_index(drop=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the memory of each metric to the slow run: it takes as long as all its other checks."""
+    for item in items:
+        if "test_common.py" in item.nodeid and "check_memory" in item.nodeid:
+            item.add_marker("slow")
