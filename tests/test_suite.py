@@ -38,9 +38,12 @@ def counted(monkeypatch):
     """Count how often each shared step runs on each context."""
     runs = Counter()
     run = Context._run
+    alive = []  # an identity is one context's as long as it lives
 
     def counting(self, key, compute, future):
-        runs[id(self.real), id(self), key] += 1
+        whole = self._whole  # not the view that a step gets of it
+        alive.append(whole)
+        runs[id(whole.real), id(whole), key] += 1
         return run(self, key, compute, future)
 
     monkeypatch.setattr(Context, "_run", counting)

@@ -1,15 +1,6 @@
-"""Diagnostics agree with SDMetrics where its definition is kept, and differ where it says so.
-
-SDMetrics runs in the interpreter that the environment variable SKEVAL_PEER_SDMETRICS names, in this
-one if there is none.
-"""
+"""Diagnostics agree with SDMetrics where its definition is kept, and differ where it says so."""
 
 from __future__ import annotations
-
-import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -21,31 +12,20 @@ from skeval.datasets import make_mixed
 pytestmark = pytest.mark.peers
 
 PEER = """
-import json, sys, warnings
-import pandas as pd
 from sdmetrics import single_column, single_table
 from sdmetrics.reports.single_table import DiagnosticReport
 
-warnings.simplefilter("ignore")
-columns, tables, kinds = json.load(sys.stdin)
-train, synthetic = (pd.DataFrame(table) for table in tables)
-for table in (train, synthetic):
-    for name, kind in kinds.items():
-        if kind == "datetime":
-            table[name] = pd.to_datetime(table[name])
 found = {
     metric: {
         name: float(getattr(single_column, metric).compute(train[name], synthetic[name]))
         for name in names
     }
-    for metric, names in columns.items()
+    for metric, names in given["columns"].items()
 }
 found["TableStructure"] = single_table.TableStructure.compute(train, synthetic)
-metadata = {"columns": {name: {"sdtype": kind} for name, kind in kinds.items()}}
 report = DiagnosticReport()
 report.generate(train, synthetic, {**metadata, "primary_key": "id"}, verbose=False)
 found["report"] = dict(report.get_properties()[["Property", "Score"]].to_numpy())
-json.dump(found, sys.stdout)
 """
 NUMERIC, NOMINAL = ["age", "income", "visits", "joined"], ["city", "plan", "member"]
 COLUMNS = {
@@ -65,22 +45,6 @@ KINDS = {
 }
 
 
-def peer(*tables):
-    cells = [
-        {c: json.loads(table[c].to_json(orient="values", date_format="iso")) for c in table}
-        for table in tables
-    ]
-    done = subprocess.run(
-        [os.environ.get("SKEVAL_PEER_SDMETRICS", sys.executable), "-c", PEER],
-        input=json.dumps([COLUMNS, cells, KINDS]),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.fixture(scope="module")
 def tables():
     """A table with a key, and one that strays from it in every way."""
@@ -96,8 +60,8 @@ def tables():
 
 
 @pytest.fixture(scope="module")
-def theirs(tables):
-    return peer(*tables)
+def theirs(tables, sdmetrics):
+    return sdmetrics(PEER, tables, KINDS, columns=COLUMNS)
 
 
 def ours(name, tables):
