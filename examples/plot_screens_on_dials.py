@@ -73,5 +73,6 @@ for ax, kind in zip(axes.flat, screens, strict=False):
     ax.tick_params(labelsize=7)
 for ax in axes.flat[len(screens) :]:
     ax.axis("off")
-axes.flat[0].legend(fontsize=7)
+lines, labels = axes.flat[0].get_legend_handles_labels()
+fig.legend(lines, labels, loc="outside upper center", ncols=3, fontsize=8)
 _ = fig.supxlabel("share of cells imputed, share of rows copied")
