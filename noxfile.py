@@ -68,13 +68,13 @@ def slow(session: nox.Session) -> None:
 
 @nox.session
 def peers(session: nox.Session) -> None:
-    """Compare with SDMetrics, which holds pandas below 3."""
-    session.install(".[test]", "sdmetrics")
+    """Compare with SDMetrics, which holds pandas below 3, and prdc."""
+    session.install(".[test]", "sdmetrics", "prdc")
     session.run("pytest", "-m", "peers", *session.posargs)
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run the benchmarks: `nox -s bench -- benchmarks/run.py ...`."""
+    """Run the benchmarks: `nox -s bench -- benchmarks/screens.py ...`."""
     session.install(".[bench]")
-    session.run("python", *(session.posargs or ["benchmarks/run.py"]))
+    session.run("python", *(session.posargs or ["benchmarks/screens.py"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import FunctionTransformer
 
 from skeval.datasets import make_mixed
 from skeval.fidelity import DensityCoverage, ImprovedPrecisionRecall
@@ -21,16 +22,8 @@ for train, synthetic, k in given:
     found.append({name: float(score) for name, score in scores.items()})
 """
 NEIGHBOURS = [1, 3, 5]
-
-
-class Raw:
-    """The numbers of a table as they are."""
-
-    def fit(self, frame, target=None):
-        return self
-
-    def transform(self, frame):
-        return frame.to_numpy(dtype=np.float64)
+METRICS = ImprovedPrecisionRecall, DensityCoverage
+SIDES = ["precision", "recall", "density", "coverage"]
 
 
 def fresh():
@@ -40,7 +33,7 @@ def fresh():
 
 
 def numbers():
-    """Years, thousands and counts, many of them tied, on scales of their own."""
+    """Years, incomes and counts, each on a scale of its own."""
     return tuple(
         make_mixed(300, random_state=seed)[["age", "income", "visits"]].dropna()
         for seed in range(2)
@@ -63,14 +56,11 @@ def theirs(peer):
 
 
 def ours(name, k, **settings):
+    """Return the four scores in the space of the numbers as they are."""
     train, synthetic = TABLES[name]
-    metrics = (metric(k, space=Raw(), **settings) for metric in METRICS)
+    metrics = (metric(k, space=FunctionTransformer(), **settings) for metric in METRICS)
     found = [metric.fit(train).evaluate(synthetic).details for metric in metrics]
     return {side: details[side] for details in found for side in SIDES if side in details}
-
-
-METRICS = ImprovedPrecisionRecall, DensityCoverage
-SIDES = ["precision", "recall", "density", "coverage"]
 
 
 @pytest.mark.parametrize("k", NEIGHBOURS)
