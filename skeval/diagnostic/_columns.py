@@ -17,7 +17,8 @@ from skeval.exceptions import (
 from skeval.fidelity.marginals import emptied
 from skeval.preprocessing import numbers
 from skeval.schema import Kind, TableSchema
-from skeval.steps import ColumnChoice, chosen_columns
+from skeval.steps import chosen_columns
+from skeval.steps.samples import ColumnChoice
 
 __all__ = [
     "AnyColumns",

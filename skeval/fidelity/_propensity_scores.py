@@ -21,7 +21,8 @@ from skeval.stats.propensity import (
     propensity_mse,
     table_measures,
 )
-from skeval.steps import ColumnChoice, chosen_columns, histogram
+from skeval.steps import chosen_columns, histogram
+from skeval.steps.samples import ColumnChoice
 
 __all__ = ["How", "Propensity", "permuted_values", "propensity", "tables"]
 

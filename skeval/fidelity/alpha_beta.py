@@ -12,8 +12,9 @@ from skeval.context import Context, shared
 from skeval.fidelity._two_sided import LEGAL_BALLS, TwoSided
 from skeval.stats.manifolds import is_within
 from skeval.stats.supports import integrated_agreement, levels_among, rank_levels
-from skeval.steps import ColumnChoice, column_key, is_gower, nearest, reference_index, rows_of
+from skeval.steps import column_key, is_gower, nearest, reference_index, rows_of
 from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vectors
+from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 
 __all__ = ["AlphaPrecisionBetaRecall"]

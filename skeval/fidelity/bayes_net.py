@@ -13,7 +13,8 @@ from skeval.context import Context, shared
 from skeval.fidelity.likelihood import mean_interval
 from skeval.result import Result
 from skeval.stats.trees import DependenceTree
-from skeval.steps import ColumnChoice, cells, chosen_columns, codes
+from skeval.steps import cells, chosen_columns, codes
+from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 
 __all__ = ["BNLikelihood", "BNLogLikelihood"]

@@ -20,7 +20,8 @@ from skeval.context import Context, shared
 from skeval.fidelity._classifiers import LINEAR, TREE, Model, Scores, learn, out_of_fold
 from skeval.preprocessing import NOMINAL, NUMERIC
 from skeval.stats.auc import auc
-from skeval.steps import ColumnChoice, chosen_columns, encoded, sample_positions
+from skeval.steps import chosen_columns, encoded, sample_positions
+from skeval.steps.samples import ColumnChoice
 
 __all__ = [
     "FEWEST",

@@ -12,7 +12,8 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.result import Result
 from skeval.stats.divergences import hellinger_distance, jensen_shannon_distance, kl_divergence
-from skeval.steps import ColumnChoice, chosen_columns, histogram
+from skeval.steps import chosen_columns, histogram
+from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 
 __all__ = [

@@ -10,7 +10,8 @@ from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, InvalidValueWarning, MetricWarning
 from skeval.fidelity.marginals import emptied
 from skeval.stats.ordered import quantiles_of_sorted
-from skeval.steps import ColumnChoice, chosen_columns, finite_values, sorted_values
+from skeval.steps import chosen_columns, finite_values, sorted_values
+from skeval.steps.samples import ColumnChoice
 
 __all__ = [
     "Pairs",

@@ -11,8 +11,9 @@ from skeval._parameters import Interval
 from skeval.context import Context, shared
 from skeval.fidelity._two_sided import LEGAL_BALLS, TwoSided
 from skeval.stats.manifolds import soft_cover
-from skeval.steps import ColumnChoice, column_key, rows_of
+from skeval.steps import column_key, rows_of
 from skeval.steps.manifolds import distance_blocks, drawn, radii
+from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 
 __all__ = ["ProbabilisticPrecisionRecall"]

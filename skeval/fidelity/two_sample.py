@@ -30,7 +30,7 @@ from skeval.stats.auc import auc, auc_interval, auc_p_value, delong
 from skeval.stats.intervals import clopper_pearson, wilson
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.separation import Confusion
-from skeval.steps import ColumnChoice
+from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 
 __all__ = ["ClassifierTwoSampleTest"]

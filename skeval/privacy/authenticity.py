@@ -15,7 +15,6 @@ from skeval.result import Result
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps import (
-    LONGEST,
     column_key,
     contrast_test,
     nearest,
@@ -23,6 +22,7 @@ from skeval.steps import (
     pool_index,
     relabelled_nearest,
 )
+from skeval.steps.pools import LONGEST
 from skeval.tags import MetricTags
 
 __all__ = ["Authenticity"]

@@ -16,7 +16,8 @@ from skeval.stats import boxes as stats
 from skeval.stats.contrasts import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.relabelling import Relabelled, share_p_value
-from skeval.steps import ColumnChoice, chosen_columns, column_key, encoded, ranges
+from skeval.steps import chosen_columns, column_key, encoded, ranges
+from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 
 __all__ = ["HittingRate", "NewRowShare"]

@@ -14,7 +14,8 @@ from skeval.preprocessing import NOMINAL, NUMERIC
 from skeval.schema import TableSchema
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.steps import ColumnChoice, column_key, encoded
+from skeval.steps import column_key, encoded
+from skeval.steps.samples import ColumnChoice
 
 __all__ = ["ROLES", "Compared", "TextColumns", "compared", "text_values", "value_counts"]
 

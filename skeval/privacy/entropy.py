@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.context import Context, shared
 from skeval.preprocessing import NOMINAL, Discretizer, category_codes, numbers
-from skeval.steps import ColumnChoice, chosen_columns
+from skeval.steps import chosen_columns
+from skeval.steps.samples import ColumnChoice
 
 __all__ = ["EntropySpace", "entropy_space", "inverse_entropy_weights"]
 

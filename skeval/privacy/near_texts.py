@@ -14,7 +14,8 @@ from skeval.privacy.compared import ROLES, text_values
 from skeval.stats.contrasts import distinct_rows
 from skeval.stats.near_pairs import NearPairs, euclidean_pairs, gower_pairs
 from skeval.stats.texts import TokenSets, in_rounds, similar, similar_pairs, token_sets
-from skeval.steps import ColumnChoice, chosen_columns, encoded, index_of, is_gower, ranges
+from skeval.steps import chosen_columns, encoded, index_of, is_gower, ranges
+from skeval.steps.samples import ColumnChoice
 
 __all__ = ["NearRule", "Profiles", "near_texts", "profiles"]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from skeval.reporting.sentences import SENTENCES
+from skeval.reporting._sentences import SENTENCES
 from skeval.reporting.summary import raises_alarm
 from skeval.reporting.text import as_float, number
 from skeval.result import Result

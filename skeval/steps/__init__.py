@@ -15,7 +15,7 @@ from skeval.steps.neighbors import (
     reference_index,
     rows_of,
 )
-from skeval.steps.pools import LONGEST, NearLists, pool_index, pooled_lists, pooled_masses
+from skeval.steps.pools import NearLists, pool_index, pooled_lists, pooled_masses
 from skeval.steps.relabelled import (
     RelabelledNearest,
     contrast_test,
@@ -23,7 +23,6 @@ from skeval.steps.relabelled import (
     relabellings,
 )
 from skeval.steps.samples import (
-    ColumnChoice,
     chosen_columns,
     column_key,
     holdout_in_place,
@@ -35,8 +34,6 @@ from skeval.steps.samples import (
 from skeval.steps.sorted import finite_values, sorted_values
 
 __all__ = [
-    "LONGEST",
-    "ColumnChoice",
     "Index",
     "NearLists",
     "RelabelledNearest",

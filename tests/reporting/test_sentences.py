@@ -10,8 +10,8 @@ import pytest
 
 from skeval import Metric
 from skeval.datasets import make_mixed
+from skeval.reporting._sentences import SENTENCES
 from skeval.reporting.findings import finding
-from skeval.reporting.sentences import SENTENCES
 
 PACKAGES = ("diagnostic", "fidelity", "privacy")
 

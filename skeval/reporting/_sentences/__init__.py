@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skeval.reporting.sentences import diagnostic, fidelity, joint, marginals, privacy
+from skeval.reporting._sentences import diagnostic, fidelity, joint, marginals, privacy
 from skeval.result import Result
 
 __all__ = ["SENTENCES"]
