@@ -57,8 +57,8 @@ class Authenticity(Metric):
     row nearest to s; equal distances are not authentic. A fresh real table does not score 1: about
     0.44 in three dimensions. The baseline is therefore the share of holdout rows that are authentic
     with respect to train, and ``details["ratio"]`` the value relative to it. The interval is
-    Wilson's, over fresh draws of train and synthetic rows; synthetic rows beside the same train row
-    count as one piece of evidence. The p-value is
+    Wilson's, over fresh draws of train and synthetic rows; synthetic rows beside the same train
+    row, or two that are each other's nearest, count as one piece of evidence. The p-value is
     one-sided: with ``details["on_holdout"]``, the share that is authentic with respect to the
     holdout, the difference is held against random choices of which real rows were train; all are
     equally likely if none was learnt. At most 2,000 synthetic rows and the 16 nearest real rows of
@@ -107,9 +107,9 @@ class Authenticity(Metric):
             return undefined("train needs two rows to have neighbours.")
         columns = column_key(context.schema, self.columns)
         common = {"space": self.space, "columns": columns}
-        is_authentic, beside = authentic(context, "synthetic", "train", **common)
+        is_authentic, clusters = authentic(context, "synthetic", "train", **common)
         value = float(is_authentic.mean())
-        variance = stats.clustered_variance(is_authentic, beside)
+        variance = stats.clustered_variance(is_authentic, clusters)
         interval = stats.paired_interval(value, variance, is_authentic.size)
         details = {"standard_error": float(np.sqrt(variance))}
         if "holdout" not in context or context.n_rows("holdout") < 2:
@@ -132,10 +132,17 @@ class Authenticity(Metric):
 def authentic(
     context: Context, query: str, reference: str, *, space: Any, columns: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which rows of a role are authentic, and which reference row is the nearest of each."""
+    """Tell which rows of a role are authentic, and beside which reference row each lies.
+
+    Two reference rows that are each other's nearest have one distance between them: they count as
+    one, the first.
+    """
     there, at = nearest(context, query, reference, space=space, columns=columns)
-    within, _ = nearest(context, reference, reference, space=space, columns=columns)
-    return there[:, 0] > within[at[:, 0], 0], at[:, 0]
+    within, towards = nearest(context, reference, reference, space=space, columns=columns)
+    rows = np.arange(len(towards))
+    is_mutual = towards[towards[:, 0], 0] == rows
+    first = np.where(is_mutual, np.minimum(rows, towards[:, 0]), rows)
+    return there[:, 0] > within[at[:, 0], 0], first[at[:, 0]]
 
 
 @shared

@@ -197,4 +197,7 @@ def test_score_does_not_pay_for_the_floor(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr("skeval.fidelity.floor.permuted_in_place", never)
-    CramersVDifference().fit(TRAIN, FRESH).score(FRESH)
+    metric = CramersVDifference().fit(TRAIN, FRESH)
+    assert metric.score(TRAIN) == 0.0
+    with pytest.raises(AssertionError):
+        metric.evaluate(FRESH)
