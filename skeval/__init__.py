@@ -4,6 +4,7 @@ from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.context import Context, shared
+from skeval.overall import OverallScore
 from skeval.preprocessing import Discretizer, TablePreprocessor
 from skeval.presets import make_suite
 from skeval.reporting.run import ReportColumns, report
@@ -20,6 +21,7 @@ __all__ = [
     "Metric",
     "MetricSuite",
     "MetricTags",
+    "OverallScore",
     "ReportColumns",
     "Result",
     "SuiteResult",

@@ -55,7 +55,7 @@ LEGAL: Mapping[str, Constraint] = {
     "threshold": Thresholds(),
     "direction": Options(("symmetric", "synthetic", "real")),
     "scale": Options(("max", "observed")),
-    "space": Anything(("fit", "transform"), values=("gower", "euclidean")),
+    "space": Anything(("fit", "transform", "get_params"), values=("gower", "euclidean")),
     "columns": Columns(),
     "random_state": Interval(int, 0, None),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.exceptions import DegenerateInputWarning, MetricWarning
+from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
 from skeval.result import Result
 
 __all__ = ["mean_of_columns", "undefined"]
@@ -50,8 +50,10 @@ def mean_of_columns(
     """
     defined = {name: score for name, score in scores.items() if not np.isnan(score)}
     if not defined:
+        # without any column of its kind there is nothing wrong with the table
+        kind = DegenerateInputWarning if scores else NothingToMeasureWarning
         reason = undefined(
-            "no column of this table can be measured.", columns=dict(scores), **details
+            "no column of this table can be measured.", kind, columns=dict(scores), **details
         )
         return Result(reason.value, details=reason.details, warnings=(*warnings, *reason.warnings))
     worst = (min if greater_is_better else max)(defined, key=lambda name: defined[name])

@@ -12,6 +12,7 @@ __all__ = [
     "MetricWarning",
     "MissingInputError",
     "NotRememberedError",
+    "NothingToMeasureWarning",
     "SchemaMismatchError",
     "SharedRowsWarning",
     "SkevalError",
@@ -65,6 +66,13 @@ class InvalidValueWarning(MetricWarning):
 
 class MetricFailedWarning(MetricWarning):
     """A metric of a suite raised an error; its row of the table says which."""
+
+
+class NothingToMeasureWarning(DegenerateInputWarning):
+    """No column or pair is of the kind that the metric measures, or as strong as it asks for.
+
+    In a suite it is given only where all metrics of a property say so.
+    """
 
 
 class SharedRowsWarning(MetricWarning):

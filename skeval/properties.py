@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from skeval.exceptions import MetricWarning, NothingToMeasureWarning
 from skeval.result import Result
 
-__all__ = ["property_scores"]
+__all__ = ["notices", "property_scores"]
 
 
 def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
@@ -31,7 +32,7 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     DataFrame
         By property, then "overall": `score`, `baseline` (what fresh real rows score; nan without a
         holdout) and `n_used`, the number of columns or pairs. A property whose pairs were all left
-        out is nan, and the overall mean is that of the others.
+        out is nan, and the overall mean is that of the others; `evaluate` has warned, and said why.
 
     Notes
     -----
@@ -59,6 +60,29 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     overall = [*(frame[name].mean() for name in ("score", "baseline")), frame["n_used"].sum()]
     frame.loc["overall"] = overall
     return frame.astype({"n_used": int}).rename_axis("property")
+
+
+def notices(results: Mapping[str, Result]) -> list[MetricWarning]:
+    """Return what is to be warned of: each property without a score once, no part of others.
+
+    That the table has no columns of some kind, or no strong pair, is nothing to warn of where the
+    other metrics of the property score what there is.
+    """
+    said: list[MetricWarning] = []
+    lacking: dict[str, list[str]] = {}
+    for name, result in results.items():
+        group, slash, _ = name.partition("/")
+        for warning in () if result.error else result.warnings:
+            if slash and isinstance(warning, NothingToMeasureWarning):
+                lacking.setdefault(group, []).append(str(warning).rstrip("."))
+            else:
+                said.append(warning)
+    for group, reasons in lacking.items():
+        scores = [r.value for name, r in results.items() if name.startswith(f"{group}/")]
+        if np.isnan(scores).all():
+            why = "; ".join(dict.fromkeys(reasons))
+            said.append(NothingToMeasureWarning(f"{group} has no score: {why}."))
+    return said
 
 
 def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:

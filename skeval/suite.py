@@ -17,6 +17,7 @@ from skeval.base import Metric
 from skeval.blind import shift_notices
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning, SkevalError
+from skeval.properties import notices
 from skeval.result import Result, SuiteResult
 from skeval.schema import Kind, TableSchema
 
@@ -172,19 +173,15 @@ class MetricSuite(_BaseComposition):
             )
         )
         results = {name: found.get(name) or self._left_out[name] for name in self._names}
-        for notice in [
-            *failures,
-            *context.notices,
-            *(w for result in results.values() if not result.error for w in result.warnings),
-        ]:
+        for notice in [*failures, *context.notices, *notices(results)]:
             warnings.warn(notice, stacklevel=2)
-        notices = (*self.context_.notices, *context.notices)
         sizes = {
             role: context.n_rows(role)
             for role in ("train", "holdout", "synthetic")
             if role in context
         }
-        return SuiteResult(results, sizes=sizes, notices=notices)
+        of_tables = (*self.context_.notices, *context.notices)
+        return SuiteResult(results, sizes=sizes, notices=of_tables)
 
     def _measure(
         self, name: str, metric: Metric, context: Context, failures: list[MetricFailedWarning]

@@ -17,7 +17,7 @@ from skeval.steps import nothing_to_measure, preprocessor, rows_of, sample_posit
 
 __all__ = ["MATRIX_SPACE", "Sampling", "Statistic", "fresh_rows", "matrices", "two_sample_result"]
 
-MATRIX_SPACE = Anything(("fit", "transform"), values=("euclidean",))
+MATRIX_SPACE = Anything(("fit", "transform", "get_params"), values=("euclidean",))
 _LARGEST = 1e150  # squares of larger numbers are infinite
 
 # of two samples and a number of permutations: values, the actual labels first, and details

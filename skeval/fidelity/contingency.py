@@ -10,6 +10,7 @@ from skeval._aggregate import undefined
 from skeval._pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.context import Context
+from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.differences import worst_pair
 from skeval.fidelity.floor import PairMetric
 from skeval.preprocessing import NUMERIC
@@ -120,7 +121,8 @@ class ContingencySimilarity(PairMetric):
     def _compute(self, context: Context) -> Result:
         names = chosen_columns(context.schema, self.columns)
         if len(names) < 2:
-            return undefined("fewer than two columns can be measured.", names=list(names))
+            reason = "fewer than two columns can be measured."
+            return undefined(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins)
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
         found = matrices(context, names, binning, self.nan, drawn)
@@ -138,7 +140,7 @@ class ContingencySimilarity(PairMetric):
             "skipped": {reason: count for reason, count in reasons.items() if count},
         }
         if not used.any():
-            return undefined("no two columns are associated as far as asked for.", **details)
+            return self._none(eligible, details)
         value = float(found.similarity[used].mean())
         sizes = [self._sizes(context, role, names, drawn) for role in ("train", "synthetic")]
         interval = _interval(value, found, used, *sizes)
@@ -150,6 +152,17 @@ class ContingencySimilarity(PairMetric):
             return above
         numeric = np.array([name in context.schema.columns(*NUMERIC) for name in names])
         return above & ~(numeric[:, None] & numeric)
+
+    def _none(self, eligible: np.ndarray, details: dict[str, Any]) -> Result:
+        """Say why there is no pair."""
+        if not eligible.any():
+            reason = "there are numeric and date columns only, whose pairs are left out."
+            return undefined(reason, NothingToMeasureWarning, **details)
+        if "not above min_association" in details["skipped"]:
+            least = f"{self.min_association:g}"
+            reason = f"no two columns are associated beyond a Cramer's V of {least} in train."
+            return undefined(reason, NothingToMeasureWarning, **details)
+        return undefined("no row has a value of two columns.", **details)
 
     def _sizes(
         self, context: Context, role: str, names: tuple[str, ...], drawn: Drawn

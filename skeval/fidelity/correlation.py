@@ -12,6 +12,7 @@ from skeval._correlations import correlations
 from skeval._pairs import Drawn
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.context import Context
+from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.differences import column_notes, kept, pair_notes, skipped, worst_pair
 from skeval.fidelity.floor import PairMetric
 from skeval.fidelity.mixed import infinite_notes
@@ -137,12 +138,19 @@ class CorrelationSimilarity(PairMetric):
         if weak := int((eligible & ~strong).sum()):
             details["skipped"]["not above min_correlation"] = weak
         if not used.any():
-            reason = "no two numeric or date columns are correlated in train, as far as asked for."
-            none = undefined(reason, **details)
+            none = self._none(bool(weak), details)
             return replace(none, warnings=(*notes, *none.warnings))
         scores = np.where(used, details["matrix"], np.nan)
         details["worst"] = worst_pair(names, scores, greatest=False)
         return Result(float(np.nanmean(scores)), details=details, warnings=notes)
+
+    def _none(self, weak: bool, details: dict[str, Any]) -> Result:
+        """Say why there is no pair."""
+        if weak or details["n_total"] == 0:
+            beyond = f" beyond {self.min_correlation:g}" if weak else ""
+            reason = f"no two numeric or date columns are correlated{beyond} in train."
+            return undefined(reason, NothingToMeasureWarning, **details)
+        return undefined("no correlation of two columns is defined in train.", **details)
 
     def _of(self, context: Context, role: str, names: tuple[str, ...]) -> Correlations:
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)

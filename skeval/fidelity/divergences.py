@@ -10,6 +10,7 @@ from skeval._aggregate import mean_of_columns
 from skeval._parameters import Columns, Constraint, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.fidelity.numeric import mean_of_defined
 from skeval.result import Result
 from skeval.stats.divergences import hellinger_distance, jensen_shannon_distance, kl_divergence
 from skeval.steps import chosen_columns, histogram
@@ -58,12 +59,11 @@ def _scores(
 
 def _bounded(context: Context, scores: dict[str, float]) -> Result:
     """Return the mean of distances in [0, 1], and what is left of 1 beside it."""
-    similarity = 1.0 - float(np.mean(list(scores.values()))) if scores else float("nan")
     return mean_of_columns(
         scores,
         n_total=len(context.schema.kinds),
         greater_is_better=False,
-        similarity=similarity,
+        similarity=1.0 - mean_of_defined(scores),
     )
 
 
@@ -283,5 +283,5 @@ class KLDivergence(Metric):
             greater_is_better=False,
             direction="KL(train || synthetic)",
             similarities=similarities,
-            similarity=float(np.mean(list(similarities.values()))) if scores else float("nan"),
+            similarity=mean_of_defined(similarities),
         )

@@ -102,7 +102,7 @@ class PRDCurve(Metric):
         "beta": Interval(float, 1.0, None, "neither"),
         "balance": Options((True, False)),
         "headline": Options(("f_beta", "auc")),
-        "space": Anything(("fit", "transform"), values=("euclidean",)),
+        "space": Anything(("fit", "transform", "get_params"), values=("euclidean",)),
         "columns": Columns(),
         "max_rows": Nullable(Interval(int, 20, None)),
         "random_state": Interval(int, 0, None),

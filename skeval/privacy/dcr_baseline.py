@@ -16,7 +16,7 @@ from skeval.privacy.compared_percentiles import median_test
 from skeval.privacy.dcr import check_iterations, iteration_seeds
 from skeval.privacy.distances import SPACE
 from skeval.result import Result
-from skeval.stats import proximity as stats
+from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps import (
     as_matrix,
     column_key,
@@ -185,9 +185,9 @@ class DCRBaselineProtection(Metric):
         ]
         medians = np.array([np.median(distances) for distances in random])
         rng = np.random.default_rng([seed, 1])
-        above = stats.bootstrap_medians(synthetic, _N_BOOTSTRAP, rng)
+        above = bootstrap_percentiles(synthetic, 0.5, _N_BOOTSTRAP, rng)
         below = np.array(
-            [stats.bootstrap_medians(distances, _N_BOOTSTRAP, rng) for distances in random]
+            [bootstrap_percentiles(distances, 0.5, _N_BOOTSTRAP, rng) for distances in random]
         )
         with_chance = np.minimum(1.0, _quotient(above, below)).mean(axis=0)
         ratios = _quotient(np.median(synthetic), medians)

@@ -20,7 +20,7 @@ from skeval.tags import MetricTags
 
 __all__ = ["NNDistanceDistributions"]
 
-SPACE = Anything(("fit", "transform"), values=("gower", "euclidean"))
+SPACE = Anything(("fit", "transform", "get_params"), values=("gower", "euclidean"))
 _LEAST = 10  # rows between two quantiles, or beyond the outermost
 _MOST_BARS, _FEWEST_BARS = 40, 4
 

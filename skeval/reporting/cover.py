@@ -14,7 +14,7 @@ from skeval.reporting.page import LEADING, MARGIN, MM, TOP, Page, paragraph_heig
 from skeval.reporting.scores import scale_of, strip
 from skeval.reporting.sections import Plan
 from skeval.reporting.summary import raises_alarm, summary
-from skeval.reporting.text import number, wrap
+from skeval.reporting.text import number, text_width, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY
 from skeval.reporting.wording import HOW_TO_READ
 from skeval.result import Result, SuiteResult
@@ -26,6 +26,7 @@ WIDTH = 174.0
 _NAME, _STRIP, _GOOD, _KIND = 0.0, 40.0, 139.0, 152.0
 _VALUE, _INTERVAL, _BASELINE = 91.0, 118.0, 135.0
 _STRIP_WIDTH = 36.0
+_GAP = 2.0  # between a number and what stands left of it
 
 
 @dataclass(frozen=True)
@@ -226,16 +227,25 @@ def _numbers(page: Page, base: float, name: str, result: Result) -> None:
     place = _to_strip(result)
     strip(page.canvas, base - 1.1, place, result, 1.3)
     colour = {"color": ALARM} if alarm else {}
-    page.text(x + _VALUE, base, number(result.value), 8.5, ha="right", weight="bold", **colour)
+    value, left = number(result.value), _STRIP + _STRIP_WIDTH
+    _ending(page, left, _VALUE, base, value, 8.5, weight="bold", **colour)
     if result.interval is not None:
         interval = " to ".join(number(end) for end in result.interval)
-        page.text(x + _INTERVAL, base, interval, 8.0, ha="right")
-    page.text(
-        x + _BASELINE, base, number(result.baseline), 8.0, ha="right", color=COLOURS["holdout"]
-    )
+        _ending(page, _VALUE, _INTERVAL, base, interval, 8.0)
+    baseline = number(result.baseline)
+    _ending(page, _INTERVAL, _BASELINE, base, baseline, 8.0, color=COLOURS["holdout"])
     sign = result.tags.sign if result.tags is not None else 0
     page.text(x + _GOOD, base, {1: "high", -1: "low", 0: "between"}[sign], 7.5)
     page.fitted(x + _KIND, base, evidence(result), WIDTH - _KIND, 7.5)
+
+
+def _ending(
+    page: Page, left: float, right: float, base: float, text: str, size: float, **style: Any
+) -> None:
+    """Write numbers up to `right`, smaller where they would else run into what ends at `left`."""
+    width = text_width(text, size, style.get("weight") == "bold") * MM
+    fits = min(1.0, (right - left - _GAP) / width)
+    page.text(MARGIN + right, base, text, size * fits, ha="right", **style)
 
 
 def _to_strip(result: Result) -> Callable[[np.ndarray], np.ndarray]:

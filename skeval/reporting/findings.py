@@ -13,6 +13,11 @@ from skeval.result import Result
 
 __all__ = ["evidence", "finding"]
 
+_COPIES = 0.01
+_READS_AS_COPIES = (
+    "Unseen synthetic rows are taken for real ones more often than real rows are: a sign of copies "
+    "of train, not of fidelity."
+)
 _EVIDENCE = {
     "screen": "distance screen",
     "attack": "attack",
@@ -94,8 +99,16 @@ def _verdict(result: Result) -> str:
         if result.interval is None:
             return ""
         return "Leak found." if raises_alarm(result) else "No leak found by this test."
+    if _reads_as_copies(result):
+        return _READS_AS_COPIES
     value = as_float(result.details.get("at_baseline_size", {}).get("value", result.value))
     gap = (value - result.baseline) * result.tags.sign
     if gap >= 0:
         return "As good as fresh real rows."
     return f"Fresh real rows are better by {number(-gap)}."
+
+
+def _reads_as_copies(result: Result) -> bool:
+    """Tell whether a classifier took unseen synthetic rows for the rows of train it had seen."""
+    split = result.details.get("split")
+    return isinstance(split, Mapping) and as_float(split.get("p_value_below")) < _COPIES

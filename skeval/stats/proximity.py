@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import beta, norm
+from scipy.stats import norm
 
 __all__ = [
     "Proximity",
-    "bootstrap_medians",
     "closer_share",
     "null_clipped_mean",
     "permutation_variance",
@@ -228,20 +227,3 @@ def share_standard_error(masses: np.ndarray, n_train: int) -> float:
         for part in (train, holdout)
     ]
     return float(np.sqrt((1.0 - p) ** 2 * spread[0] + p**2 * spread[1]))
-
-
-def bootstrap_medians(values: np.ndarray, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
-    """Return bootstrap replicates of the median, shape (n_bootstrap,), without resampling the rows.
-
-    The rank of the median of a resample follows from the order statistics of uniform variables,
-    whose law is a beta distribution.
-    """
-    n = values.size
-    middle = n // 2 + 1 if n % 2 else n // 2
-    ranks = beta.rvs(middle, n - middle + 1, size=n_bootstrap, random_state=rng)
-    if n % 2:
-        return np.sort(values)[np.minimum((ranks * n).astype(np.int64), n - 1)]
-    # the next order statistic given this one: the least of the n - middle draws above it
-    above = ranks + (1.0 - ranks) * beta.rvs(1, n - middle, size=n_bootstrap, random_state=rng)
-    both = np.minimum((np.stack([ranks, above]) * n).astype(np.int64), n - 1)
-    return np.sort(values)[both].mean(axis=0)

@@ -6,7 +6,12 @@ import pytest
 from scipy.stats import pearsonr
 
 from skeval.datasets import make_mixed
-from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, InvalidValueWarning
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    DegenerateInputWarning,
+    InvalidValueWarning,
+    NothingToMeasureWarning,
+)
 from skeval.fidelity import CorrelationSimilarity
 from skeval.stats.correlation import Correlations, difference_p_value
 
@@ -83,7 +88,7 @@ def test_a_pair_without_any_correlation_counts_by_default():
 
 
 def test_no_strong_pair():
-    with pytest.warns(DegenerateInputWarning, match="are correlated in train, as far as asked"):
+    with pytest.warns(NothingToMeasureWarning, match="columns are correlated beyond 0.99 in train"):
         result = CorrelationSimilarity(min_correlation=0.99).fit(TRAIN).evaluate(SYNTHETIC)
     assert np.isnan(result.value)
     assert (result.details["n_used"], result.details["n_total"]) == (0, 6)

@@ -6,7 +6,13 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.fidelity import HellingerDistance, JensenShannonDistance, KLDivergence, TVComplement
+from skeval.fidelity import (
+    HellingerDistance,
+    JensenShannonDistance,
+    KLDivergence,
+    TVComplement,
+    divergences,
+)
 from skeval.fidelity.divergences import column_counts
 from skeval.stats.divergences import hellinger_distance
 
@@ -76,3 +82,23 @@ def test_cells_are_shared_with_the_total_variation():
     HellingerDistance().fit_context(context.real).evaluate_context(context)
     assert len(context._memo) == n_known
     assert set(column_counts(context, "train", None, 10, "uniform")) == set(context.schema.measured)
+
+
+def test_a_column_without_a_score_is_in_no_mean(monkeypatch):
+    context = Context.of(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]}))
+    result = divergences._bounded(context, {"a": 0.2, "b": np.nan, "c": 0.4})
+    assert (result.value, result.details["similarity"]) == pytest.approx((0.3, 0.7))
+    assert result.details["n_used"] == 2
+
+    found = iter([1.0, float("nan"), 3.0])
+    monkeypatch.setattr(divergences, "kl_divergence", lambda *_: next(found))
+    result = KLDivergence().fit_context(context).evaluate(context.train)
+    assert result.value == 2.0
+    assert result.details["similarity"] == pytest.approx((1 / 2 + 1 / 4) / 2)
+    assert np.isnan(result.details["similarities"]["b"])
+
+
+def test_no_column_has_no_similarity():
+    context = Context.of(pd.DataFrame({"a": [1.0, 2.0]}))
+    for scores in ({}, {"a": float("nan")}):
+        assert np.isnan(divergences._bounded(context, scores).details["similarity"])

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import MetricSuite, SuiteResult, make_suite
+from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
+from skeval.tags import Aspect
 
 
 def evaluated(suite: MetricSuite, tables: list[pd.DataFrame], schema: object = None) -> SuiteResult:
@@ -78,6 +79,32 @@ def hundred(tables: list[pd.DataFrame]) -> SuiteResult:
 def odd() -> SuiteResult:
     """Names like markup and formulas, one value only, no value at all, long and rare categories."""
     return evaluated(make_suite("report"), [_odd(seed) for seed in range(3)])
+
+
+@pytest.fixture(scope="session")
+def extreme() -> SuiteResult:
+    """Values, ends and baselines of the widest numbers: tiny, huge, negative, without an end."""
+    return SuiteResult(
+        {f"{name}_of_all_columns": _extreme(x, aspect) for aspect, name, x in _extremes()},
+        sizes={"train": 1_000_000, "holdout": 1_000_000, "synthetic": 1_000_000},
+    )
+
+
+def _extremes() -> list[tuple[Aspect, str, float]]:
+    tiny = [("small", 2.2e-4), ("tiny", -2.22e-15), ("tiniest", -1.23e-308)]
+    huge = [("large", 9.99e6), ("huge", -8.88e17), ("hugest", 1.79e308)]
+    found: list[tuple[Aspect, str, float]] = [("fidelity", name, x) for name, x in tiny + huge]
+    return [*found, ("privacy", "leaking", 2.22e-16), ("privacy", "endless", np.inf)]
+
+
+def _extreme(x: float, aspect: Aspect) -> Result:
+    """Return a result of a number, its interval by a fifth below and a quarter above."""
+    tags = MetricTags(
+        aspect, greater_is_better=True, evidence="screen" if aspect == "privacy" else None
+    )
+    low, high = sorted((0.8 * x, x if abs(x) > 1e307 else 1.25 * x))
+    p_value = 1e-9 if aspect == "privacy" else None
+    return Result(x, (low, high), p_value, 0.9 * x, metric="Extreme", tags=tags)
 
 
 def _odd(seed: int) -> pd.DataFrame:

@@ -17,7 +17,16 @@ from skeval.reporting.sections import plan
 from skeval.reporting.theme import theme
 
 DPI = 216
-SUITES = ["suite_result", "without_holdout", "narrow", "single", "wide", "odd", "hundred"]
+SUITES = [
+    "suite_result",
+    "without_holdout",
+    "narrow",
+    "single",
+    "wide",
+    "odd",
+    "hundred",
+    "extreme",
+]
 
 
 def texts_of(figure: Figure) -> list[tuple[str, Bbox]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 import skeval.reporting
 from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.reporting import diagram
 from skeval.reporting.findings import evidence, finding
 from skeval.reporting.sections import among, plan
@@ -47,9 +49,33 @@ def test_findings_name_the_worst(suite_result: SuiteResult) -> None:
     assert f"Worst column: {worst}" in finding(suite_result["ks_complement"])
 
 
-def test_undefined_values_say_why() -> None:
-    from skeval.exceptions import DegenerateInputWarning
+def test_a_classifier_that_is_fooled_by_copies_is_no_praise() -> None:
+    def found(value: float, below: float) -> Result:
+        tags = MetricTags("fidelity", greater_is_better=False, bounds=(0, 1))
+        details = {"split": {"p_value_below": below}}
+        kind = "ClassifierTwoSampleTest"
+        return Result(value, baseline=0.5, details=details, metric=kind, tags=tags)
 
+    said = finding(found(0.18, 1e-9))
+    assert "As good as fresh" not in said
+    assert said.endswith("a sign of copies of train, not of fidelity.")
+    assert finding(found(0.48, 0.01)).endswith("As good as fresh real rows.")
+    assert finding(found(0.7, 1.0)).endswith("Fresh real rows are better by 0.200.")
+    again = SuiteResult.from_dict(SuiteResult({"c2st": found(0.18, 1e-9)}).to_dict())["c2st"]
+    assert finding(again) == said
+
+
+def test_copies_of_train_do_not_read_as_fresh_rows(tables: list[pd.DataFrame]) -> None:
+    from skeval.fidelity import ClassifierTwoSampleTest
+
+    train, holdout, _ = tables
+    with pytest.warns(MetricWarning, match="read as copies"):
+        result = ClassifierTwoSampleTest().fit(train, holdout).evaluate(train)
+    assert "As good as fresh" not in finding(result)
+    assert "copies of train" in finding(result)
+
+
+def test_undefined_values_say_why() -> None:
     result = Result(float("nan"), warnings=(DegenerateInputWarning("one row only."),))
     assert finding(result) == "Not defined here: one row only."
 

@@ -96,6 +96,17 @@ def test_bootstrap_is_that_of_resampled_rows(n, level):
         assert np.quantile(fast, at) == pytest.approx(np.quantile(slow, at), abs=0.015)
 
 
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_bootstrapped_medians_have_the_law_of_resampled_ones(n):
+    rng = np.random.default_rng(0)
+    values = rng.exponential(size=n)
+    fast = stats.bootstrap_percentiles(values, 0.5, 20_000, np.random.default_rng(1))
+    plain = np.median(rng.choice(values, (20_000, n)), axis=1)
+    for q in (0.025, 0.25, 0.5, 0.75, 0.975):
+        share = np.mean(fast <= np.quantile(plain, q) + 1e-12)
+        assert share == pytest.approx(np.mean(plain <= np.quantile(plain, q) + 1e-12), abs=0.02)
+
+
 def test_interval_of_a_ratio():
     rng = np.random.default_rng(0)
     values, others = rng.exponential(0.5, 300), rng.exponential(1.0, 200)

@@ -132,14 +132,3 @@ def test_standard_error_agrees_with_the_permutation_variance_at_the_null():
     assert s.share_standard_error(masses, 1000) == pytest.approx(
         s.permutation_variance(masses, 1000) ** 0.5, rel=0.01
     )
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 40])
-def test_bootstrapped_medians_have_the_law_of_resampled_ones(n):
-    rng = np.random.default_rng(0)
-    values = rng.exponential(size=n)
-    fast = s.bootstrap_medians(values, 20_000, np.random.default_rng(1))
-    plain = np.median(rng.choice(values, (20_000, n)), axis=1)
-    for q in (0.025, 0.25, 0.5, 0.75, 0.975):
-        share = np.mean(fast <= np.quantile(plain, q) + 1e-12)
-        assert share == pytest.approx(np.mean(plain <= np.quantile(plain, q) + 1e-12), abs=0.02)
