@@ -4,6 +4,7 @@ from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.context import Context, shared
+from skeval.draws import evaluate_draws
 from skeval.overall import OverallScore
 from skeval.preprocessing import Discretizer, TablePreprocessor
 from skeval.presets import make_suite
@@ -28,6 +29,7 @@ __all__ = [
     "TablePreprocessor",
     "TableSchema",
     "check_metric",
+    "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",
     "report",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skeval.base import Metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 
-__all__ = ["ODD_TABLES", "Tables", "default_tables", "noise"]
+__all__ = ["ODD_TABLES", "Tables", "default_tables", "example_of", "noise"]
 
 Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 
@@ -19,6 +22,32 @@ def default_tables() -> Tables:
     """Return small mixed tables: train, holdout, synthetic."""
     train, holdout, synthetic = (make_mixed(120, random_state=seed) for seed in range(3))
     return train, holdout, synthetic
+
+
+# what metrics ask for that no default can stand for, as columns of the default tables
+_ARGUMENTS: dict[str, Any] = {
+    "known": ["age", "city", "member"],
+    "quasi_identifiers": ["age", "city", "member"],
+    "secret": "plan",
+    "sensitive": "plan",
+    "target": "member",
+}
+
+# and settings under which some hundred evaluations of those that fit many models take seconds
+_LIGHT: dict[str, dict[str, Any]] = {
+    "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
+    "PrecisionEfficacy": {"n_folds": 2},
+    "RecallEfficacy": {"n_folds": 2},
+    "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
+}
+
+
+def example_of(kind: type[Metric]) -> Metric:
+    """Return an instance that the default tables suit, cheap to evaluate."""
+    parameters = inspect.signature(kind).parameters
+    required = [name for name, found in parameters.items() if found.default is found.empty]
+    arguments = {name: _ARGUMENTS[name] for name in required}
+    return kind(**{**arguments, **_LIGHT.get(kind.__name__, {})})
 
 
 def noise(train: pd.DataFrame) -> pd.DataFrame:

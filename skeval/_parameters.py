@@ -11,9 +11,11 @@ from skeval.exceptions import InvalidParameterError
 
 __all__ = [
     "Anything",
+    "ColumnName",
     "Columns",
     "Constraint",
     "Interval",
+    "Label",
     "Nullable",
     "Options",
     "check_parameters",
@@ -127,6 +129,40 @@ class Columns:
     def invalid_example(self) -> object:
         """Return a number of columns that cannot be."""
         return -1
+
+
+@dataclass(frozen=True)
+class ColumnName:
+    """The name of one column that can be measured; that the table has it is checked at fit."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether `value` is a name."""
+        return isinstance(value, str)
+
+    def describe(self) -> str:
+        """Name the kind."""
+        return "the name of a column"
+
+    def invalid_example(self) -> object:
+        """Return what is no name."""
+        return -1
+
+
+@dataclass(frozen=True)
+class Label:
+    """A value of a column of labels: a string, a bool or a number."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether `value` can be a label."""
+        return isinstance(value, str | bool | Real)
+
+    def describe(self) -> str:
+        """Name the kinds."""
+        return "a string, a bool or a number"
+
+    def invalid_example(self) -> object:
+        """Return what cannot be a label."""
+        return [1]
 
 
 @dataclass(frozen=True)

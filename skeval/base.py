@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Columns, Constraint, check_parameters
+from skeval._parameters import ColumnName, Columns, Constraint, Nullable, check_parameters
 from skeval.blind import shift_notices
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
@@ -32,7 +32,8 @@ _UNMET = {
     "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
     "text": "needs a text column, and the table has none. "
     "Name one: fit(train, schema={{column: 'text'}}).",
-    "target": "needs a target column of the table. Name it: {metric}(target=column).",
+    "target": "needs a target, a column of the table that can be measured. "
+    "Name it: {metric}(target=column).",
 }
 
 
@@ -136,9 +137,7 @@ class Metric(BaseEstimator):
         self._check_parameters()
         if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
-        for name, legal in self._legal.items():
-            if isinstance(legal, Columns):  # names must be there before any synthetic table comes
-                chosen_columns(context.schema, getattr(self, name))
+        self._check_columns(context.schema)
         self._prepare(context)
         self.context_ = context
         return self
@@ -186,7 +185,7 @@ class Metric(BaseEstimator):
             "holdout": "holdout" in context,
             "keys": bool(context.schema.primary_key),
             "text": bool(context.schema.columns("text")),
-            "target": getattr(self, "target", None) in context.schema.kinds,
+            "target": getattr(self, "target", None) in context.schema.measured,
         }
         unmet = [need for need in sorted(self.tags.needs) if not met.get(need, True)]
         return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
@@ -202,6 +201,19 @@ class Metric(BaseEstimator):
             raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
         check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
 
+    def _check_columns(self, schema: TableSchema) -> None:
+        """Refuse names of columns that are not there, before any synthetic table comes."""
+        for name, legal in self._legal.items():
+            legal = legal.inner if isinstance(legal, Nullable) else legal
+            value = getattr(self, name)
+            if isinstance(legal, Columns):
+                chosen_columns(schema, value)
+            if isinstance(legal, ColumnName) and value is not None and value not in schema.measured:
+                raise InvalidParameterError(
+                    f"{type(self).__name__}: {name} must be a column that can be measured, got "
+                    f"{value!r}. Columns that can: {', '.join(schema.measured)}."
+                )
+
     def _result(self, context: Context) -> Result:
         found = self._compute(context)
         if not isinstance(found, Result | Real):
@@ -210,7 +222,8 @@ class Metric(BaseEstimator):
                 f"got {type(found).__name__}."
             )
         result = found if isinstance(found, Result) else Result(found)
-        return replace(result, metric=type(self).__name__, tags=self.tags)
+        # a metric whose parameters decide its direction says so in its result
+        return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
         n_rows, details = context.n_rows("synthetic"), dict(result.details)

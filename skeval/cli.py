@@ -36,7 +36,7 @@ app = typer.Typer(
 # what reading a file raises that is none: broken text, and broken packing of it
 _UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
 
-_PRESETS = "report, fidelity, privacy, screens, quality or diagnostic."
+_PRESETS = "report, fidelity, utility, privacy, screens, quality or diagnostic."
 
 Tables = Annotated[
     list[Path],
@@ -51,6 +51,16 @@ SchemaFile = Annotated[
     typer.Option(
         "--schema", help="JSON: {column: kind}, or the metadata of SDV.", show_default=False
     ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target", help="The column that models predict: adds utility.", show_default=False
+    ),
+]
+Sensitive = Annotated[
+    str | None,
+    typer.Option("--sensitive", help="The column of the measures of fairness.", show_default=False),
 ]
 Seed = Annotated[
     int, typer.Option("--seed", help="Seed of everything that is drawn at random.", min=0)
@@ -82,6 +92,8 @@ def report(
     columns: Annotated[
         int | None, typer.Option(help="Look at the first so many columns.", min=1)
     ] = None,
+    target: Target = None,
+    sensitive: Sensitive = None,
     schema: SchemaFile = None,
     seed: Seed = 0,
 ) -> None:
@@ -98,6 +110,8 @@ def report(
         n_max_train=n_max_train,
         n_max_test=n_max_test,
         columns=columns,
+        target=target,
+        sensitive=sensitive,
         schema=_read_schema(schema),
         random_state=seed,
     )
@@ -118,6 +132,8 @@ def evaluate(
         ),
     ] = None,
     suite: Annotated[str, typer.Option(help=_PRESETS)] = "report",
+    target: Target = None,
+    sensitive: Sensitive = None,
     schema: SchemaFile = None,
     seed: Seed = 0,
 ) -> None:
@@ -126,7 +142,7 @@ def evaluate(
 
     writer = _writer(output)
     train, holdout, synthetic = _read_tables(tables)
-    chosen = make_suite(suite, random_state=seed, n_jobs=-1)
+    chosen = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
     result = chosen.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
     _print_scores(result)
     if output is not None:
@@ -185,9 +201,9 @@ def demo(
 @app.command(name="list")
 def list_metrics() -> None:
     """List the metrics, one line each."""
-    from skeval import diagnostic, fidelity, privacy
+    from skeval import diagnostic, fidelity, privacy, utility
 
-    modules = (diagnostic, fidelity, privacy)
+    modules = (diagnostic, fidelity, utility, privacy)
     kinds = {name: getattr(module, name) for module in modules for name in module.__all__}
     width = max(map(len, kinds)) + 2
     console = Console(soft_wrap=True, highlight=False)

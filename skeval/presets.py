@@ -16,6 +16,8 @@ Named = list[tuple[str, Metric]]
 def make_suite(
     preset: str = "report",
     *,
+    target: str | None = None,
+    sensitive: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     check_holdout: bool = True,
@@ -24,10 +26,15 @@ def make_suite(
 
     Parameters
     ----------
-    preset : {"report", "fidelity", "privacy", "screens", "quality", "diagnostic"}, default="report"
-        All that the report shows; one side of it; every distance screen; or what SDMetrics' two
-        reports hold: "quality" the shapes of columns and the trends of pairs, "diagnostic" validity
-        and structure, each with its properties in the names (:meth:`SuiteResult.properties`).
+    preset : str, default="report"
+        "report": all that the report shows. "fidelity", "utility", "privacy": one side of it;
+        utility needs a `target`. "screens": every distance screen. "quality" and "diagnostic": what
+        SDMetrics' two reports hold, the shapes of columns and the trends of pairs, validity and
+        structure, with their properties in the names (:meth:`SuiteResult.properties`).
+    target : str, optional
+        The column that models predict. Where it is given, the report has utility too.
+    sensitive : str, optional
+        The column whose groups models should treat alike; of the measures of fairness.
     random_state : int, default=0
         Seed of every metric that draws at random.
     n_jobs : int, optional
@@ -42,7 +49,7 @@ def make_suite(
     Raises
     ------
     InvalidParameterError
-        If there is no such preset.
+        If there is no such preset, or utility is asked for without a target.
 
     Examples
     --------
@@ -54,11 +61,50 @@ def make_suite(
         raise InvalidParameterError(
             f"make_suite: preset must be among {', '.join(PRESETS)}, got {preset!r}."
         )
-    metrics = PRESETS[preset]()
+    if preset == "utility" and target is None:
+        raise InvalidParameterError(
+            "make_suite: 'utility' needs a column to predict. "
+            "Name it: make_suite('utility', target=column)."
+        )
+    metrics = PRESETS[preset](target, sensitive)
     for _, metric in metrics:
         if "random_state" in metric.get_params():
             metric.set_params(random_state=random_state)
     return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout)
+
+
+def _report(target: str | None, sensitive: str | None) -> Named:
+    parts = [_fidelity(), _privacy()]
+    if target is not None:
+        parts.insert(1, _utility(target, sensitive))
+    return [metric for part in parts for metric in part]
+
+
+def _utility(target: str | None, sensitive: str | None) -> Named:
+    from skeval import utility
+
+    if target is None:
+        return []
+    metrics: Named = [
+        ("tstr", utility.TSTR(target)),
+        ("trts", utility.TRTS(target)),
+        ("tsts", utility.TSTS(target)),
+        ("augmentation_gain", utility.AugmentationGain(target)),
+        ("precision_efficacy", utility.PrecisionEfficacy(target)),
+        ("recall_efficacy", utility.RecallEfficacy(target)),
+        ("model_rank_agreement", utility.ModelRankAgreement(target)),
+        ("selection_regret", utility.SelectionRegret(target)),
+        ("feature_importance_agreement", utility.FeatureImportanceAgreement(target)),
+        ("coefficient_overlap", utility.CoefficientOverlap(target)),
+        ("mean_ci_overlap", utility.MeanCIOverlap()),
+        ("calibration_preservation", utility.CalibrationPreservation(target)),
+    ]
+    if sensitive is not None:
+        metrics += [
+            ("fairness_gap", utility.FairnessGap(target, sensitive)),
+            ("equalized_odds_improvement", utility.EqualizedOddsImprovement(target, sensitive)),
+        ]
+    return metrics
 
 
 def _fidelity() -> Named:
@@ -130,11 +176,12 @@ def _diagnostic() -> Named:
     ]
 
 
-PRESETS: dict[str, Callable[[], Named]] = {
-    "report": lambda: _fidelity() + _privacy(),
-    "fidelity": _fidelity,
-    "privacy": _privacy,
-    "screens": _screens,
-    "quality": _quality,
-    "diagnostic": _diagnostic,
+PRESETS: dict[str, Callable[[str | None, str | None], Named]] = {
+    "report": _report,
+    "fidelity": lambda target, sensitive: _fidelity(),
+    "utility": _utility,
+    "privacy": lambda target, sensitive: _privacy(),
+    "screens": lambda target, sensitive: _screens(),
+    "quality": lambda target, sensitive: _quality(),
+    "diagnostic": lambda target, sensitive: _diagnostic(),
 }

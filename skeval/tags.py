@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from skeval.exceptions import InvalidParameterError
 
-__all__ = ["MetricTags"]
+__all__ = ["MetricTags", "Need"]
 
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]

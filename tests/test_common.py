@@ -8,14 +8,15 @@ import pytest
 
 import skeval
 from skeval import Metric, parametrize_with_metric_checks
+from skeval._check_tables import example_of
 
-PACKAGES = ("diagnostic", "fidelity", "privacy")
+PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 
 
 def exported() -> list[Metric]:
     modules = [importlib.import_module(f"skeval.{name}") for name in PACKAGES]
     kinds = [getattr(module, name) for module in modules for name in module.__all__]
-    return [kind() for kind in kinds if isinstance(kind, type) and issubclass(kind, Metric)]
+    return [example_of(kind) for kind in kinds if isinstance(kind, type) and issubclass(kind, Metric)]
 
 
 @parametrize_with_metric_checks(exported())

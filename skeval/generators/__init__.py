@@ -1,5 +1,6 @@
-"""Baseline generators and dials: what to beat, and what examples and tests run on."""
+"""Baseline generators, dials, and the adapter that takes whatever generator into a search."""
 
+from skeval.generators.adapter import GeneratorAdapter
 from skeval.generators.bootstrap import Bootstrap
 from skeval.generators.copula import GaussianCopula
 from skeval.generators.forest import RandomForestImputation
@@ -8,6 +9,7 @@ from skeval.generators.independent import IndependentMarginals
 __all__ = [
     "Bootstrap",
     "GaussianCopula",
+    "GeneratorAdapter",
     "IndependentMarginals",
     "RandomForestImputation",
 ]

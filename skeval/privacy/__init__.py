@@ -1,6 +1,13 @@
-"""Does the synthetic table leak anybody: screens and disclosure, which clear no release."""
+"""Does the synthetic table leak anybody: screens, attacks, audits; none clears a release."""
 
 from skeval.privacy.adversarial import NearestNeighborAdversarialAccuracy, NNAAPrivacyLoss
+from skeval.privacy.attacks.attribute_inference import AttributeInferenceRisk
+from skeval.privacy.attacks.disclosure_protection import (
+    DisclosureProtection,
+    DisclosureProtectionEstimate,
+)
+from skeval.privacy.attacks.membership import MembershipInference
+from skeval.privacy.attacks.membership_f1 import MembershipDisclosureF1
 from skeval.privacy.authenticity import Authenticity
 from skeval.privacy.boxes import HittingRate, NewRowShare
 from skeval.privacy.dcr import DCROverfittingProtection
@@ -21,12 +28,15 @@ from skeval.privacy.proximity import PrivacyScore
 
 __all__ = [
     "NNDR",
+    "AttributeInferenceRisk",
     "Authenticity",
     "DCRBaselineProtection",
     "DCROverfittingProtection",
     "DCRPercentile",
     "DCRShare",
     "DeltaPresence",
+    "DisclosureProtection",
+    "DisclosureProtectionEstimate",
     "EpsilonIdentifiability",
     "ExactMatchShare",
     "HittingRate",
@@ -35,6 +45,8 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "LDiversity",
+    "MembershipDisclosureF1",
+    "MembershipInference",
     "MinimumDistanceAccumulation",
     "NNAAPrivacyLoss",
     "NNDistanceDistributions",

@@ -11,6 +11,7 @@ from skeval.reporting.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.drawing import Display, Drawing
 from skeval.reporting.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.prd import PRDDisplay
+from skeval.reporting.roc import ROCDisplay
 from skeval.reporting.scores import ColumnScoresDisplay, ScoresDisplay, ValueDisplay
 from skeval.result import Result
 
@@ -24,6 +25,7 @@ __all__ = [
     "PairDisplay",
     "PhikMatricesDisplay",
     "ProximityDisplay",
+    "ROCDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "ValueDisplay",
@@ -38,6 +40,7 @@ _OF_RESULTS: dict[str, tuple[type[Drawing], tuple[str, ...]]] = {
     "PRDDisplay": (PRDDisplay, ("precision", "recall")),
     "PhikMatricesDisplay": (PhikMatricesDisplay, ("names", "train", "synthetic", "difference")),
     "ProximityDisplay": (ProximityDisplay, ("histogram", "threshold")),
+    "ROCDisplay": (ROCDisplay, ("curve",)),
     "SimilarityMatrixDisplay": (SimilarityMatrixDisplay, ("names", "matrix")),
 }
 

@@ -95,6 +95,8 @@ def _verdict(result: Result) -> str:
         return ""
     if "gap" in result.details or (math.isinf(result.value) and math.isinf(result.baseline)):
         return ""  # of a likelihood more is not better
+    if result.tags.aspect == "utility" and "holdout" in result.tags.needs:
+        return ""  # the baseline is what real rows teach, and stands in the metric's own sentence
     if result.tags.aspect == "privacy":
         if result.interval is None:
             return ""

@@ -82,6 +82,8 @@ def report(
     n_max_train: int | None = None,
     n_max_test: int | None = None,
     columns: ReportColumns | int | Sequence[str] | None = None,
+    target: str | None = None,
+    sensitive: str | None = None,
     suite: MetricSuite | None = None,
     schema: TableSchema | Mapping[str, Kind] | None = None,
     random_state: int = 0,
@@ -105,6 +107,10 @@ def report(
         At most so many rows of train, of the holdout, drawn at random.
     columns : ReportColumns, int or list of str, optional
         Which columns each section looks at; an int or a list holds for every section.
+    target : str, optional
+        The column that models predict; the report then has utility too.
+    sensitive : str, optional
+        The column of the measures of fairness.
     suite : MetricSuite, optional
         What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
     schema : TableSchema or mapping of str to str, optional
@@ -141,7 +147,8 @@ def report(
     if holdout is not None:
         holdout = as_frame(holdout, "holdout")
         holdout = sampled(holdout, _positive(n_max_test, "n_max_test"), random_state)
-    suite = report_suite(chosen, random_state) if suite is None else suite
+    if suite is None:
+        suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
     with _shown(progress) as bar:
         tick = _ticker(bar)
         suite.fit(train, holdout, schema=schema)
@@ -150,11 +157,20 @@ def report(
     return result
 
 
-def report_suite(columns: ReportColumns, random_state: int = 0) -> MetricSuite:
+def report_suite(
+    columns: ReportColumns,
+    random_state: int = 0,
+    *,
+    target: str | None = None,
+    sensitive: str | None = None,
+) -> MetricSuite:
     """Return the default suite, looking at these columns."""
     every = None if columns.pairs == "all" else columns.pairs
     knn = ("nn_distances", "privacy_score", "dcr_overfitting", "dcr_baseline")
-    return make_suite("report", random_state=random_state, n_jobs=-1).set_params(
+    suite = make_suite(
+        "report", target=target, sensitive=sensitive, random_state=random_state, n_jobs=-1
+    )
+    return suite.set_params(
         similarity__columns=_joined(columns.univ, columns.biv),
         similarity__n_pairs=every,
         similarity__pair_columns=columns.biv,

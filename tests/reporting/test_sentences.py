@@ -9,11 +9,12 @@ import re
 import pytest
 
 from skeval import Metric
+from skeval._check_tables import example_of
 from skeval.datasets import make_mixed
 from skeval.reporting._sentences import SENTENCES
 from skeval.reporting.findings import finding
 
-PACKAGES = ("diagnostic", "fidelity", "privacy")
+PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 
 
 def exported() -> list[type[Metric]]:
@@ -27,7 +28,7 @@ def exported() -> list[type[Metric]]:
 def test_what_was_found_is_said(kind):
     assert kind.__name__ in SENTENCES
     train, holdout, synthetic = (make_mixed(150, random_state=seed) for seed in range(3))
-    result = kind().fit(train, holdout).evaluate(synthetic)
+    result = example_of(kind).fit(train, holdout).evaluate(synthetic)
     said = finding(result)
     if math.isnan(result.value):
         assert said.startswith("Not defined here: ")

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skeval.reporting._sentences import diagnostic, fidelity, joint, marginals, privacy
+from skeval.reporting._sentences import (
+    attacks,
+    diagnostic,
+    fidelity,
+    joint,
+    marginals,
+    privacy,
+    utility,
+)
 from skeval.result import Result
 
 __all__ = ["SENTENCES"]
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
+    **attacks.SENTENCES,
     **diagnostic.SENTENCES,
     **fidelity.SENTENCES,
     **joint.SENTENCES,
     **marginals.SENTENCES,
     **privacy.SENTENCES,
+    **utility.SENTENCES,
 }

@@ -1,0 +1,225 @@
+"""The ways in which generators of different libraries are fitted and sampled."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from skeval._estimators import seeded
+from skeval.exceptions import InvalidParameterError
+
+__all__ = ["Client", "client_of", "parameters_of", "with_parameters"]
+
+_TABLE = "table"  # what SDV calls the one table
+_SEEDS = ("random_state", "seed")
+
+
+class Client(Protocol):
+    """Fits a generator of one kind, and samples the fitted one."""
+
+    def fit(self, train: pd.DataFrame, seed: int) -> Any:
+        """Return a fitted generator; what it is made of stays as it was."""
+
+    def sample(self, fitted: Any, n: int, seed: int) -> Any:
+        """Return `n` rows."""
+
+
+class Plain:
+    """An object with `fit` and `sample`."""
+
+    def __init__(self, generator: Any) -> None:
+        self.generator = generator
+
+    def fit(self, train: pd.DataFrame, seed: int) -> Any:
+        """Fit a copy of the generator."""
+        made = clone(self.generator, safe=False)
+        has_seed = hasattr(made, "get_params") and set(_SEEDS) & set(made.get_params())
+        made = seeded(made, seed) if has_seed else made
+        fitted = made.fit(train) if has_seed else _seeded_call(made.fit, seed, train)
+        return made if fitted is None else fitted
+
+    def sample(self, fitted: Any, n: int, seed: int) -> Any:
+        """Sample by number, and by seed where the generator takes one."""
+        return _seeded_call(fitted.sample, seed, n)
+
+
+class Functions:
+    """A pair of functions."""
+
+    def __init__(self, fit: Callable[..., Any], sample: Callable[..., Any]) -> None:
+        self.functions = fit, sample
+
+    def fit(self, train: pd.DataFrame, seed: int) -> Any:
+        """Return the model of the first."""
+        return _seeded_call(self.functions[0], seed, train.copy())
+
+    def sample(self, fitted: Any, n: int, seed: int) -> Any:
+        """Return the rows of the second."""
+        return _seeded_call(self.functions[1], seed, fitted, n)
+
+
+class Synthesizer:
+    """A synthesizer of SDV for one table: that of 1.x takes the table, that of 2.x dicts."""
+
+    def __init__(self, kind: type, metadata: Any, parameters: dict[str, Any]) -> None:
+        self.kind = kind
+        self.metadata = metadata
+        self.parameters = parameters
+
+    def fit(self, train: pd.DataFrame, seed: int) -> Any:
+        """Fit a new synthesizer."""
+        metadata = detected(train) if self.metadata is None else copy.deepcopy(self.metadata)
+        made = self.kind(metadata, **self.parameters)
+        with _global_seed(seed):
+            if _takes_dicts():
+                made.fit({_only_table(metadata): train.copy()})
+            else:
+                made.fit(train.copy())
+        return made
+
+    def sample(self, fitted: Any, n: int, seed: int) -> Any:
+        """Sample; a synthesizer seeds its own draws anew after each fit, we do by seed."""
+        with _global_seed(seed):
+            _seed_sampling(fitted, seed)
+            found = fitted.sample(num_rows=n)
+        return next(iter(found.values())) if isinstance(found, dict) else found
+
+
+def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) -> Client:
+    """Return the client of a generator.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is none of the kinds that are known.
+    """
+    if _is_pair(generator):
+        return Functions(*generator)
+    if isinstance(generator, type):
+        arguments = dict(parameters or {})
+        if _is_of_sdv(generator):
+            return Synthesizer(generator, metadata, arguments)
+        return client_of(generator(**arguments), metadata, None)
+    if parameters is not None:
+        raise InvalidParameterError(
+            "GeneratorAdapter: parameters are the arguments of a class, and generator is an "
+            "object; set them as generator__name."
+        )
+    if _is_of_sdv(type(generator)):
+        known = generator.get_metadata() if metadata is None else metadata
+        return Synthesizer(type(generator), known, _arguments(generator))
+    if all(callable(getattr(generator, name, None)) for name in ("fit", "sample")):
+        return Plain(generator)
+    raise InvalidParameterError(
+        "GeneratorAdapter: generator must be an object with fit and sample, a class of such, a "
+        f"synthesizer of SDV or a pair of functions, got {generator!r}."
+    )
+
+
+def parameters_of(generator: Any, parameters: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the parameters of a generator by name, those of its parts included."""
+    if isinstance(generator, type):
+        return dict(parameters or {})
+    if _is_of_sdv(type(generator)):
+        return _arguments(generator)
+    return dict(generator.get_params()) if hasattr(generator, "get_params") else {}
+
+
+def with_parameters(
+    generator: Any, parameters: dict[str, Any] | None, changed: dict[str, Any]
+) -> tuple[Any, dict[str, Any] | None]:
+    """Return a generator and the parameters of its class, some of them changed.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the generator has no parameters that can be set.
+    """
+    if isinstance(generator, type):
+        return generator, {**(parameters or {}), **changed}
+    if _is_of_sdv(type(generator)):
+        arguments = {**_arguments(generator), **changed}
+        return type(generator)(generator.get_metadata(), **arguments), parameters
+    if not hasattr(generator, "set_params"):
+        raise InvalidParameterError(
+            f"GeneratorAdapter: {type(generator).__name__} has no set_params; "
+            "give its class as generator, and parameters."
+        )
+    return generator.set_params(**changed), parameters
+
+
+def detected(train: pd.DataFrame) -> Any:
+    """Return the metadata that SDV detects in a table."""
+    from sdv.metadata import Metadata
+
+    if hasattr(Metadata, "detect_from_dataframe"):
+        return Metadata.detect_from_dataframe(train, table_name=_TABLE)
+    return Metadata.detect_from_dataframes({_TABLE: train})
+
+
+def _is_pair(generator: Any) -> bool:
+    pair = isinstance(generator, list | tuple) and len(generator) == 2
+    return pair and all(callable(part) for part in generator)
+
+
+def _is_of_sdv(kind: type) -> bool:
+    return any(base.__module__.split(".")[0] == "sdv" for base in kind.__mro__)
+
+
+def _takes_dicts() -> bool:
+    import sdv
+
+    return int(sdv.__version__.split(".")[0]) >= 2
+
+
+def _only_table(metadata: Any) -> str:
+    return next(iter(metadata.to_dict()["tables"]))
+
+
+def _arguments(synthesizer: Any) -> dict[str, Any]:
+    found = dict(synthesizer.get_parameters())
+    taken = inspect.signature(type(synthesizer).__init__).parameters
+    return {name: value for name, value in found.items() if name in taken and name != "metadata"}
+
+
+def _seed_sampling(synthesizer: Any, seed: int) -> None:
+    """Seed a synthesizer's own draws, which go by a private attribute in all versions so far."""
+    if hasattr(synthesizer, "_set_random_state"):
+        synthesizer._set_random_state(seed)
+
+
+def _seeded_call(function: Callable[..., Any], seed: int, *arguments: Any) -> Any:
+    """Call a function with a seed, by argument if it takes one, else through global generators."""
+    try:
+        taken = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of compiled functions nothing is known
+        taken = {}
+    if by_name := {name: seed for name in _SEEDS if name in taken}:
+        return function(*arguments, **by_name)
+    with _global_seed(seed):
+        return function(*arguments)
+
+
+@contextmanager
+def _global_seed(seed: int) -> Iterator[None]:
+    """Seed what libraries draw from if they take no seed, and put NumPy's state back."""
+    state = np.random.get_state()  # noqa: NPY002
+    np.random.seed(seed)  # noqa: NPY002
+    torch = sys.modules.get("torch")
+    torch_state = None if torch is None else torch.get_rng_state()
+    if torch is not None:
+        torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+        if torch is not None:
+            torch.set_rng_state(torch_state)

@@ -1,0 +1,207 @@
+"""Any generator as a scikit-learn estimator: fit on a table, then sample tables like it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
+from skeval.generators._clients import Client, client_of, parameters_of, with_parameters
+from skeval.tables import as_frame
+
+__all__ = ["GeneratorAdapter"]
+
+_SEED_LIMIT = 2**32
+
+
+class GeneratorAdapter(BaseEstimator):
+    """One way to fit and sample whatever generator: what searches and cross-validation need.
+
+    It stands between a generator of any library and scikit-learn's `GridSearchCV` and the like. It
+    clones, takes nested parameters, samples by number and seed, and remembers the rows that it was
+    fitted on: a score of privacy needs to know them, and scikit-learn hands a scorer only the test
+    fold. See :func:`~skeval.model_selection.make_generator_scorer`.
+
+    Parameters
+    ----------
+    generator : object, class or pair of callables
+        - An object with ``fit(table)`` and ``sample(n)``, such as those of `skeval.generators`. If
+          `sample` takes `random_state` or `seed`, it gets one.
+        - A synthesizer of SDV (1.x or 2.x), or its class; the metadata are then detected in the
+          training rows at each fit, or taken from `metadata`.
+        - A pair of functions ``(fit, sample)``: ``model = fit(table)`` and
+          ``table = sample(model, n)``. Either may take `random_state` or `seed`.
+    metadata : object, optional
+        Metadata of SDV, for a class of SDV. Detected in the training rows if None; such metadata
+        hold all categories of these rows and their extremes.
+    parameters : dict, optional
+        Arguments of a class given as `generator`.
+    random_state : int, default=0
+        Seed of fit, and of samples that get none.
+
+    Attributes
+    ----------
+    generator_ : object
+        The fitted generator; what `generator` holds is never fitted.
+    train_ : DataFrame of shape (n_rows, n_columns)
+        The rows that it was fitted on. Pickling drops them unless `remember_rows_` is set;
+        :meth:`forget` does at once.
+    remember_rows_ : bool
+        Whether pickling keeps `train_`; False. The generator itself may hold training rows too:
+        that is its own affair.
+
+    Notes
+    -----
+    Parameters of the generator are set as ``generator__name``, also where it is a synthesizer of
+    SDV, which has no `set_params`: it is made anew then.
+
+    Libraries that draw from the global generators of NumPy or PyTorch are seeded for the time of
+    their work; the state of NumPy's is put back afterwards.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import GaussianCopula, GeneratorAdapter
+    >>> adapter = GeneratorAdapter(GaussianCopula()).fit(make_mixed(300))
+    >>> adapter.sample(5).shape, adapter.train_.shape
+    ((5, 7), (300, 7))
+    """
+
+    def __init__(
+        self,
+        generator: Any,
+        *,
+        metadata: Any = None,
+        parameters: dict[str, Any] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.generator = generator
+        self.metadata = metadata
+        self.parameters = parameters
+        self.random_state = random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, those of the generator as ``generator__name``."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            found = parameters_of(self.generator, self.parameters)
+            params |= {f"generator__{name}": value for name, value in found.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``generator__name`` are those of the generator."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        nested = {name: value for name, value in params.items() if name not in own}
+        super().set_params(**own)
+        if wrong := [name for name in nested if not name.startswith("generator__")]:
+            raise InvalidParameterError(
+                f"GeneratorAdapter has no parameter {', '.join(wrong)}. "
+                "Those of the generator are set as generator__name."
+            )
+        if nested:
+            inner = {name.removeprefix("generator__"): value for name, value in nested.items()}
+            self.generator, self.parameters = with_parameters(
+                self.generator, self.parameters, inner
+            )
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the generator.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            Training rows: pandas, polars or pyarrow.
+        y : ignored
+            Searches of scikit-learn pass it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TableError
+            If it is no table, or has no rows.
+        InvalidParameterError
+            If `generator` can neither be fitted nor sampled.
+        """
+        train = as_frame(X, "train")
+        client = client_of(self.generator, self.metadata, self.parameters)
+        self.generator_ = client.fit(train, self.random_state % _SEED_LIMIT)
+        self._client: Client = client
+        self.train_ = train
+        self.remember_rows_ = False
+        return self
+
+    def sample(self, n: int | None = None, random_state: int | None = None) -> pd.DataFrame:
+        """Draw synthetic rows.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many; as many as there were training rows if None.
+        random_state : int, optional
+            Seed of the draw; that of the adapter if None. Where the generator takes a seed, equal
+            seeds give equal rows.
+
+        Returns
+        -------
+        DataFrame of shape (n, n_columns)
+
+        Raises
+        ------
+        InvalidParameterError
+            If `n` is below 1.
+        TableError
+            If the generator gives another number of rows, or no table.
+        """
+        check_is_fitted(self, "generator_")
+        n = len(self.train_rows()) if n is None else n
+        if n < 1:
+            raise InvalidParameterError(
+                f"GeneratorAdapter.sample: n must be at least 1, got {n!r}."
+            )
+        seed = self.random_state if random_state is None else random_state
+        rows = as_frame(self._client.sample(self.generator_, n, seed % _SEED_LIMIT), "synthetic")
+        if len(rows) != n:
+            raise TableError(
+                f"{type(self.generator_).__name__} was asked for {n} rows and gave {len(rows)}."
+            )
+        return rows
+
+    def train_rows(self) -> pd.DataFrame:
+        """Return the rows that the generator was fitted on.
+
+        Raises
+        ------
+        NotRememberedError
+            If they were forgotten, or left out when the adapter was pickled.
+        """
+        check_is_fitted(self, "generator_")
+        if not hasattr(self, "train_"):
+            raise NotRememberedError(
+                "The training rows were forgotten, by forget() or when this adapter was pickled. "
+                "Fit it again, or set remember_rows_ = True before pickling."
+            )
+        return self.train_
+
+    def forget(self) -> Self:
+        """Drop the training rows; the fitted generator stays."""
+        check_is_fitted(self, "generator_")
+        vars(self).pop("train_", None)
+        return self
+
+    def __sklearn_clone__(self) -> GeneratorAdapter:
+        # a pair of functions, a class or a synthesizer is no estimator: clone it as a value
+        params = {name: clone(v, safe=False) for name, v in super().get_params(deep=False).items()}
+        return type(self)(**params)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if not getattr(self, "remember_rows_", False):
+            state.pop("train_", None)
+        return state

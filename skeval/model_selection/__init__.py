@@ -1,0 +1,23 @@
+"""Generators in searches: scorers, cross-validation, choices between utility and privacy."""
+
+from skeval.model_selection.cross_validation import CrossValidated, cross_validate_generator
+from skeval.model_selection.scorers import GeneratorScorer, make_generator_scorer
+from skeval.model_selection.selection import (
+    best_subject_to,
+    facet_table,
+    hypervolume,
+    knee,
+    pareto_front,
+)
+
+__all__ = [
+    "CrossValidated",
+    "GeneratorScorer",
+    "best_subject_to",
+    "cross_validate_generator",
+    "facet_table",
+    "hypervolume",
+    "knee",
+    "make_generator_scorer",
+    "pareto_front",
+]

@@ -1,0 +1,3 @@
+"""Attacks: what one adversary learns of the training rows from a release."""
+
+__all__: list[str] = []

@@ -1,0 +1,294 @@
+"""Whether a model learnt from a release guesses a secret better of train rows than of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from skeval._aggregate import undefined
+from skeval._parameters import Anything, ColumnName, Interval, Nullable, Options
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import ConstantColumnWarning, InvalidParameterError
+from skeval.fidelity.discriminator import drawn_rows, nominal_columns
+from skeval.preprocessing import NOMINAL
+from skeval.privacy.attacks._guessing import (
+    MISSING,
+    Guesses,
+    Lesson,
+    guess_labels,
+    guess_numbers,
+    marginal_guesses,
+)
+from skeval.privacy.attacks._performance import Judge, Judged, gains
+from skeval.privacy.attacks._secrets import Names, check_known_and_secret, known_columns
+from skeval.result import Result
+from skeval.stats.cap import inference_distance
+from skeval.tags import MetricTags
+
+__all__ = ["AttributeInferenceRisk"]
+
+
+class AttributeInferenceRisk(Metric):
+    """How much better a secret is guessed of train rows: 0 by chance, 1 where only they are known.
+
+    Somebody fits a model to the release that predicts a secret column from known ones, and applies
+    it to people. What it gets right of anybody is knowledge about the population; what it gets
+    right of the people in train beyond that is what the release tells of them.
+
+    Parameters
+    ----------
+    secret : str
+        The column that is to be kept secret.
+    known : list of str, optional
+        The columns that are known; all others but the primary key if None.
+    estimator : classifier or regressor, optional
+        What learns from the release; standardised numbers and one-hot categories go in. None: the
+        mean of ten fully grown extremely randomised trees, of ranks. They learn by heart what they
+        see, and so find copies; boosted or pruned models smooth them away.
+    scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_mae"}, optional
+        What performance is: for categories accuracy (default), the mean recall of the classes that
+        occur in both tables, or the AUC where the secret has two values; for numbers and dates the
+        negative mean absolute error, in units of the range of the real values, 1 at most a row.
+    tau : float, default=0.5
+        The part of the uncertainty about a secret that must go for the row to count in
+        ``details["confident"]``.
+    max_rows : int or None, default=50_000
+        Rows of each table that are looked at; a sample where there are more.
+    n_permutations : int, default=999
+        Number of exchanges of train and holdout rows behind the p-value.
+    random_state : int, default=0
+        Seed of the model, the samples and the exchanges.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout.
+    InvalidParameterError
+        At fit, if columns are not there, none is known, the secret is among those known, or
+        `scoring` or `estimator` does not suit the secret.
+
+    Notes
+    -----
+    ``perf(train) - perf(holdout)`` of one model fitted to the synthetic rows. Null 0, which is the
+    baseline: the same model on people who were not in train. The interval is Newcombe's for
+    accuracies and built likewise from the intervals of both performances else. The p-value is
+    one-sided and exact, since, given the model, train and holdout rows may be exchanged; recalls
+    are exchanged within classes, and so is an AUC, which is taken in its linear form.
+
+    ``details`` has the performance on `train` and `holdout`; that on train of a guess without known
+    columns, the most frequent or the median value of the release (`marginal`), and of the same
+    model fitted to the holdout (`population`), which shows what could be learnt from other people;
+    and `information_gain`, by how much the release does better than that. Holdout and train are
+    disjoint, so that no folds are needed. `confident` and `confident_holdout` are the shares of
+    rows for which the model removes more than `tau` of the uncertainty, ``1 - l_i / m_i`` with l
+    and m the chance given to wrong values (or the error of a number) with known columns and
+    without; `score` is one minus the advantage, at most 1. For numbers, `inference_distance` is
+    the mean squared difference in rank between guess and truth on train.
+
+    A missing category is a value of its own; rows with a missing number are left out. A class that
+    the release lacks is never guessed. Only the 100 most frequent classes of the release are
+    learnt. Accuracy near 1 on everybody is no advantage, and an advantage near 0 excludes this
+    attack alone: it averages over train, and a few people may be known exactly. The value can raise
+    an alarm; it cannot clear a release.
+
+    References
+    ----------
+    S. Yeom, I. Giacomelli, M. Fredrikson, S. Jha, "Privacy risk in machine learning: analyzing the
+    connection to overfitting", IEEE Computer Security Foundations Symposium (2018),
+    doi:10.1109/CSF.2018.00027.
+    T. Stadler, B. Oprisanu, C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX
+    Security Symposium (2022), arXiv:2011.07018.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import AttributeInferenceRisk
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> metric = AttributeInferenceRisk("plan").fit(train, holdout)
+    >>> metric.score(train) > 0.3, metric.evaluate(make_mixed(random_state=2)).p_value > 0.05
+    (True, True)
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout"}),
+        greater_is_better=False,
+        bounds=(-1.0, 1.0),
+        evidence="attack",
+    )
+    _legal = {
+        "secret": ColumnName(),
+        "known": Nullable(Names()),
+        "estimator": Anything(("fit", "predict", "get_params"), (None,)),
+        "scoring": Nullable(Options(("accuracy", "balanced_accuracy", "roc_auc", "neg_mae"))),
+        "tau": Interval(float, 0, 1),
+        "max_rows": Nullable(Interval(int, 1, None)),
+        "n_permutations": Interval(int, 1, None),
+        "random_state": Interval(int, 0, None),
+    }
+
+    def __init__(
+        self,
+        secret: str,
+        known: list[str] | None = None,
+        estimator: Any = None,
+        scoring: str | None = None,
+        *,
+        tau: float = 0.5,
+        max_rows: int | None = 50_000,
+        n_permutations: int = 999,
+        random_state: int = 0,
+    ) -> None:
+        self.secret = secret
+        self.known = known
+        self.estimator = estimator
+        self.scoring = scoring
+        self.tau = tau
+        self.max_rows = max_rows
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        owner, known = type(self).__name__, known_columns(context.schema, self.known, self.secret)
+        check_known_and_secret(owner, context.schema, known, [self.secret], "secret")
+        if not known:
+            raise InvalidParameterError(
+                f"{owner}: a secret is guessed from other columns, and the table has none besides "
+                f"{self.secret} that can be measured."
+            )
+        _check_kinds(self, context)
+
+    def _compute(self, context: Context) -> Result:
+        is_label = context.schema.kinds[self.secret] in NOMINAL
+        known = known_columns(context.schema, self.known, self.secret)
+        train, holdout, synthetic = (
+            _lesson(context, role, known, self.secret, self.max_rows, self.random_state)
+            for role in ("train", "holdout", "synthetic")
+        )
+        if nothing := _cannot_tell(self.secret, train, holdout, synthetic):
+            return nothing
+        learn, seed = guess_labels if is_label else guess_numbers, self.random_state
+        asked = [train.known, holdout.known]
+        guessed = _judged(learn(self.estimator, synthetic, asked, seed), train, holdout)
+        sizes = [len(table) for table in asked]
+        blind = _judged(marginal_guesses(synthetic.secret, sizes, is_label), train, holdout)
+        others = Judged(learn(self.estimator, holdout, asked[:1], seed)[0], train.secret)
+        judge = Judge(
+            self.scoring or ("accuracy" if is_label else "neg_mae"),
+            scale=1.0 if is_label else float(np.ptp(np.append(train.secret, holdout.secret))),
+            classes=np.intersect1d(train.secret, holdout.secret) if is_label else None,
+        )
+        found = judge.contrast(*guessed, n_permutations=self.n_permutations, seed=seed)
+        population = judge.performance(others)[0]
+        details: dict[str, Any] = {
+            "scoring": judge.scoring,
+            "train": found.train,
+            "holdout": found.holdout,
+            "marginal": judge.performance(blind[0])[0],
+            "population": population,
+            "information_gain": found.train - population,
+            "score": 1.0 - max(0.0, found.advantage),
+            **_confident(guessed, blind, self.tau),
+        }
+        if not is_label:
+            details["inference_distance"] = inference_distance(
+                guessed[0].guesses.values, train.secret, train.secret
+            )
+        if np.isnan(found.advantage):
+            reason = f"{judge.scoring} needs rows of each class in both train and holdout."
+            return undefined(reason, **details)
+        return Result(
+            found.advantage,
+            interval=found.interval,
+            p_value=found.p_value,
+            baseline=0.0,
+            details=details,
+        )
+
+
+# ------------------------------------------------------------------------------------- checks
+
+
+def _check_kinds(metric: AttributeInferenceRisk, context: Context) -> None:
+    """Refuse a scoring or an estimator that does not suit the secret."""
+    owner, secret, scoring = type(metric).__name__, metric.secret, metric.scoring
+    is_label = context.schema.kinds[secret] in NOMINAL
+    what = "categories" if is_label else "numbers"
+    if scoring is not None and (scoring == "neg_mae") == is_label:
+        legal = "'accuracy', 'balanced_accuracy' or 'roc_auc'" if is_label else "'neg_mae'"
+        raise InvalidParameterError(
+            f"{owner}: {secret} holds {what}, for which scoring must be {legal}, got {scoring!r}."
+        )
+    if scoring == "roc_auc" and (n := _n_labels(context, secret)) > 2:
+        raise InvalidParameterError(
+            f"{owner}: scoring='roc_auc' needs a secret of two values, and {secret} has {n}, "
+            "missing included. Take 'accuracy' or 'balanced_accuracy'."
+        )
+    unsuited = is_regressor if is_label else is_classifier
+    if metric.estimator is not None and unsuited(metric.estimator):
+        raise InvalidParameterError(
+            f"{owner}: {secret} holds {what}, which {type(metric.estimator).__name__} is not for."
+        )
+
+
+def _n_labels(context: Context, secret: str) -> int:
+    columns = [context[role][secret] for role in ("train", "holdout")]
+    codes = np.concatenate([column.cat.codes.to_numpy() for column in columns])
+    return int(np.unique(codes).size)
+
+
+def _cannot_tell(secret: str, train: Lesson, holdout: Lesson, synthetic: Lesson) -> Result | None:
+    """Return the result where there is nothing to guess, or nothing to learn from."""
+    tables = {"train": train, "holdout": holdout, "synthetic": synthetic}
+    if empty := [role for role, rows in tables.items() if rows.secret.size == 0]:
+        return undefined(f"{secret} has no value in the rows of {' and '.join(empty)}.")
+    if np.unique(np.append(train.secret, holdout.secret)).size == 1:
+        return undefined(f"{secret} has one value in the real tables.", ConstantColumnWarning)
+    return None
+
+
+# ---------------------------------------------------------------------------------------- rows
+
+
+def _lesson(
+    context: Context,
+    role: str,
+    known: tuple[str, ...],
+    secret: str,
+    max_rows: int | None,
+    seed: int,
+) -> Lesson:
+    """Return the rows of a table, known columns beside the secret, in an order of their own."""
+    columns = tuple(sorted([*known, secret]))
+    rows = drawn_rows(context, role, columns, max_rows, seed)
+    nominal, at = nominal_columns(context, columns), columns.index(secret)
+    others = [j for j in range(len(columns)) if j != at]
+    values = rows[:, at]
+    if nominal[at]:
+        values = np.where(np.isnan(values), MISSING, values).astype(np.int64)
+    else:
+        rows, values = rows[np.isfinite(values)], values[np.isfinite(values)]
+    return Lesson(rows[:, others], tuple(nominal[j] for j in others), values)
+
+
+def _judged(guesses: list[Guesses], train: Lesson, holdout: Lesson) -> tuple[Judged, Judged]:
+    return Judged(guesses[0], train.secret), Judged(guesses[1], holdout.secret)
+
+
+def _confident(
+    guessed: tuple[Judged, Judged], blind: tuple[Judged, Judged], tau: float
+) -> dict[str, float]:
+    """Return the shares of rows about which most of the uncertainty goes."""
+    shares = {}
+    for name, rows, before in zip(("confident", "confident_holdout"), guessed, blind, strict=True):
+        gained = gains(rows, before)
+        shares[name] = float("nan") if gained is None else float((gained > tau).mean())
+    return shares

@@ -1,0 +1,337 @@
+"""What a release tells of a secret about people of whom some columns are known."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from skeval._parameters import Constraint, Interval, Nullable, Options
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.privacy.attacks._attribution import Attribution, attribution_result
+from skeval.privacy.attacks._secrets import (
+    CodedRows,
+    Names,
+    check_known_and_secret,
+    check_to_cut,
+    coded_rows,
+    names_of,
+)
+from skeval.result import Result
+from skeval.stats.cap import guess_protection
+from skeval.steps import sample_positions
+from skeval.tags import MetricTags
+
+__all__ = ["DisclosureProtection", "DisclosureProtectionEstimate"]
+
+_LEGAL: dict[str, Constraint] = {
+    "known": Names(),
+    "sensitive": Names(one=True),
+    "method": Options(("cap", "zero_cap", "generalized_cap", "tcap", "disco")),
+    "n_bins": Interval(int, 1, None),
+    "continuous": Nullable(Names(none=True)),
+    "baseline": Options(("uniform", "marginal", "mode")),
+    "normalize": Options((True, False)),
+    "tau": Interval(float, 0, 1),
+    "n_permutations": Interval(int, 1, None),
+    "random_state": Interval(int, 0, None),
+}
+
+
+class DisclosureProtection(Metric):
+    """How little a release tells of a secret: 1 as little as a guess does, 0 the secret itself.
+
+    Somebody knows some columns of a person, and looks up the synthetic rows that have the same.
+    Among these, the share that has the person's secret is the probability that the secret is
+    attributed correctly (CAP). Its mean over train is held against what a guess achieves.
+
+    Parameters
+    ----------
+    known : list of str
+        The columns that are known, the key.
+    sensitive : str or list of str
+        The columns that are secret; of several, all must be right at once.
+    method : {"cap", "zero_cap", "generalized_cap", "tcap", "disco"}, default="cap"
+        What becomes of a person whose key no synthetic row has: "cap" leaves them out, "zero_cap"
+        counts them as protected, "generalized_cap" takes the rows that differ in the fewest
+        columns. "tcap" and "disco" ask only where the release is sure of itself; see Notes.
+    n_bins : int, default=10
+        Bins of equal width into which numbers and dates are cut.
+    continuous : list of str, optional
+        The numbers and dates to be cut; of others each value is a category. None for all.
+    baseline : {"uniform", "marginal", "mode"}, default="uniform"
+        The guess: any combination of the sensitive columns' values with equal chance, as SDMetrics
+        has it, which nobody would make of skewed columns; one with the chance it has in train; or
+        the most frequent one, the best without a key.
+    normalize : bool, default=True
+        Whether the value is the protection over that of the guess, at most 1; else it is the
+        protection, one minus the risk. That of "disco" is never normalised: it counts rows.
+    tau : float, default=1.0
+        With "tcap", the share of synthetic rows of a key that must agree in the secret.
+    n_permutations : int, default=999
+        Number of exchanges of train and holdout rows behind the p-value.
+    random_state : int, default=0
+        Seed of the exchanges.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if a column is not there or cannot be measured, or is both known and sensitive.
+
+    Notes
+    -----
+    With ``CAP_i`` the share of the synthetic rows of key ``k_i`` that have the secret ``s_i``, the
+    value is ``min(1, (1 - mean_i CAP_i) / (1 - g))``, g the chance of the guess. All methods have
+    this direction; ``details["risk"]`` has what is published. For "tcap" that is the share of train
+    rows for which the most frequent secret of their key is right, over keys in which it has a share
+    of at least `tau` (of m equally frequent ones, each counts 1/m); ``over_synthetic`` has the form
+    that averages over synthetic rows, and `targeted` the share of these that tell their secret
+    (WEAP of at least `tau`). For "disco" it is the share of all train rows whose key has one
+    synthetic secret, their own. Missing is a value of its own. Edges of bins lie between the least
+    and the greatest value of train and holdout together.
+
+    That smoking tells of cancer is no leak: a faithful release lets secrets be inferred of
+    everybody, in train or not, and a low value alone says no more than that. With a holdout,
+    ``details["leak"]`` is the risk of train rows less that of holdout rows, with `leak_interval`;
+    it is 0 in the mean for a release that owes nothing to the persons of train. The p-value is for
+    this, one-sided, and exact: given the release and the bins, train and holdout rows may be
+    exchanged. The baseline of the result is the protection of holdout rows, the interval that of a
+    mean over train rows, given the release.
+
+    "cap" judges by the people it finds, who may be few (`matched`), and "zero_cap" and "disco" call
+    a release of noise well protected because its keys are nobody's. "uniform" flatters where the
+    secret has many values or one frequent one. An attacker with a model can do better: see
+    :class:`~skeval.privacy.AttributeInferenceRisk`. The value can raise an alarm; it cannot clear a
+    release. The time of "generalized_cap" grows with the square of the number of distinct keys.
+
+    References
+    ----------
+    M. Elliot, "Final report on the disclosure risk associated with the synthetic data produced by
+    the SYLLS team", University of Manchester (2014).
+    J. Taub, M. Elliot, M. Pampaka, D. Smith, "Differential correct attribution probability for
+    synthetic data: an exploration", Privacy in Statistical Databases (2018),
+    doi:10.1007/978-3-319-99771-1_9.
+    G. M. Raab, "Privacy risk from synthetic data: practical proposals", arXiv:2409.04257 (2024).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import DisclosureProtection
+    >>> train = pd.DataFrame({"town": list("aabc"), "illness": list("xyxz")})
+    >>> release = pd.DataFrame({"town": list("aaab"), "illness": list("xxyy")})
+    >>> metric = DisclosureProtection(["town"], "illness", normalize=False).fit(train)
+    >>> round(metric.score(release), 4), metric.score(train)
+    (0.6667, 0.25)
+    """
+
+    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack")
+    _legal = _LEGAL
+
+    def __init__(
+        self,
+        known: list[str],
+        sensitive: str | list[str],
+        method: str = "cap",
+        *,
+        n_bins: int = 10,
+        continuous: list[str] | None = None,
+        baseline: str = "uniform",
+        normalize: bool = True,
+        tau: float = 1.0,
+        n_permutations: int = 999,
+        random_state: int = 0,
+    ) -> None:
+        self.known = known
+        self.sensitive = sensitive
+        self.method = method
+        self.n_bins = n_bins
+        self.continuous = continuous
+        self.baseline = baseline
+        self.normalize = normalize
+        self.tau = tau
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        _check(self, context)
+
+    def _compute(self, context: Context) -> Result:
+        rows = _rows(self, context)
+        return _result(self, rows, real=rows, samples=[rows["synthetic"]])
+
+    def _with_baseline(self, context: Context, result: Result) -> Result:
+        return result  # where holdout rows have no baseline, holdout rows as a release are none
+
+
+class DisclosureProtectionEstimate(Metric):
+    """How little a release tells of a secret, on samples: 1 as a guess does, 0 the secret itself.
+
+    :class:`~skeval.privacy.DisclosureProtection` of samples of the tables, averaged: somebody knows
+    some columns of a person and attributes to them the secret of the synthetic rows that have the
+    same. For tables on which the search for the nearest key takes too long.
+
+    Parameters
+    ----------
+    known : list of str
+        The columns that are known, the key.
+    sensitive : str or list of str
+        The columns that are secret; of several, all must be right at once.
+    method : {"cap", "zero_cap", "generalized_cap", "tcap", "disco"}, default="cap"
+        As in :class:`~skeval.privacy.DisclosureProtection`.
+    num_rows : int, default=1000
+        Rows drawn of each table, without replacement; all if there are no more.
+    num_iterations : int, default=10
+        Number of draws.
+    n_bins : int, default=10
+        Bins of equal width into which numbers and dates are cut.
+    continuous : list of str, optional
+        The numbers and dates to be cut; of others each value is a category. None for all.
+    baseline : {"uniform", "marginal", "mode"}, default="uniform"
+        What a guess would be.
+    normalize : bool, default=True
+        Whether the value is the protection over that of the guess.
+    tau : float, default=1.0
+        With "tcap", the share of synthetic rows of a key that must agree in the secret.
+    n_permutations : int, default=999
+        Number of exchanges of train and holdout rows behind the p-value.
+    random_state : int, default=0
+        Seed of the draws and the exchanges.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if a column is not there or cannot be measured, or is both known and sensitive.
+
+    Notes
+    -----
+    Every real row drawn is held against every sample of synthetic rows, which has the mean of
+    SDMetrics' estimate and a smaller variance, since that holds each sample against one only. Bins
+    and guess are those of the whole tables. The interval counts the spread between synthetic
+    samples beside that between rows. What is said of leak, p-value, baseline and blind spots at
+    :class:`~skeval.privacy.DisclosureProtection` holds here too.
+
+    The value is that of a release of `num_rows` rows, not of the release: fewer rows tell of fewer
+    keys. With "cap" that changes who is found, with "zero_cap" and "disco" the value itself.
+
+    References
+    ----------
+    J. Taub, M. Elliot, M. Pampaka, D. Smith, "Differential correct attribution probability for
+    synthetic data: an exploration", Privacy in Statistical Databases (2018),
+    doi:10.1007/978-3-319-99771-1_9.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import DisclosureProtectionEstimate
+    >>> train = make_mixed(500)
+    >>> metric = DisclosureProtectionEstimate(["age", "city"], "plan", num_rows=100).fit(train)
+    >>> 0.0 < metric.score(train) < 1.0
+    True
+    """
+
+    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack")
+    _legal = {
+        **_LEGAL,
+        "num_rows": Interval(int, 1, None),
+        "num_iterations": Interval(int, 1, None),
+    }
+
+    def __init__(
+        self,
+        known: list[str],
+        sensitive: str | list[str],
+        method: str = "cap",
+        *,
+        num_rows: int = 1000,
+        num_iterations: int = 10,
+        n_bins: int = 10,
+        continuous: list[str] | None = None,
+        baseline: str = "uniform",
+        normalize: bool = True,
+        tau: float = 1.0,
+        n_permutations: int = 999,
+        random_state: int = 0,
+    ) -> None:
+        self.known = known
+        self.sensitive = sensitive
+        self.method = method
+        self.num_rows = num_rows
+        self.num_iterations = num_iterations
+        self.n_bins = n_bins
+        self.continuous = continuous
+        self.baseline = baseline
+        self.normalize = normalize
+        self.tau = tau
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        _check(self, context)
+
+    def _compute(self, context: Context) -> Result:
+        rows = _rows(self, context)
+        drawn = {role: self._draws(table, role) for role, table in rows.items()}
+        real = {
+            role: rows[role].take(np.unique(np.concatenate(parts))) for role, parts in drawn.items()
+        }
+        samples = [rows["synthetic"].take(part) for part in drawn["synthetic"]]
+        return _result(self, rows, real=real, samples=samples)
+
+    def _draws(self, rows: CodedRows, role: str) -> list[np.ndarray]:
+        """Return the positions of each draw; one draw of all rows where there are no more."""
+        n = len(rows.keys)
+        repeats = self.num_iterations if n > self.num_rows else 1
+        # tables may be aligned row by row: each role draws positions of its own
+        seeds = [zlib.crc32(f"{role} {self.random_state} {i}".encode()) for i in range(repeats)]
+        return [sample_positions(n, self.num_rows, seed) for seed in seeds]
+
+    def _with_baseline(self, context: Context, result: Result) -> Result:
+        return result
+
+
+_Disclosure = DisclosureProtection | DisclosureProtectionEstimate
+
+
+def _check(metric: _Disclosure, context: Context) -> None:
+    owner = type(metric).__name__
+    known, sensitive = names_of(metric.known), names_of(metric.sensitive)
+    check_known_and_secret(owner, context.schema, known, sensitive)
+    check_to_cut(owner, context.schema, metric.continuous)
+
+
+def _rows(metric: _Disclosure, context: Context) -> dict[str, CodedRows]:
+    """Return the coded rows by role, each table in an order of its own."""
+    roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
+    cut = None if metric.continuous is None else tuple(metric.continuous)
+    coded = coded_rows(
+        context, roles, names_of(metric.known), names_of(metric.sensitive), metric.n_bins, cut
+    )
+    return {role: rows.ordered() for role, rows in zip(roles, coded, strict=True)}
+
+
+def _result(
+    metric: _Disclosure,
+    rows: dict[str, CodedRows],
+    *,
+    real: dict[str, CodedRows],
+    samples: list[CodedRows],
+) -> Result:
+    guess = guess_protection(rows["train"].sensitive, metric.baseline)
+    return attribution_result(
+        Attribution(metric.method, metric.tau, guess, metric.normalize),
+        {role: real[role] for role in ("train", "holdout") if role in real},
+        samples,
+        n_permutations=metric.n_permutations,
+        seed=metric.random_state,
+    )

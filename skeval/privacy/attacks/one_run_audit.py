@@ -1,0 +1,328 @@
+"""A lower bound of epsilon from one release: random choices of rows, and an attack that guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval._parameters import ColumnName, Columns, Interval, Nullable, Options
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
+from skeval.privacy.attacks._membership_scores import (
+    ATTACKS,
+    MemberScores,
+    member_scores,
+)
+from skeval.privacy.attacks._one_run_guesses import (
+    Bits,
+    Guessed,
+    Guesses,
+    guess_ranked,
+    matched,
+    strata_of,
+)
+from skeval.privacy.attacks.membership_rows import drawing_order
+from skeval.result import Result
+from skeval.stats.dp_audit import (
+    Adjacency,
+    one_run_epsilon,
+    one_run_p_value,
+    pairs_epsilon,
+    pairs_p_value,
+)
+from skeval.steps import nothing_to_measure
+from skeval.tags import MetricTags
+
+__all__ = ["OneRunDPAudit"]
+
+_LOOSE = 0.5  # a bound under this share of what is claimed tells little
+
+
+class OneRunDPAudit(Metric):
+    """Lower bound of epsilon: 0 where nothing is refuted, large where rows of train are told.
+
+    A generator may claim that its release is differentially private: that it would have been nearly
+    as likely without any one person. Somebody who tells rows of train from rows of the holdout
+    better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
+    random; an attack scores both rows of each pair by the release, and guesses that the one with
+    the higher score was learnt from. So many right guesses are unlikely below a certain epsilon,
+    which is the value. One release is enough, and no generator is run.
+
+    Parameters
+    ----------
+    attack : str, default="distance"
+        How rows are scored: "distance", by the nearest synthetic row; "ratio" and
+        "distance_calibrated", that against rows of the population, for which half of the holdout is
+        set aside; "monte_carlo", "knn_density", "eq1", "domias" and "classifier". Choose it before
+        you see results: the best of several is no valid bound.
+    design : {"pairs", "bernoulli"}, default="pairs"
+        "pairs": valid where train and holdout are a random split of any fixed sizes. "bernoulli":
+        a coin of its own was tossed for each row, whether it was learnt from.
+    delta : float, default=0.0
+        In [0, 1): of the (epsilon, delta) that is bounded.
+    confidence : float, default=0.95
+        In [3/4, 1): how often at least the bound holds.
+    k_guesses : int, tuple of two ints or None, default=None
+        How many guesses are made; of pairs those with the largest differences. In the "bernoulli"
+        design, half of them that a row was in, for the highest scores, and half that one was not;
+        or so many of either. Choose it before you see results. None guesses whenever the scores
+        differ.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Of which epsilon: for one row more or less, as most generators claim it, or for one row
+        that is another. The second is at most twice the first. The "bernoulli" design bounds the
+        first only.
+    claimed_epsilon : float, optional
+        What the generator claims, for the same adjacency; ``details["verdict"]`` holds the bound
+        against it.
+    included : sequence of 0, 1 and nan, optional
+        For the "bernoulli" design, a number for each row of train, then for each of the holdout:
+        whether the coin put it among those that the generator learnt from; nan for a row without a
+        coin. Train rows were in and holdout rows were not if nothing is given.
+    stratify : str, optional
+        A column within whose values rows are matched, where the split was stratified by it. It must
+        be the column by which the split was made; missing is a value.
+    columns : None, int or list of str, default=None
+        The columns that the attack looks at.
+    random_state : int, default=0
+        Seed of the matching and of the attack.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the parameters contradict each other, or `included` does not fit the tables.
+
+    Notes
+    -----
+    With n pairs, r guesses and v right ones, the value is the least epsilon at which
+    ``P[Bin(r, e^eps / (1 + e^eps)) >= v]`` reaches ``1 - confidence`` (delta adds a term). Given
+    the pairs, which of the two rows was learnt from is a fair coin, and the pairs are drawn before
+    any score is seen: this bounds epsilon of replacing a row, and half of it that of adding or
+    removing one. The p-value is that of epsilon = 0, that the release does not depend on which of
+    the rows were learnt from. The interval is from the value to infinity: **no upper bound
+    exists**. A weak attack gives 0 for any release, and the bound stays 0 for a fresh table; 0 does
+    not say that epsilon is small. ``details["ceiling"]`` is what an attack that is never wrong
+    would have shown with these rows, which grows with the logarithm of their number only.
+
+    It is valid only where chance alone decided which rows are train and which are the holdout. A
+    split by time, place or person does not qualify, nor does a holdout collected later. Where a
+    stratified split was made, give its column to `stratify`. The generator must not have used
+    `random_state` to choose rows.
+
+    References
+    ----------
+    T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training run", NeurIPS 2023,
+    arXiv:2305.08846. The matching in pairs, which a split of fixed sizes needs, is ours.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
+    >>> train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    >>> audit = OneRunDPAudit(claimed_epsilon=1.0).fit(train, holdout).evaluate(train)
+    >>> round(audit.value, 4), audit.details["verdict"]
+    (1.7465, 'violation')
+    >>> OneRunDPAudit().fit(train, holdout).score(make_mixed(100, random_state=2))
+    0.0
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout"}),
+        greater_is_better=False,
+        bounds=(0.0, float("inf")),
+        evidence="audit",
+    )
+    _legal = {
+        "attack": Options(ATTACKS),
+        "design": Options(("pairs", "bernoulli")),
+        "delta": Interval(float, 0.0, 1.0, "left"),
+        "confidence": Interval(float, 0.75, 1.0, "left"),
+        "k_guesses": Guesses(),
+        "adjacency": Options(("add_remove", "replace")),
+        "claimed_epsilon": Nullable(Interval(float, 0.0, None)),
+        "included": Bits(),
+        "stratify": Nullable(ColumnName()),
+        "columns": Columns(),
+        "random_state": Interval(int, 0, None),
+    }
+
+    def __init__(
+        self,
+        attack: str = "distance",
+        design: str = "pairs",
+        *,
+        delta: float = 0.0,
+        confidence: float = 0.95,
+        k_guesses: int | tuple[int, int] | None = None,
+        adjacency: str = "add_remove",
+        claimed_epsilon: float | None = None,
+        included: Sequence[float] | np.ndarray | None = None,
+        stratify: str | None = None,
+        columns: int | list[str] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.attack = attack
+        self.design = design
+        self.delta = delta
+        self.confidence = confidence
+        self.k_guesses = k_guesses
+        self.adjacency = adjacency
+        self.claimed_epsilon = claimed_epsilon
+        self.included = included
+        self.stratify = stratify
+        self.columns = columns
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        pairs = self.design == "pairs"
+        faults = {
+            "included is for design='bernoulli'": pairs and self.included is not None,
+            "two k_guesses are for design='bernoulli'": pairs
+            and isinstance(self.k_guesses, list | tuple),
+            "stratify is for design='pairs'": not pairs and self.stratify is not None,
+            "design='bernoulli' bounds adjacency='add_remove' only": not pairs
+            and self.adjacency == "replace",
+        }
+        n_rows = context.n_rows("train") + context.n_rows("holdout")
+        if self.included is not None and len(self.included) != n_rows:
+            faults[f"included must have a number for each of {n_rows} rows"] = True
+        if told := [fault for fault, present in faults.items() if present]:
+            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(told)}.")
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, "gower"):
+            return undefined("no column of this table can be measured.")
+        try:  # always in the common space: one that learns from train alone would tell its rows
+            scores = member_scores(
+                context, self.attack, columns=self.columns, seed=self.random_state
+            )
+        except TableError as error:
+            return undefined(str(error))
+        guess = self._guess_pairs if self.design == "pairs" else self._guess_rows
+        return self._judged(guess(context, scores))
+
+    # -------------------------------------------------------------------------- guesses of pairs
+
+    def _guess_pairs(self, context: Context, scores: MemberScores) -> Guessed:
+        gaps = self._gaps(context, scores)
+        n_pairs = gaps.size
+        # pairs are in random order, which decides among equal gaps; one number, as was checked
+        if self.k_guesses is not None:
+            most = int(np.sum(self.k_guesses))
+            gaps = gaps[np.argsort(-np.abs(gaps), kind="stable")[:most]]
+        return Guessed(n_pairs, int((gaps != 0.0).sum()), int((gaps > 0.0).sum()))
+
+    def _gaps(self, context: Context, scores: MemberScores) -> np.ndarray:
+        """Return by how much the train row of each pair has the higher score."""
+        members, others = (
+            self._drawn(context, role, rows)
+            for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
+        )
+        if self.stratify is None:
+            n_pairs = min(members.size, others.size)
+            return scores.members[members[:n_pairs]] - scores.others[others[:n_pairs]]
+        strata = strata_of(context, self.stratify)
+        first, second = matched(
+            strata["train"][scores.member_rows[members]],
+            strata["holdout"][scores.other_rows[others]],
+        )
+        return scores.members[members[first]] - scores.others[others[second]]
+
+    def _drawn(self, context: Context, role: str, rows: np.ndarray) -> np.ndarray:
+        """Return positions in the scores in a random order that is not that of the table."""
+        order = drawing_order(context, role, self.random_state)
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return np.argsort(place[rows], kind="stable")
+
+    # --------------------------------------------------------------------------- guesses of rows
+
+    def _guess_rows(self, context: Context, scores: MemberScores) -> Guessed:
+        members = self._drawn(context, "train", scores.member_rows)
+        others = self._drawn(context, "holdout", scores.other_rows)
+        every = np.concatenate([scores.members[members], scores.others[others]])
+        bits = np.repeat([1.0, 0.0], [members.size, others.size])
+        if self.included is not None:
+            n_train = context.n_rows("train")
+            rows = scores.member_rows[members], n_train + scores.other_rows[others]
+            bits = np.asarray(self.included, dtype=np.float64)[np.concatenate(rows)]
+        # equal scores are guessed in an order that does not tell train from holdout
+        shuffled = np.random.default_rng(self.random_state).permutation(every.size)
+        shuffled = shuffled[~np.isnan(bits[shuffled])]
+        return guess_ranked(every[shuffled], bits[shuffled], self.k_guesses)
+
+    # --------------------------------------------------------------------------------- the bound
+
+    def _judged(self, found: Guessed) -> Result:
+        if found.n_canaries == 0:
+            return undefined("no train row can be matched with a holdout row.")
+        p_value, bound = self._theorem(found)
+        value = bound(found.n_guesses, found.n_correct)
+        warnings: tuple[DegenerateInputWarning, ...] = ()
+        if found.n_guesses == 0:
+            text = "the attack scores all rows alike, so that nothing was guessed."
+            warnings = (DegenerateInputWarning(text),)
+        details = {
+            "attack": self.attack,
+            "design": self.design,
+            "adjacency": self.adjacency,
+            "n_canaries": found.n_canaries,
+            "n_guesses": found.n_guesses,
+            "n_correct": found.n_correct,
+            "accuracy": found.n_correct / max(found.n_guesses, 1),
+            "ceiling": bound(found.n_canaries, found.n_canaries),
+            **self._against_claim(value, p_value),
+        }
+        if self.design == "pairs":
+            numbers = found.n_canaries, found.n_guesses, found.n_correct
+            details["epsilon"] = {
+                name: pairs_epsilon(*numbers, self.delta, self.confidence, name)
+                for name in cast("tuple[Adjacency, ...]", ("add_remove", "replace"))
+            }
+        return Result(
+            value,
+            interval=(value, float("inf")),
+            p_value=p_value(0.0),
+            baseline=0.0,
+            details=details,
+            warnings=warnings,
+        )
+
+    def _theorem(
+        self, found: Guessed
+    ) -> tuple[Callable[[float], float], Callable[[int, int], float]]:
+        """Return the p-value of an epsilon, and the bound that guesses give."""
+        numbers = found.n_canaries, found.n_guesses, found.n_correct
+        if self.design == "bernoulli":
+            return partial(one_run_p_value, *numbers, delta=self.delta), partial(
+                one_run_epsilon, found.n_canaries, delta=self.delta, confidence=self.confidence
+            )
+        adjacency = cast("Adjacency", self.adjacency)
+        return partial(pairs_p_value, *numbers, delta=self.delta, adjacency=adjacency), partial(
+            pairs_epsilon,
+            found.n_canaries,
+            delta=self.delta,
+            confidence=self.confidence,
+            adjacency=adjacency,
+        )
+
+    def _against_claim(self, value: float, p_value: Callable[[float], float]) -> dict[str, Any]:
+        if self.claimed_epsilon is None:
+            return {}
+        claimed = float(self.claimed_epsilon)
+        if value > claimed:
+            verdict = "violation"
+        else:
+            verdict = "loose" if value < _LOOSE * claimed else "consistent"
+        told = {"claimed_epsilon": claimed, "verdict": verdict}
+        return {**told, "p_value_of_claim": p_value(claimed)}

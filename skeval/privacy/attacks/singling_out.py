@@ -1,0 +1,279 @@
+"""Singling out: predicates that fit one synthetic row, and how many fit one row of train."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval._parameters import Columns, Interval, Options
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.preprocessing import NOMINAL, NUMERIC
+from skeval.privacy.attacks._risks import LEGAL, TAGS, Attack, risk_result
+from skeval.result import Result
+from skeval.stats.predicates import (
+    Distinct,
+    Predicates,
+    distinct_rows,
+    multivariate_predicates,
+    random_predicates,
+    univariate_predicates,
+)
+from skeval.stats.predicates_tried import isolation_chances, isolation_test, size_factor
+from skeval.steps import chosen_columns, column_key, encoded, nothing_to_measure
+from skeval.steps.samples import ColumnChoice
+
+__all__ = ["MODES", "SinglingOutRisk", "singling_out"]
+
+MODES = ("univariate", "multivariate")
+_ROLES = ("train", "holdout", "synthetic")
+_N_PERMUTATIONS = 1999
+_NO_PREDICATE = (
+    "no predicate singles out a synthetic row, so that there is nothing to try on train."
+)
+
+
+class SinglingOutRisk(Metric):
+    """Risk to be singled out: 0 where train rows are as holdout rows, 1 if each guess hits one.
+
+    An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
+    60 hours a week". If one synthetic row fits, the attacker claims that one real person does. The
+    claim holds if exactly one row of train fits. Rare things are rare in any data, so that some
+    claims also hold of the holdout, whom the generator never saw; the value is what is left of the
+    success on train beyond that.
+
+    Parameters
+    ----------
+    mode : {"multivariate", "univariate"}, default="multivariate"
+        Whether a claim is about `n_cols` columns, those of a random synthetic row; or about one,
+        a value that occurs once, or the least or greatest of a number.
+    n_attacks : int, default=500
+        Number of claims. There are fewer where fewer synthetic rows can be singled out.
+    n_cols : int, default=3
+        Number of columns of a claim in mode "multivariate", at most all.
+    max_attempts : int, default=2_000_000
+        Number of claims to try, in mode "multivariate", before there are fewer than `n_attacks`.
+    distinct_rows : bool, default=True
+        Whether there is one claim a synthetic row at most. Otherwise "the least age" and "aged 17"
+        count twice although they say the same.
+    size_correction : {"subsample", "fit", "none"}, default="subsample"
+        What is done where train and holdout have different sizes, since in a larger table other
+        claims hold. "subsample" takes samples of the smaller size, and counts what is expected over
+        all of them; "fit" corrects the count on the holdout by a model fitted to samples of it;
+        "none" does nothing.
+    columns : None, int or list of str, default=None
+        The columns that claims may be about.
+    ci_method : {"anonymeter", "katz"}, default="anonymeter"
+        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
+        interval of Katz for a ratio of failures.
+    confidence_level : float, default=0.95
+        Of the intervals.
+    random_state : int, default=0
+        Seed of the claims.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    With p and c the rates at which claims hold of train and of the holdout, the residual risk is
+    ``(p - c) / (1 - c)``, clipped to [0, 1]. Its null value, and the baseline, is 0. Duplicates are
+    dropped from each table first. A missing value is a value that can be claimed.
+
+    ``details`` has the rates of the attack, of random claims (`baseline`) and on the holdout
+    (`control`) with Wilson's intervals, the risk unclipped (`raw`) and from plain shares
+    (`unshrunk`), and `weak_attack`: whether random claims hold as often, in which case a low value
+    says nothing.
+
+    The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
+    rows were train, all choices of them are equally likely. The excess of train over the holdout is
+    held against 1,999 random choices. Claims that share rows do not hold independently of each
+    other, rows are drawn independently; where the excess varies more over these choices than that
+    of independent claims would, the interval is wider by the ratio, ``details["spread"]``.
+
+    This is what one adversary achieves: a low value does not clear a release.
+
+    References
+    ----------
+    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
+    2023, doi:10.56553/popets-2023-0055; A. Cohen, K. Nissim, "Towards formalizing the GDPR's notion
+    of singling out", PNAS 117 (2020), doi:10.1073/pnas.1914598117.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy.attacks.singling_out import SinglingOutRisk
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> SinglingOutRisk().fit(train, holdout).score(train) > 0.9
+    True
+    """
+
+    tags = TAGS
+    _legal = {
+        "mode": Options(MODES),
+        "n_attacks": Interval(int, 1, None),
+        "n_cols": Interval(int, 1, None),
+        "max_attempts": Interval(int, 1, None),
+        "distinct_rows": Options((True, False)),
+        "size_correction": Options(("subsample", "fit", "none")),
+        "columns": Columns(),
+        **LEGAL,
+    }
+
+    def __init__(
+        self,
+        mode: str = "multivariate",
+        *,
+        n_attacks: int = 500,
+        n_cols: int = 3,
+        max_attempts: int = 2_000_000,
+        distinct_rows: bool = True,
+        size_correction: str = "subsample",
+        columns: int | list[str] | None = None,
+        ci_method: str = "anonymeter",
+        confidence_level: float = 0.95,
+        random_state: int = 0,
+    ) -> None:
+        self.mode = mode
+        self.n_attacks = n_attacks
+        self.n_cols = n_cols
+        self.max_attempts = max_attempts
+        self.distinct_rows = distinct_rows
+        self.size_correction = size_correction
+        self.columns = columns
+        self.ci_method = ci_method
+        self.confidence_level = confidence_level
+        self.random_state = random_state
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, "gower"):
+            return undefined("no column of this table can be measured.")
+        attack = singling_out(
+            context,
+            self.mode,
+            self.n_attacks,
+            self.n_cols,
+            max_attempts=self.max_attempts,
+            distinct=self.distinct_rows,
+            size_correction=self.size_correction,
+            columns=column_key(context.schema, self.columns),
+            seed=self.random_state,
+        )
+        return undefined(_NO_PREDICATE) if attack is None else risk_result(attack, self)
+
+
+@dataclass(frozen=True)
+class CodedTables:
+    """All tables as codes, columns in the order of their names.
+
+    Attributes
+    ----------
+    real : Distinct
+        The distinct rows of train and of the holdout.
+    synthetic : ndarray of shape (n_columns, n_distinct), int32
+        The distinct synthetic rows.
+    is_number : ndarray of shape (n_columns,), bool
+        Which columns are ordered.
+    """
+
+    real: Distinct
+    synthetic: np.ndarray
+    is_number: np.ndarray
+
+
+@shared
+def coded_tables(context: Context, columns: ColumnChoice) -> CodedTables:
+    """Return all tables as codes that say which value is equal, smaller or larger."""
+    chosen, numeric = chosen_columns(context.schema, columns), context.schema.columns(*NUMERIC)
+    pooled = np.concatenate([encoded(context, role) for role in _ROLES])
+    places = {name: j for j, name in enumerate([*numeric, *context.schema.columns(*NOMINAL)])}
+    codes = np.stack([_codes(pooled[:, places[name]]) for name in sorted(chosen)])
+    ends = np.cumsum([context.n_rows(role) for role in _ROLES])[:-1]
+    train, holdout, synthetic = np.split(codes, ends, axis=1)
+    return CodedTables(
+        distinct_rows(train, holdout),
+        distinct_rows(synthetic).codes,
+        np.array([name in numeric for name in sorted(chosen)]),
+    )
+
+
+def _codes(values: np.ndarray) -> np.ndarray:
+    missing = np.isnan(values)
+    _, codes = np.unique(np.where(missing, np.inf, values), return_inverse=True)
+    return np.where(missing, -1, codes).astype(np.int32)
+
+
+@shared
+def singling_out(
+    context: Context,
+    mode: str,
+    n_attacks: int,
+    n_cols: int,
+    *,
+    max_attempts: int = 2_000_000,
+    distinct: bool = True,
+    size_correction: str = "subsample",
+    columns: ColumnChoice = None,
+    seed: int = 0,
+) -> Attack | None:
+    """Return how often claims hold; None if there are none to make."""
+    tables, rng = coded_tables(context, columns), np.random.default_rng(seed)
+    if mode == "univariate":
+        n_cols = 1
+        claims = univariate_predicates(
+            tables.synthetic, tables.is_number, n_attacks, rng, distinct=distinct
+        )
+    else:
+        claims = multivariate_predicates(
+            tables.synthetic,
+            tables.is_number,
+            n_attacks,
+            n_cols,
+            rng,
+            max_attempts=max_attempts,
+            distinct=distinct,
+        )
+    if not len(claims):
+        return None
+    random = random_predicates(tables.synthetic, tables.is_number, n_attacks, n_cols, rng)
+    return _tried(tables.real, claims, random, size_correction, seed)
+
+
+def _tried(
+    real: Distinct, claims: Predicates, random: Predicates, size_correction: str, seed: int
+) -> Attack:
+    """Count what holds of train and of the holdout, at equal sizes, and what guessing achieves."""
+    sizes = [int(n) for n in real.counts.sum(axis=1)]
+    smaller = min(sizes)
+    kept = [smaller, smaller] if size_correction == "subsample" else sizes
+    on_train, on_holdout = (
+        float(isolation_chances(*real.table(i), claims, n).sum()) for i, n in enumerate(kept)
+    )
+    guessed = float(isolation_chances(*real.table(0), random, kept[0]).sum())
+    factor = 1.0
+    if size_correction == "fit" and sizes[0] != sizes[1]:
+        factor = size_factor(*real.table(1), claims, sizes[0])
+    test, rate = isolation_test(real, claims, smaller, n_permutations=_N_PERMUTATIONS, seed=seed)
+    n = len(claims)
+    return Attack(
+        successes=(min(on_train, n),),
+        n=n,
+        control=(min(on_holdout * factor, n),),
+        n_control=n,
+        guessed=min(guessed, len(random)),
+        n_guessed=len(random),
+        p_value=test.p_value,
+        spread=_spread(test.spread, rate / n, n),
+        details={"n_rows_compared": kept[0], "size_factor": factor},
+    )
+
+
+def _spread(spread: float, rate: float, n: int) -> float:
+    """Return how many times more an excess varies than that of independent claims, at least 1."""
+    independent = math.sqrt(2.0 * n * rate * (1.0 - rate))
+    return max(1.0, spread / independent) if independent > 0 else 1.0

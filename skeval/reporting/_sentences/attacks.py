@@ -1,0 +1,79 @@
+"""What the attacks on a release found: who attacks, what was known, what was learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skeval.reporting.text import as_float, number, percent
+from skeval.result import Result
+
+__all__ = ["SENTENCES"]
+
+_ATTACKS = {
+    "distance": "the distance to the nearest synthetic row",
+    "distance_calibrated": "how much nearer a synthetic row is than another real one",
+    "ratio": "the ratio of the distances to synthetic and to real rows",
+    "monte_carlo": "the number of synthetic rows nearby",
+    "knn_density": "the density of synthetic rows",
+    "domias": "the density of synthetic rows over that of real ones",
+    "classifier": "a classifier of synthetic against real rows",
+    "eq1": "the density of synthetic rows alone",
+}
+
+
+def _membership(result: Result) -> str:
+    details = result.details
+    name = str(details["attack"])
+    said = (
+        "An attacker who has the release and some person's row guesses whether it was in train by "
+        f"{_ATTACKS.get(name, name)}: a train row ranks above a holdout row "
+        f"{percent(result.value)} of the time, by chance 50%."
+    )
+    outliers = details.get("outliers") or {}
+    if as_float(outliers.get("p_value", 1.0)) < 0.025:
+        worst = as_float(outliers["worst"]["auc"])
+        said += f" In the worst group of rows, by how far they lie from others, {percent(worst)}."
+    return said
+
+
+def _membership_f1(result: Result) -> str:
+    f1, naive = (as_float(result.details[name]) for name in ("f1", "naive_f1"))
+    return (
+        f"Calling rows near a synthetic one members of train has F1 {number(f1)}; calling all of "
+        f"them members has {number(naive)}."
+    )
+
+
+def _protection(result: Result) -> str:
+    details = result.details
+    risk = percent(as_float(details["risk"]))
+    known = "An attacker who knows some columns of a person reads the secret off the release"
+    if "risk_holdout" in details:
+        fresh = percent(as_float(details["risk_holdout"]))
+        return f"{known}: right for {risk} of train rows, for {fresh} of holdout rows."
+    guess = percent(1.0 - as_float(details["guess"])) if "guess" in details else ""
+    return f"{known}: right for {risk} of train rows" + (f", {guess} by a guess." if guess else ".")
+
+
+def _inference(result: Result) -> str:
+    details = result.details
+    train, holdout = as_float(details["train"]), as_float(details["holdout"])
+    learnt = "A model learnt from the release"
+    if train < 0.0 or holdout < 0.0:
+        return (
+            f"{learnt} misses the secret by {percent(-train)} of its range for train rows, by "
+            f"{percent(-holdout)} for holdout rows."
+        )
+    return (
+        f"{learnt} guesses the secret of train rows with {percent(train)}, of holdout rows with "
+        f"{percent(holdout)}."
+    )
+
+
+SENTENCES: dict[str, Callable[[Result], str]] = {
+    "AttributeInferenceRisk": _inference,
+    "DisclosureProtection": _protection,
+    "DisclosureProtectionEstimate": _protection,
+    "MembershipDisclosureF1": _membership_f1,
+    "MembershipInference": _membership,
+}

@@ -1,0 +1,62 @@
+"""Bootstrap replicates of rows as weights: how often each row was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+__all__ = ["percentile_interval", "replicated", "row_weights"]
+
+_CELLS = 2_000_000  # weights held at a time
+
+
+def row_weights(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield chunks of weights, shape (n_chunk, n_rows): the numbers of draws with replacement."""
+    rng = np.random.default_rng(seed)
+    step = max(1, _CELLS // max(n_rows, 1))
+    for start in range(0, n_replicates, step):
+        n_chunk = min(step, n_replicates - start)
+        drawn = rng.integers(0, n_rows, (n_chunk, n_rows)) + n_rows * np.arange(n_chunk)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=n_chunk * n_rows)
+        yield counts.reshape(n_chunk, n_rows).astype(np.float64)
+
+
+def replicated(
+    statistic: Callable[[np.ndarray], np.ndarray], n_rows: int, n_replicates: int, seed: int
+) -> np.ndarray:
+    """Return a statistic of the rows as they are, then of each bootstrap replicate.
+
+    Parameters
+    ----------
+    statistic : callable
+        From weights of shape (n_chunk, n_rows) to values of shape (n_chunk,).
+    n_rows : int
+        Number of rows.
+    n_replicates : int
+        Number of replicates.
+    seed : int
+        Statistics with equal seed and number of rows have the same replicates, and so are paired.
+
+    Returns
+    -------
+    ndarray of shape (1 + n_replicates,)
+    """
+    parts = [statistic(np.ones((1, n_rows)))]
+    parts += [statistic(weights) for weights in row_weights(n_rows, n_replicates, seed)]
+    return np.concatenate(parts)
+
+
+def percentile_interval(
+    replicates: np.ndarray, confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Return the interval between quantiles of the replicates; it holds the first, the value.
+
+    None where fewer than half of them are defined.
+    """
+    value, others = float(replicates[0]), replicates[1:]
+    known = others[~np.isnan(others)]
+    if np.isnan(value) or known.size == 0 or 2 * known.size < others.size:
+        return None
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return min(float(low), value), max(float(high), value)

@@ -1,0 +1,289 @@
+"""From counts of attacks that succeed to a risk: what train suffers beyond rows never seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+from scipy.stats import norm
+
+from skeval.exceptions import InvalidParameterError
+from skeval.stats.relabelling import NOISE, share_p_value
+
+__all__ = [
+    "CI_METHODS",
+    "Rate",
+    "Risk",
+    "attack_rate",
+    "is_weak",
+    "random_link_rate",
+    "residual_risk",
+    "risk_level",
+    "scores_p_value",
+]
+
+CI_METHODS = ("anonymeter", "katz")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often an attack succeeds, by Wilson's score interval.
+
+    Attributes
+    ----------
+    n_success : float
+        Number of successes; need not be whole.
+    n : float
+        Number of attacks.
+    centre, half_width : float
+        Of the interval; the centre lies between the share and 1/2.
+    """
+
+    n_success: float
+    n: float
+    centre: float
+    half_width: float
+
+    @property
+    def share(self) -> float:
+        """The plain share of successes."""
+        return self.n_success / self.n
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval, within [0, 1]."""
+        return _clipped(self.centre - self.half_width, self.centre + self.half_width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a result says of a rate."""
+        return {
+            "n": self.n,
+            "n_success": self.n_success,
+            "rate": self.centre,
+            "interval": list(self.interval),
+        }
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The share of the margin that holdout rows leave an attack which it takes from train.
+
+    Attributes
+    ----------
+    value : float
+        In [0, 1].
+    interval : tuple of (float, float)
+        In [0, 1], holding `value`.
+    raw : float
+        The value before it is clipped: negative where holdout rows suffer more.
+    unshrunk : float
+        The same from plain shares.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    raw: float
+    unshrunk: float
+
+
+def _clipped(low: float, high: float) -> tuple[float, float]:
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+def _quantile(confidence: float) -> float:
+    return float(norm.ppf((1.0 + confidence) / 2.0))
+
+
+def attack_rate(n_success: float, n: float, confidence: float = 0.95) -> Rate:
+    """Return the rate of an attack: centre and half width of Wilson's interval.
+
+    Parameters
+    ----------
+    n_success : float
+        Number of successes in [0, n]; need not be whole, as where counts are means over repeats.
+    n : float
+        Number of attacks, above 0.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    Rate
+
+    Raises
+    ------
+    InvalidParameterError
+        If the counts are not possible.
+
+    Examples
+    --------
+    >>> from skeval.stats.risks import attack_rate
+    >>> rate = attack_rate(30, 100)
+    >>> round(rate.centre, 7), round(rate.half_width, 7)
+    (0.3073987, 0.0884498)
+    """
+    if not 0.0 <= n_success <= n or n <= 0:
+        raise InvalidParameterError(f"attack_rate: {n_success} of {n} attacks cannot succeed.")
+    z = _quantile(confidence)
+    centre = (n_success + z * z / 2.0) / (n + z * z)
+    half = z / (n + z * z) * math.sqrt(n_success * (n - n_success) / n + z * z / 4.0)
+    return Rate(float(n_success), float(n), centre, half)
+
+
+def residual_risk(
+    attack: Rate,
+    control: Rate | None = None,
+    *,
+    method: str = "anonymeter",
+    confidence: float = 0.95,
+    spread: float = 1.0,
+) -> Risk:
+    """Return the residual risk ``(p - c) / (1 - c)`` of two rates, with its interval.
+
+    Parameters
+    ----------
+    attack : Rate
+        Of the attack on train.
+    control : Rate, optional
+        Of the same attack on holdout rows; without it the risk is the rate itself.
+    method : {"anonymeter", "katz"}, default="anonymeter"
+        "anonymeter": from Wilson's centres, their half widths carried through. "katz": from plain
+        shares; ``1 - risk`` being a ratio of two shares of failures, the interval is that of the
+        logarithm of a ratio.
+    confidence : float, default=0.95
+        Of the rates.
+    spread : float, default=1.0
+        How many times wider the interval is than that of independent attacks.
+
+    Returns
+    -------
+    Risk
+        nan where every attack on holdout rows succeeds: nothing is left to measure.
+
+    References
+    ----------
+    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
+    2023, doi:10.56553/popets-2023-0055; D. Katz et al., "Obtaining confidence intervals for the
+    risk ratio in cohort studies", Biometrics 34 (1978) 469-474, doi:10.2307/2530610.
+
+    Examples
+    --------
+    >>> from skeval.stats.risks import attack_rate, residual_risk
+    >>> risk = residual_risk(attack_rate(60, 100), attack_rate(20, 100))
+    >>> round(risk.value, 7), [round(bound, 7) for bound in risk.interval]
+    (0.4882769, [0.3585471, 0.6180067])
+    """
+    if control is None:
+        point, half = attack.centre, attack.half_width * spread
+        value, unshrunk = attack.centre, attack.share
+        low, high = point - half, point + half
+    elif control.share >= 1.0 - NOISE:
+        return Risk(math.nan, (math.nan, math.nan), math.nan, math.nan)
+    else:
+        unshrunk = (attack.share - control.share) / (1.0 - control.share)
+        if method == "katz":
+            value = unshrunk
+            low, high = _katz(attack, control, _quantile(confidence) * spread)
+        else:
+            value, half = _propagated(attack, control)
+            low, high = value - half * spread, value + half * spread
+    return Risk(min(max(value, 0.0), 1.0), _clipped(low, high), value, unshrunk)
+
+
+def _propagated(attack: Rate, control: Rate) -> tuple[float, float]:
+    """Return the risk of Wilson's centres, and its half width by propagation of both."""
+    left = 1.0 - control.centre
+    by_attack = attack.half_width / left
+    by_control = control.half_width * (1.0 - attack.centre) / left**2
+    return (attack.centre - control.centre) / left, math.hypot(by_attack, by_control)
+
+
+def _katz(attack: Rate, control: Rate, z: float) -> tuple[float, float]:
+    """Return the interval of 1 less the ratio of failures; no success counts as half a one."""
+    p, c = (min(max(r.n_success, 0.5), r.n - 0.5) / r.n for r in (attack, control))
+    error = math.sqrt(p / (attack.n * (1.0 - p)) + c / (control.n * (1.0 - c)))
+    all_succeed = attack.n_success >= attack.n
+    failures = 1.0 - (p if all_succeed else attack.share)
+    middle = math.log(failures / (1.0 - control.share))
+    high = 1.0 if all_succeed else 1.0 - math.exp(middle - z * error)
+    return 1.0 - math.exp(middle + z * error), high
+
+
+def is_weak(attack: Rate, baseline: Rate) -> bool:
+    """Tell whether an attack is no better than guessing: a low risk then says nothing."""
+    return attack.centre <= baseline.centre
+
+
+def risk_level(value: float, levels: tuple[float, float]) -> str:
+    """Return the name of a risk's level: "low", "medium" from the first bound, "high" above both.
+
+    Examples
+    --------
+    >>> from skeval.stats.risks import risk_level
+    >>> [risk_level(value, (0.3, 0.5)) for value in (0.29, 0.3, 0.5, 0.51)]
+    ['low', 'medium', 'medium', 'high']
+    """
+    return "low" if value < levels[0] else "medium" if value <= levels[1] else "high"
+
+
+def random_link_rate(n_rows: int, k: int) -> float:
+    """Return the chance that two random sets of `k` of `n_rows` rows have a row in common.
+
+    Examples
+    --------
+    >>> from skeval.stats.risks import random_link_rate
+    >>> random_link_rate(10, 1), random_link_rate(3, 2)
+    (0.1, 1.0)
+    """
+    if 2 * k > n_rows:
+        return 1.0
+    if k == 1:
+        return 1.0 / n_rows
+    apart = 2 * gammaln(n_rows - k + 1) - gammaln(n_rows - 2 * k + 1) - gammaln(n_rows + 1)
+    return float(-np.expm1(apart))
+
+
+def scores_p_value(
+    train: np.ndarray, holdout: np.ndarray, *, n_relabellings: int = 9999, seed: int = 0
+) -> float:
+    """Return how often a random choice of the train rows gives them so high a mean, or higher.
+
+    Parameters
+    ----------
+    train, holdout : ndarray of shape (n,), (m,)
+        The share of attacks on each row that succeed.
+    n_relabellings : int, default=9999
+        Random choices of who is train, where shares are not all 0 or 1; otherwise the p-value is
+        that of Fisher's exact test, which looks at all choices.
+    seed : int, default=0
+        Of the choices.
+
+    Returns
+    -------
+    float
+        One-sided. If the synthetic table does not depend on which real rows were train, all choices
+        are equally likely given it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.risks import scores_p_value
+    >>> round(scores_p_value(np.ones(3), np.zeros(3)), 4)
+    0.05
+    """
+    pooled = np.concatenate([train, holdout])
+    levels, counts = np.unique(pooled.round(12), return_counts=True)
+    if levels.size == 1:
+        return 1.0
+    if levels.size == 2:  # one hit more or less is one row of the higher level
+        hits, others = (int((s.round(12) == levels[1]).sum()) for s in (train, holdout))
+        return share_p_value(hits, train.size, others, holdout.size)
+    # rows of one score are exchangeable, so that their numbers say all
+    drawn = np.random.default_rng(seed).multivariate_hypergeometric(
+        counts, train.size, size=n_relabellings, method="marginals"
+    )
+    n_reached = int((drawn @ levels >= float(train.sum()) - 1e-9).sum())
+    return (1 + n_reached) / (1 + n_relabellings)

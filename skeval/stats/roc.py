@@ -1,0 +1,316 @@
+"""The ROC curve of scores: its points, rates at thresholds, advantage and precision.
+
+Scores are those of positive rows, which should be the higher ones, and of negative rows. A row
+counts as positive if its score is at or above a threshold, and thresholds lie between scores that
+differ: rows that tie are called alike, nowhere is a tie broken at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv
+
+from skeval.stats.intervals import clopper_pearson
+from skeval.stats.relabelling import Relabelled, compared
+
+__all__ = [
+    "Curve",
+    "Rates",
+    "advantage_threshold",
+    "label_tests",
+    "median_accuracy",
+    "rates_at",
+    "roc_curve",
+    "thinned",
+    "threshold_at",
+    "tpr_at_fpr",
+]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The points of a ROC curve, from the strictest threshold to none.
+
+    Attributes
+    ----------
+    false_positives, true_positives : ndarray of shape (n_points,)
+        Ascending counts; 0 at the first point, all rows at the last.
+    thresholds : ndarray of shape (n_points,)
+        Descending; rows at or above are called positive. Infinite at the first point.
+    n_positives, n_negatives : int
+        Numbers of rows.
+    """
+
+    false_positives: np.ndarray
+    true_positives: np.ndarray
+    thresholds: np.ndarray
+    n_positives: int
+    n_negatives: int
+
+    @property
+    def fpr(self) -> np.ndarray:
+        """Share of the negative rows that are called positive."""
+        return self.false_positives / self.n_negatives
+
+    @property
+    def tpr(self) -> np.ndarray:
+        """Share of the positive rows that are."""
+        return self.true_positives / self.n_positives
+
+    def band(self, at: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return the intervals of Clopper and Pearson of the true positive rates at some points.
+
+        Each is of a rate by itself, at a threshold that was not chosen by the positive rows.
+        """
+        k = self.true_positives[at]
+        n, tail = self.n_positives, (1.0 - confidence) / 2.0
+        low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
+        high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1.0 - tail), 1.0)
+        return low, high
+
+    def within(self, alpha: float) -> int:
+        """Return the last point with a false positive rate of at most `alpha`."""
+        allowed = _allowed(self.n_negatives, alpha)
+        return int(np.searchsorted(self.false_positives, allowed, side="right")) - 1
+
+
+def _allowed(n_negatives: int, alpha: float) -> int:
+    """Return the number of negative rows that a rate of `alpha` lets through."""
+    return int(np.floor(n_negatives * alpha + 1e-9))
+
+
+def roc_curve(positives: np.ndarray, negatives: np.ndarray) -> Curve:
+    """Return the points of the ROC curve, one for each score that occurs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.roc import roc_curve
+    >>> curve = roc_curve(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.4, 0.2]))
+    >>> curve.false_positives.tolist(), curve.true_positives.tolist()
+    ([0, 0, 1, 1, 2, 3], [0, 1, 1, 2, 3, 3])
+    """
+    values = np.unique(np.concatenate([positives, negatives]))[::-1]
+    counts = [
+        scores.size - np.searchsorted(np.sort(scores), values, side="left")
+        for scores in (negatives, positives)
+    ]
+    false, true = (np.concatenate([[0], count]) for count in counts)
+    thresholds = np.concatenate([[np.inf], values])
+    return Curve(false, true, thresholds, positives.size, negatives.size)
+
+
+def thinned(curve: Curve, n_points: int = 200) -> np.ndarray:
+    """Return which points of a curve to draw: those on a logarithmic grid of false positive rates.
+
+    Parameters
+    ----------
+    curve : Curve
+        Any.
+    n_points : int, default=200
+        How many at most.
+
+    Returns
+    -------
+    ndarray of int
+        Positions, ascending: for each rate of the grid from ``1 / n_negatives`` to 1 the last point
+        within it, and the last point without a false positive.
+    """
+    grid = np.geomspace(1.0, curve.n_negatives, n_points - 1)
+    allowed = np.concatenate([[0], np.floor(grid + 1e-9).astype(np.int64)])
+    places = np.searchsorted(curve.false_positives, allowed, side="right") - 1
+    found: np.ndarray = np.unique(places)
+    return found
+
+
+def tpr_at_fpr(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
+    """Return the greatest true positive rate at a false positive rate of at most `alpha`.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of shape (m,), (n,)
+        Scores.
+    alpha : float
+        In (0, 1].
+
+    Returns
+    -------
+    float
+        Of a point of the curve, without interpolation; nan if `alpha` is below ``1 / n``, which no
+        threshold can be held to by n rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.roc import tpr_at_fpr
+    >>> rng = np.random.RandomState(0)
+    >>> members, others = rng.normal(1, 1, 1000), rng.normal(0, 1, 1000)
+    >>> [tpr_at_fpr(members, others, alpha) for alpha in (0.1, 0.01, 0.001)]
+    [0.359, 0.099, 0.049]
+    """
+    if _allowed(negatives.size, alpha) < 1:
+        return float("nan")
+    curve = roc_curve(positives, negatives)
+    return float(curve.tpr[curve.within(alpha)])
+
+
+def threshold_at(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
+    """Return the lowest threshold with a false positive rate of at most `alpha`; nan if none is.
+
+    To be held against other rows: the rates of these rows at it are chosen ones.
+    """
+    if _allowed(negatives.size, alpha) < 1:
+        return float("nan")
+    curve = roc_curve(positives, negatives)
+    return float(curve.thresholds[curve.within(alpha)])
+
+
+def advantage_threshold(positives: np.ndarray, negatives: np.ndarray) -> float:
+    """Return the threshold at which the true exceeds the false positive rate by most.
+
+    The highest of several; infinite if none does better than to call no row positive.
+    """
+    curve = roc_curve(positives, negatives)
+    return float(curve.thresholds[int(np.argmax(curve.tpr - curve.fpr))])
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How many rows a fixed threshold calls positive.
+
+    Attributes
+    ----------
+    true_positives, n_positives : int
+        Of the positive rows.
+    false_positives, n_negatives : int
+        Of the negative rows.
+    """
+
+    true_positives: int
+    n_positives: int
+    false_positives: int
+    n_negatives: int
+
+    @property
+    def tpr(self) -> float:
+        """Share of the positive rows."""
+        return self.true_positives / self.n_positives
+
+    @property
+    def fpr(self) -> float:
+        """Share of the negative rows."""
+        return self.false_positives / self.n_negatives
+
+    def intervals(
+        self, confidence: float = 0.95
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the intervals of Clopper and Pearson, of the true, then of the false rate.
+
+        They hold if the threshold was chosen on other rows.
+        """
+        return (
+            clopper_pearson(self.true_positives, self.n_positives, confidence),
+            clopper_pearson(self.false_positives, self.n_negatives, confidence),
+        )
+
+
+def rates_at(positives: np.ndarray, negatives: np.ndarray, threshold: float) -> Rates:
+    """Count the rows at or above a threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.roc import rates_at
+    >>> rates = rates_at(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3]), 0.6)
+    >>> rates.true_positives, rates.false_positives
+    (2, 1)
+    """
+    return Rates(
+        int((positives >= threshold).sum()),
+        positives.size,
+        int((negatives >= threshold).sum()),
+        negatives.size,
+    )
+
+
+def median_accuracy(positives: np.ndarray, negatives: np.ndarray) -> float:
+    """Return the mean of both rates of right calls where the higher half is called positive.
+
+    Rows at the median count as half right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.roc import median_accuracy
+    >>> median_accuracy(np.array([3.0, 2.0]), np.array([1.0, 2.0]))
+    0.75
+    """
+    median = float(np.median(np.concatenate([positives, negatives])))
+    above, below = (
+        float((scores > median).mean() + (scores == median).mean() / 2.0)
+        for scores in (positives, negatives)
+    )
+    return (above + 1.0 - below) / 2.0
+
+
+def label_tests(
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    alphas: Sequence[float],
+    *,
+    n_permutations: int,
+    seed: int,
+) -> tuple[list[Relabelled], Relabelled]:
+    """Hold rates and the greatest advantage against random labels of the same scores.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of shape (m,), (n,)
+        Scores.
+    alphas : sequence of float
+        False positive rates.
+    n_permutations : int
+        Number of random labellings.
+    seed : int
+        Of these.
+
+    Returns
+    -------
+    rates : list of Relabelled
+        The true positive rate at each of `alphas`; 0 where it is not defined.
+    advantage : Relabelled
+        The greatest difference of true and false positive rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.roc import label_tests
+    >>> high, low = np.arange(20.0, 40.0), np.arange(20.0)
+    >>> (rate,), advantage = label_tests(high, low, [0.1], n_permutations=99, seed=0)
+    >>> rate.observed, rate.p_value, advantage.observed, advantage.p_value
+    (1.0, 0.01, 1.0, 0.01)
+    """
+    pooled = np.concatenate([positives, negatives])
+    order = np.argsort(-pooled, kind="stable")
+    # nothing is read within a tie, so that the order of its rows does not matter
+    ends = np.flatnonzero(np.append(np.diff(pooled[order]) != 0, True))
+    m, n = positives.size, negatives.size
+    limits = np.array([_allowed(n, alpha) for alpha in alphas])
+
+    def statistics(is_positive: np.ndarray) -> np.ndarray:
+        true = np.cumsum(is_positive)[ends]
+        false = ends + 1 - true
+        last = np.searchsorted(false, limits, side="right") - 1
+        rates = np.where((last >= 0) & (limits > 0), true[last], 0) / m
+        return np.append(rates, max(0.0, float((true / m - false / n).max())))
+
+    rng = np.random.default_rng(seed)
+    actual = np.arange(m + n) < m
+    observed = statistics(actual[order])
+    # which rows are called positive is drawn anew: the order of the scores plays no part in it
+    draws = np.array([statistics(rng.permutation(actual)) for _ in range(n_permutations)])
+    tests = [compared(float(observed[i]), draws[:, i]) for i in range(observed.size)]
+    return tests[:-1], tests[-1]

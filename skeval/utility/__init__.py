@@ -1,0 +1,27 @@
+"""Utility: does work done on synthetic rows carry over to real ones."""
+
+from skeval.utility.agreement import ModelRankAgreement, SelectionRegret
+from skeval.utility.calibration import CalibrationPreservation
+from skeval.utility.coefficients import CoefficientOverlap
+from skeval.utility.efficacy import PrecisionEfficacy, RecallEfficacy
+from skeval.utility.fairness import EqualizedOddsImprovement, FairnessGap
+from skeval.utility.importance import FeatureImportanceAgreement
+from skeval.utility.means import MeanCIOverlap
+from skeval.utility.transfer import TRTS, TSTR, TSTS, AugmentationGain
+
+__all__ = [
+    "TRTS",
+    "TSTR",
+    "TSTS",
+    "AugmentationGain",
+    "CalibrationPreservation",
+    "CoefficientOverlap",
+    "EqualizedOddsImprovement",
+    "FairnessGap",
+    "FeatureImportanceAgreement",
+    "MeanCIOverlap",
+    "ModelRankAgreement",
+    "PrecisionEfficacy",
+    "RecallEfficacy",
+    "SelectionRegret",
+]

@@ -1,0 +1,97 @@
+"""From the scores of models to results: intervals, ratios, direction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skeval._estimators import Estimators
+from skeval._parameters import ColumnName, Columns, Constraint, Interval, Label, Nullable, Options
+from skeval.context import Context
+from skeval.stats.resampling import percentile_interval
+from skeval.tags import MetricTags
+from skeval.utility.families import FAMILIES
+from skeval.utility.models import Training, tested_rows, training_rows
+from skeval.utility.problem import TASKS, Question, problem_of, rows_of_role
+from skeval.utility.scoring import Scoring, score_named
+
+__all__ = [
+    "COMMON",
+    "SCORED",
+    "counts_of_rows",
+    "directed",
+    "interval_of",
+    "ratio",
+    "without_two_labels",
+]
+
+# what every metric of models takes
+COMMON: dict[str, Constraint] = {
+    "target": ColumnName(),
+    "task": Options(TASKS),
+    "pos_label": Nullable(Label()),
+    "features": Columns(),
+    "random_state": Interval(int, 0, None),
+}
+# and those that score predictions
+SCORED: dict[str, Constraint] = {
+    **COMMON,
+    "scoring": Scoring(),
+    "estimators": Estimators(FAMILIES),
+    "n_repeats": Interval(int, 1, None),
+    "n_bootstrap": Interval(int, 0, None),
+}
+
+
+def without_two_labels(metric: Any, context: Context) -> str | None:
+    """Say that a metric needs a target of two labels, where it is another; None where it is not."""
+    problem = problem_of(context, Question.of(metric))
+    if problem.task == "binary":
+        return None
+    return (
+        f"needs a target of two labels, and {problem.target} makes a task of kind {problem.task}. "
+        "Set task='binary' and pos_label for one label against all others."
+    )
+
+
+def directed(tags: MetricTags, scoring: str) -> MetricTags:
+    """Return the tags with direction and bounds of a score."""
+    score = score_named(scoring)
+    return replace(tags, greater_is_better=score.greater_is_better, bounds=score.bounds)
+
+
+def interval_of(replicates: np.ndarray) -> dict[str, float | None]:
+    """Return a value with its interval, as details hold it."""
+    low, high = percentile_interval(replicates) or (None, None)
+    return {"value": float(replicates[0]), "low": low, "high": high}
+
+
+def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
+    """Return the share of what real rows give that synthetic ones keep; 1 is all.
+
+    For losses the inverse ratio; nan where a score can be negative and one is not positive.
+    """
+    if score_named(scoring).greater_is_better:
+        part, whole = on_synthetic, on_real
+    else:
+        part, whole = on_real, on_synthetic
+    defined = part >= 0.0 and whole > 0.0 and (on_synthetic > 0.0 or scoring != "r2")
+    return part / whole if defined else float("nan")
+
+
+def counts_of_rows(
+    context: Context, question: Question, trainings: Mapping[str, Training], tested: str, seed: int
+) -> dict[str, Any]:
+    """Return how many rows were tested, learnt from, and left out for want of a target."""
+    roles = [role for role in ("train", "holdout", "synthetic") if role in context]
+    return {
+        "n_tested": len(tested_rows(context, tested, question, seed)),
+        "n_learnt": {
+            name: len(training_rows(context, training, question, seed))
+            for name, training in trainings.items()
+        },
+        "n_dropped": {role: rows_of_role(context, role, question).n_dropped for role in roles},
+    }

@@ -1,0 +1,139 @@
+"""Scorers of generators in the searches of scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_validate
+
+from skeval import MetricSuite
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError, NotRememberedError
+from skeval.fidelity import KSComplement, TVComplement, WassersteinDistance
+from skeval.generators import (
+    Bootstrap,
+    GeneratorAdapter,
+    IndependentMarginals,
+    RandomForestImputation,
+)
+from skeval.model_selection import make_generator_scorer
+from skeval.privacy import NNDR, ExactMatchShare, NearestNeighborAdversarialAccuracy
+
+TABLE = make_mixed(240)
+SUITE = MetricSuite(
+    [("ks", KSComplement()), ("matches", ExactMatchShare()), ("distance", WassersteinDistance())]
+)
+
+
+class CountingBootstrap(Bootstrap):
+    """Counts its samples."""
+
+    samples = 0
+
+    def sample(self, n, random_state=None):
+        type(self).samples += 1
+        return super().sample(n, random_state)
+
+
+def test_a_metric_scores_the_test_fold_as_holdout():
+    adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
+    scorer = make_generator_scorer(ExactMatchShare(), random_state=5)
+    synthetic = adapter.sample(160, random_state=5)
+    metric = ExactMatchShare().fit(TABLE[:160], TABLE[160:])
+    assert scorer(adapter, TABLE[160:]) == -metric.score(synthetic)  # lower is better
+    fewer = make_generator_scorer(ExactMatchShare(), n_samples=10)
+    assert len(fewer.evaluate(adapter, TABLE[160:]).details) > 0
+
+
+def test_training_rows_are_not_measured_against_themselves():
+    adapter = GeneratorAdapter(Bootstrap()).fit(TABLE)
+    for rows in (TABLE, TABLE.sample(frac=1.0, random_state=0)):
+        assert np.isnan(make_generator_scorer(ExactMatchShare())(adapter, rows))
+        scores = make_generator_scorer(SUITE)(adapter, rows)
+        assert list(scores) == ["ks", "matches", "distance"]
+        assert np.isnan(list(scores.values())).all()
+
+
+def test_cross_validate_with_training_scores():
+    found = cross_validate(
+        GeneratorAdapter(Bootstrap()),
+        TABLE,
+        scoring=make_generator_scorer(SUITE),
+        cv=3,
+        return_train_score=True,
+    )
+    assert np.isnan(found["train_matches"]).all()
+    assert found["test_matches"] == pytest.approx([-1.0] * 3)
+    assert (found["test_ks"] > 0.8).all()
+
+
+def test_a_suite_samples_once_a_fold():
+    CountingBootstrap.samples = 0
+    scorer = make_generator_scorer(SUITE)
+    cross_validate(GeneratorAdapter(CountingBootstrap()), TABLE, scoring=scorer, cv=3)
+    assert CountingBootstrap.samples == 3
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_grid_search(n_jobs):
+    """The more is imputed the fewer rows are copied; the numbers do not depend on processes."""
+    search = GridSearchCV(
+        GeneratorAdapter(RandomForestImputation(n_estimators=5)),
+        {"generator__p": [0.0, 1.0]},
+        scoring=make_generator_scorer(SUITE),
+        refit="matches",
+        cv=2,
+        n_jobs=n_jobs,
+    ).fit(TABLE)
+    assert search.best_params_ == {"generator__p": 1.0}
+    assert search.cv_results_["mean_test_matches"][0] == -1.0
+    assert len(search.best_estimator_.sample(7)) == 7
+    key = "numbers"
+    known = test_grid_search.__dict__.setdefault(key, search.cv_results_["mean_test_ks"])
+    np.testing.assert_array_equal(known, search.cv_results_["mean_test_ks"])
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the train scores are non-finite")
+def test_halving_search():
+    search = HalvingGridSearchCV(
+        GeneratorAdapter(RandomForestImputation(n_estimators=5)),
+        {"generator__p": [0.0, 0.5, 1.0]},
+        scoring=make_generator_scorer(ExactMatchShare()),
+        cv=2,
+        min_resources=80,
+        random_state=0,
+    ).fit(TABLE)
+    assert search.best_params_["generator__p"] > 0.0
+
+
+def test_scorers_pickle_and_name_themselves():
+    scorer = make_generator_scorer(SUITE, n_samples=20)
+    adapter = GeneratorAdapter(IndependentMarginals()).fit(TABLE[:160])
+    again = pickle.loads(pickle.dumps(scorer))
+    assert again(adapter, TABLE[160:]) == scorer(adapter, TABLE[160:])
+    assert "GeneratorScorer" in repr(scorer)
+
+
+def test_metrics_without_direction():
+    with pytest.raises(InvalidParameterError, match="best in between"):
+        make_generator_scorer(NearestNeighborAdversarialAccuracy())
+    with pytest.raises(InvalidParameterError, match="no metric of the suite has a direction"):
+        make_generator_scorer(MetricSuite([("aa", NearestNeighborAdversarialAccuracy())]))
+    both = MetricSuite([("aa", NearestNeighborAdversarialAccuracy()), ("nndr", NNDR())])
+    adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
+    assert list(make_generator_scorer(both)(adapter, TABLE[160:])) == ["nndr"]
+
+
+def test_refusals():
+    with pytest.raises(InvalidParameterError, match="must be a Metric or a MetricSuite, got str"):
+        make_generator_scorer("ks")
+    with pytest.raises(InvalidParameterError, match="n_samples must be"):
+        make_generator_scorer(TVComplement(), n_samples=0)
+    scorer = make_generator_scorer(TVComplement())
+    with pytest.raises(InvalidParameterError, match="Wrap it: GeneratorAdapter"):
+        scorer(Bootstrap().fit(TABLE), TABLE)
+    with pytest.raises(NotRememberedError):
+        scorer(GeneratorAdapter(Bootstrap()).fit(TABLE).forget(), TABLE)

@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from skeval import Context, check_metric, parametrize_with_metric_checks
+from skeval.datasets import make_mixed
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    DegenerateInputWarning,
+    InvalidParameterError,
+    MissingInputError,
+)
+from skeval.privacy.attacks._guessing import Guesses, Lesson, guess_labels, guess_numbers
+from skeval.privacy.attacks._performance import Judge, Judged, gains
+from skeval.privacy import AttributeInferenceRisk
+from skeval.stats.auc import auc
+from skeval.stats.intervals import newcombe
+from skeval.stats.relabelling import share_p_value
+
+TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
+KINDS = [("plan", None), ("plan", "balanced_accuracy"), ("member", "roc_auc"), ("income", None)]
+
+
+def evaluate(secret="s", tables=(TRAIN, HOLDOUT, FRESH), **settings):
+    # tables of few values share rows, which fit would warn of
+    metric = AttributeInferenceRisk(secret, **settings)
+    return metric.fit_context(Context.of(*tables[:2])).evaluate(tables[2])
+
+
+def small(keys, secrets):
+    return pd.DataFrame({"k": list(keys), "s": list(secrets)})
+
+
+@parametrize_with_metric_checks([AttributeInferenceRisk("income", max_rows=100)])
+def test_contract(metric, check):
+    check(metric)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("secret", "scoring"), KINDS)
+def test_contract_of_kinds(secret, scoring):
+    check_metric(AttributeInferenceRisk(secret, scoring=scoring))
+    estimator = Ridge() if secret == "income" else LogisticRegression(max_iter=1000)
+    expected = {
+        "check_repr_names_the_parameters": "the name of the estimator is not ours to know",
+        "check_direction": "a line does not learn rows by heart",
+    }
+    metric = AttributeInferenceRisk(secret, estimator=estimator, scoring=scoring)
+    check_metric(metric, expected_failures=expected)
+
+
+# ------------------------------------------------------------------------------- values by hand
+
+
+def test_shares_by_hand():
+    """The release tells each key's secret, of all of train and of a quarter of the others."""
+    train, holdout = small("aabb", "xxyy"), small("abab", "yyyx")
+    release = small("ab" * 20, "xy" * 20)
+    found = evaluate(tables=(train, holdout, release))
+    details = found.details
+    assert (details["train"], details["holdout"], found.value) == (1.0, 0.25, 0.75)
+    assert found.interval == pytest.approx(newcombe(4, 4, 1, 4))
+    assert found.p_value == pytest.approx(share_p_value(4, 4, 1, 4))
+    assert found.baseline == 0.0
+    assert details["score"] == 0.25
+    # x and y are equally frequent in the release, and the first is taken
+    assert details["marginal"] == 0.5
+    # in the holdout a is y, and b as often x as y, of which the first is taken
+    assert details["population"] == 0.0
+    assert details["information_gain"] == 1.0
+    assert (details["confident"], details["confident_holdout"]) == (1.0, 0.25)
+
+
+def test_recalls_by_hand():
+    train, holdout = small("aaab", "xxxy"), small("aabbc", "xyyxz")
+    release = small("ab" * 20, "xy" * 20)
+    found = evaluate(tables=(train, holdout, release), scoring="balanced_accuracy")
+    # z is not in train: recalls of x and y
+    assert (found.details["train"], found.details["holdout"]) == (1.0, 0.5)
+    assert found.details["marginal"] == 0.5
+
+
+def test_errors_by_hand():
+    train = pd.DataFrame({"k": list("aabb"), "s": [0.0, 2.0, 10.0, 10.0]})
+    holdout = pd.DataFrame({"k": list("ab"), "s": [5.0, 5.0]})
+    release = pd.DataFrame({"k": list("aab"), "s": [1.0, 1.0, 50.0]})
+    found = evaluate(tables=(train, holdout, release))
+    # of a range of 10; an error counts 1 at most
+    assert found.details["train"] == pytest.approx(-(0.1 + 0.1 + 1 + 1) / 4)
+    assert found.details["holdout"] == pytest.approx(-(0.4 + 1) / 2)
+    assert found.value == pytest.approx(0.15)
+    # the median of the release is 1
+    assert found.details["marginal"] == pytest.approx(-(0.1 + 0.1 + 0.9 + 0.9) / 4)
+    assert found.details["inference_distance"] == pytest.approx(
+        ((1 / 4) ** 2 + 0 + 0 + 0) / 4, abs=0.05
+    )
+
+
+def test_auc_by_hand():
+    """Chances are those of the leaf: the share of y under the key."""
+    train, holdout = small("abcc", "xyyx"), small("abcab", "xyxyx")
+    release = small("aaaabbbbcccc", "xxxxyyyyxxyy")
+    found = evaluate(tables=(train, holdout, release), scoring="roc_auc")
+    chances = {"a": 0.0, "b": 1.0, "c": 0.5}
+    for role, table in (("train", train), ("holdout", holdout)):
+        scores = table["k"].map(chances).to_numpy()
+        y = (table["s"] == "y").to_numpy()
+        assert found.details[role] == pytest.approx(auc(scores[y], scores[~y]))
+    assert found.details["marginal"] == 0.5
+
+
+def test_gains():
+    labels = np.array([0, 1])
+    rows = Judged(Guesses(labels[[0, 1]], labels, np.array([[0.9, 0.1], [0.8, 0.2]])), labels)
+    blind = Judged(Guesses(labels[[0, 0]], labels, np.array([[0.6, 0.4], [0.6, 0.4]])), labels)
+    # losses .1 and .8 in place of .4 and .6
+    assert gains(rows, blind) == pytest.approx([0.75, -1 / 3])
+    numbers, none = np.array([1.0, 4.0]), np.empty(0)
+    guessed = Judged(Guesses(np.array([2.0, 4.0]), none, None), numbers)
+    median = Judged(Guesses(np.array([5.0, 4.0]), none, None), numbers)
+    assert gains(guessed, median) == pytest.approx([0.75, 0.0])
+    silent = Judged(Guesses(labels, labels, None), labels)
+    assert gains(silent, blind) is None
+
+
+# ------------------------------------------------------------------------------------ leaks
+
+
+@pytest.mark.parametrize(("secret", "scoring"), KINDS)
+def test_a_copy_leaks_and_fresh_rows_do_not(secret, scoring):
+    copy = evaluate(secret, (TRAIN, HOLDOUT, TRAIN), scoring=scoring)
+    assert copy.details["train"] > (-0.01 if secret == "income" else 0.95)
+    assert copy.p_value < 0.01
+    assert copy.interval[0] > 0
+    fresh = evaluate(secret, scoring=scoring)
+    assert fresh.p_value > 0.025
+    assert fresh.interval[0] < 0 < fresh.interval[1]
+    assert abs(fresh.value) < copy.value
+    assert copy.details["information_gain"] > fresh.details["information_gain"]
+
+
+def test_dates_are_numbers():
+    copy = evaluate("joined", (TRAIN, HOLDOUT, TRAIN))
+    assert copy.details["scoring"] == "neg_mae"
+    assert copy.p_value < 0.01
+
+
+def test_some_copies_are_found():
+    mixed = pd.concat([TRAIN[:100], FRESH[100:]], ignore_index=True)
+    assert evaluate("plan", (TRAIN, HOLDOUT, mixed)).p_value < 0.025
+
+
+def test_known_columns():
+    names = ["age", "income"]
+    found = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), known=names)
+    assert found.value > 0.2
+    table = TRAIN.assign(age=0, income=1.0), HOLDOUT.assign(age=0, income=1.0)
+    blind = evaluate("plan", (*table, table[0]), known=names)
+    assert blind.details["train"] == blind.details["marginal"]
+    assert blind.value == pytest.approx(0.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [KNeighborsClassifier(1), RandomForestClassifier(10), LinearSVC(), LogisticRegression()],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_estimators(estimator):
+    copy = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), estimator=estimator)
+    again = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), estimator=estimator)
+    assert copy.value == again.value
+    assert copy.value > (0.2 if hasattr(estimator, "n_neighbors") else -0.1)
+    assert np.isnan(copy.details["confident"]) == isinstance(estimator, LinearSVC)
+    auc_of = evaluate("member", estimator=estimator, scoring="roc_auc")
+    assert 0 <= auc_of.details["train"] <= 1
+
+
+def test_regressors():
+    copy = evaluate("income", (TRAIN, HOLDOUT, TRAIN), estimator=RandomForestRegressor(10))
+    assert copy.p_value < 0.025
+    assert evaluate("income", estimator=Ridge()).p_value > 0.025
+
+
+# ---------------------------------------------------------------------------------- odd tables
+
+
+def test_a_class_that_the_release_lacks():
+    train, holdout = small("abc" * 4, "xyz" * 4), small("abc" * 4, "xyz" * 4)
+    found = evaluate(tables=(train, holdout, small("ab" * 5, "xy" * 5)))
+    assert found.details["train"] == pytest.approx(2 / 3)
+    assert found.value == 0.0
+
+
+def test_one_class_in_the_release():
+    train, holdout = small("abab", "xyxy"), small("abb", "xyy")
+    found = evaluate(tables=(train, holdout, small("abc", "xxx")))
+    assert found.details["train"] == 0.5
+    assert found.details["holdout"] == pytest.approx(1 / 3)
+    assert (found.details["confident"], found.details["information_gain"]) == (0.0, -0.5)
+    numbers = [table.assign(s=table["s"].map({"x": 1.0, "y": 3.0})) for table in (train, holdout)]
+    found = evaluate(tables=(*numbers, numbers[0].assign(s=1.0)))
+    assert found.details["train"] == found.details["marginal"] == -0.5
+
+
+def test_a_release_of_one_row():
+    found = evaluate("plan", (TRAIN, HOLDOUT, TRAIN[:1]))
+    assert found.details["train"] == found.details["marginal"]
+
+
+def test_one_secret_value():
+    with pytest.warns(ConstantColumnWarning, match="plan has one value in the real tables"):
+        found = evaluate("plan", (TRAIN.assign(plan="a"), HOLDOUT.assign(plan="a"), FRESH))
+    assert np.isnan(found.value)
+    with pytest.warns(ConstantColumnWarning):
+        evaluate("income", (TRAIN.assign(income=1.0), HOLDOUT.assign(income=1.0), FRESH))
+
+
+def test_missing_secrets():
+    """A missing category is a value; rows with a missing number are left out."""
+    train, holdout = small("abab", ["x", None, "x", None]), small("aabb", ["x", "x", None, "x"])
+    release = small("ab" * 10, ["x", None] * 10)
+    found = evaluate(tables=(train, holdout, release))
+    assert (found.details["train"], found.details["holdout"]) == (1.0, 0.75)
+    whole = evaluate("income")
+    more = pd.concat([TRAIN, TRAIN.assign(income=np.nan)], ignore_index=True)
+    assert evaluate("income", (more, HOLDOUT, FRESH)).value == pytest.approx(whole.value)
+    with pytest.warns(DegenerateInputWarning) as told:
+        evaluate("income", (TRAIN, HOLDOUT, FRESH.assign(income=np.nan)))
+    assert any("income has no value in the rows of synthetic" in str(w.message) for w in told)
+
+
+def test_one_class_in_a_table():
+    with pytest.warns(DegenerateInputWarning, match="roc_auc needs rows of each class"):
+        found = evaluate("member", (TRAIN.assign(member=True), HOLDOUT, FRESH), scoring="roc_auc")
+    assert np.isnan(found.value)
+
+
+def test_names_are_only_names():
+    names = {"plan": "the \"plan\" (of 'them')", "age": "age [years], %"}
+    renamed = [table.rename(columns=names) for table in (TRAIN, HOLDOUT, TRAIN)]
+    found = evaluate(names["plan"], renamed, known=[names["age"], "income"])
+    expected = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), known=["age", "income"])
+    assert found.value == pytest.approx(expected.value, abs=0.05)
+
+
+def test_keys_are_not_known():
+    tables = [table.assign(id=np.arange(300.0)) for table in (TRAIN, HOLDOUT, FRESH)]
+    context = Context.of(*tables[:2], schema={"id": "id"})
+    metric = AttributeInferenceRisk("plan").fit_context(context)
+    assert metric.evaluate(tables[2]).value == evaluate("plan").value
+
+
+def test_many_labels():
+    """The hundred most frequent are learnt; the others are never right, and that is told."""
+    rng = np.random.default_rng(0)
+    secret = np.append(np.repeat(np.arange(100), 3), np.arange(100, 150))
+    lesson = Lesson(rng.random((350, 1)), (False,), secret)
+    (found,) = guess_labels(None, lesson, [lesson.known], seed=0)
+    assert found.labels.size == 101
+    assert (found.values == secret).tolist() == (secret < 100).tolist()
+    chances = found.chance_of(secret)
+    assert chances[secret < 100] == pytest.approx(1.0)
+    assert chances[secret >= 100] == pytest.approx(0.0)
+
+
+def test_guesses_of_numbers_do_not_depend_on_others():
+    rng = np.random.default_rng(0)
+    lesson = Lesson(rng.random((50, 2)), (False, False), rng.random(50))
+    (both,) = guess_numbers(None, lesson, [lesson.known], seed=0)
+    (one,) = guess_numbers(None, lesson, [lesson.known[:1]], seed=0)
+    assert both.values == pytest.approx(lesson.secret)
+    assert one.values[0] == both.values[0]
+
+
+def test_samples_of_large_tables():
+    found = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), max_rows=100)
+    assert 0.05 < found.value < evaluate("plan", (TRAIN, HOLDOUT, TRAIN)).value
+
+
+def test_refusals():
+    with pytest.raises(MissingInputError, match="holdout"):
+        AttributeInferenceRisk("plan").fit(TRAIN)
+    with pytest.raises(InvalidParameterError, match="secret must be a column"):
+        AttributeInferenceRisk("salary").fit(TRAIN, HOLDOUT)
+    with pytest.raises(InvalidParameterError, match="plan cannot be both known and secret"):
+        AttributeInferenceRisk("plan", ["age", "plan"]).fit(TRAIN, HOLDOUT)
+    with pytest.raises(InvalidParameterError, match="the table has none besides plan"):
+        AttributeInferenceRisk("plan").fit_context(Context.of(TRAIN[["plan"]], HOLDOUT[["plan"]]))
+    with pytest.raises(InvalidParameterError, match="needs a secret of two values, and plan has 3"):
+        AttributeInferenceRisk("plan", scoring="roc_auc").fit(TRAIN, HOLDOUT)
+    with pytest.raises(InvalidParameterError, match="income holds numbers, for which scoring must"):
+        AttributeInferenceRisk("income", scoring="accuracy").fit(TRAIN, HOLDOUT)
+    with pytest.raises(
+        InvalidParameterError, match="plan holds categories, which Ridge is not for"
+    ):
+        AttributeInferenceRisk("plan", estimator=Ridge()).fit(TRAIN, HOLDOUT)
+    with pytest.raises(InvalidParameterError, match="which LogisticRegression is not for"):
+        AttributeInferenceRisk("age", estimator=LogisticRegression()).fit(TRAIN, HOLDOUT)
+
+
+# ------------------------------------------------------------------------------------ exactness
+
+
+def test_the_exchange_of_an_auc_follows_it():
+    """Pooled placements differ between the tables as the areas do."""
+    rng = np.random.default_rng(0)
+    judge = Judge("roc_auc", 1.0, np.array([0, 1]))
+    tables = []
+    for shift in (1.5, 0.0):
+        y = rng.integers(0, 2, 400)
+        chances = 1 / (1 + np.exp(-rng.normal(size=400) - shift * y))
+        guesses = Guesses(
+            (chances > 0.5).astype(int), np.array([0, 1]), np.column_stack([1 - chances, chances])
+        )
+        tables.append(Judged(guesses, y))
+    found = judge.contrast(*tables, n_permutations=199, seed=0)
+    assert found.p_value == pytest.approx(1 / 200)
+    parts = [first[0].mean() - second[0].mean() for first, second in judge._strata(*tables)]
+    assert sum(parts) == pytest.approx(found.advantage, abs=0.02)
+    back = judge.contrast(*tables[::-1], n_permutations=199, seed=0)
+    assert back.advantage == -found.advantage
+    assert back.p_value == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("secret", "scoring"), KINDS)
+def test_releases_that_owe_nothing_to_train(secret, scoring):
+    covered, few, n = 0, 0, 200
+    for seed in range(n):
+        tables = [
+            make_mixed(size, random_state=3 * seed + i) for i, size in enumerate((200, 150, 200))
+        ]
+        found = evaluate(secret, tables, scoring=scoring, n_permutations=199)
+        low, high = found.interval
+        covered += low <= 0 <= high
+        few += found.p_value < 0.05
+    assert 0.92 <= covered / n <= 0.985, covered
+    assert few / n <= 0.05 + 0.046, few

@@ -1,0 +1,199 @@
+"""Linkability: the hand example, wine, ties against brute force, odd tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.privacy.attacks import _linking
+from skeval.privacy.attacks._linking import linkability, random_halves
+from skeval.privacy.attacks._targets import nearest_synthetic, synthetic_rows, targets
+from skeval.privacy.attacks.linkability import LinkabilityRisk
+from skeval.stats.risks import random_link_rate
+from skeval.steps import gower_engine
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
+
+
+def evaluate(tables, *settings, **named):
+    train, holdout, synthetic = tables
+    return LinkabilityRisk(*settings, **named).fit(train, holdout).evaluate(synthetic)
+
+
+def test_hand_example():
+    """The nearest on a are synthetic rows 0, 1, 2, on b 0, 2, 1: the first row is linked."""
+    train = pd.DataFrame({"a": [0.0, 5, 10], "b": [0.0, 5, 10]})
+    holdout = pd.DataFrame({"a": [10.0, 0, 5], "b": [5.0, 10, 0]})
+    synthetic = pd.DataFrame({"a": [1.0, 6, 8], "b": [0.5, 9, 4]})
+    found = evaluate((train, holdout, synthetic), (["a"], ["b"]))
+    rate = found.details["attack"]
+    assert (rate["n_success"], rate["n"]) == (1.0, 3.0)
+    assert rate["rate"] == pytest.approx(0.4269162, abs=5e-8)
+    assert rate["interval"] == pytest.approx((0.0614919, 0.7923404), abs=5e-8)
+    assert found.details["baseline"]["n_success"] == pytest.approx(1.0)
+    assert found.details["weak_attack"]
+
+
+@pytest.mark.parametrize(("k", "train", "control"), [(1, 89, 3), (3, 89, 35), (5, 89, 68)])
+def test_wine(wine, k, train, control):
+    names = list(wine.train.columns)
+    found = evaluate((wine.train, wine.holdout, wine.over), (names[:6], names[6:]), n_neighbors=k)
+    counts = [found.details[rate]["n_success"] for rate in ("attack", "control")]
+    assert counts == [train, control]
+    if k == 1:
+        assert found.value == pytest.approx(0.9781539, abs=5e-8)
+
+
+def brute_links(context, parts, k):
+    """Compare each target with each synthetic row, in both parts."""
+    near = []
+    for part in parts:
+        order = [n for n in _linking.places(context.schema) if n in part]
+        engine = gower_engine(context, order).set_params(backend="numpy")
+        rows = synthetic_rows(context)[:, [_linking.places(context.schema)[n] for n in order]]
+        asked = targets(context, tuple(order), None, 0)
+        n = len(rows)
+        distances, found = engine.fit(rows).kneighbors(asked, n)
+        all_of_them = np.empty_like(distances)
+        np.put_along_axis(all_of_them, found, distances, axis=1)
+        near.append(all_of_them <= distances[:, k - 1, None])
+    return (near[0] & near[1]).any(axis=1)
+
+
+PARTS = [
+    (("age", "city"), ("income", "plan", "member", "visits", "joined")),
+    (("city", "plan"), ("member", "visits")),
+    (("city",), ("age", "income")),
+    (("city", "age"), ("age", "plan")),  # in common
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+@pytest.mark.parametrize("k", [1, 2, 5, 60])
+@pytest.mark.parametrize("parts", PARTS)
+def test_ties_as_by_brute_force(parts, k):
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
+    expected = brute_links(context, parts, k)
+    found = linkability(context, [parts], k, "all", n_attacks=None, seed=0)
+    assert found.successes[0] == expected[:200].sum()
+    assert found.control[0] == expected[200:].sum()
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_first_of_the_ties(k):
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
+    parts = PARTS[1]
+    (_, a), (_, b) = (nearest_synthetic(context, part, k, None, 0) for part in parts)
+    expected = [bool(set(x) & set(y)) for x, y in zip(a, b, strict=True)]
+    found = linkability(context, [parts], k, "first", n_attacks=None, seed=0)
+    assert found.successes[0] == sum(expected[:200])
+    everything = linkability(context, [parts], k, "all", n_attacks=None, seed=0)
+    assert everything.successes[0] >= found.successes[0]
+
+
+def test_copies_are_linked():
+    found = evaluate((TRAIN, HOLDOUT, TRAIN))
+    assert found.details["attack"]["n_success"] == 200.0
+    assert found.value > 0.9
+    assert found.p_value == 1e-4
+    assert found.details["n_splits"] == 5
+
+
+def test_fresh_rows_are_at_the_null():
+    found = evaluate((TRAIN, HOLDOUT, SYNTHETIC))
+    assert found.interval[0] == 0.0
+    assert found.p_value > 0.025
+
+
+def test_risk_is_the_mean_over_halves():
+    halves = random_halves(list(TRAIN.columns), 3, 0)
+    singles = [
+        evaluate((TRAIN, HOLDOUT, TRAIN.iloc[:100]), tuple(map(list, half))).details["raw"]
+        for half in halves
+    ]
+    found = evaluate((TRAIN, HOLDOUT, TRAIN.iloc[:100]), n_splits=3)
+    assert found.value == pytest.approx(np.mean(singles))
+    assert found.interval[0] <= found.value <= found.interval[1]
+
+
+def test_random_halves():
+    names = ["d", "a", "c", "b"]
+    halves = random_halves(names, 5, 0)
+    assert len(halves) == 3  # there are no more
+    assert halves == random_halves(sorted(names), 5, 0)
+    assert all(len(a) == 2 and sorted(a + b) == sorted(names) for a, b in halves)
+    assert len(random_halves(["x", "y"], 5, 0)) == 1
+
+
+def test_guessing_is_computed():
+    found = evaluate((TRAIN, HOLDOUT, SYNTHETIC), n_neighbors=4)
+    assert found.details["baseline"]["n_success"] == pytest.approx(200 * random_link_rate(200, 4))
+
+
+def test_more_attacks_and_neighbours_than_rows():
+    tables = TRAIN.iloc[:50], HOLDOUT.iloc[:30], SYNTHETIC.iloc[:20]
+    found = evaluate(tables, n_attacks=10_000)
+    assert found.details["attack"]["n"] == found.details["control"]["n"] == 30.0
+    assert evaluate(tables, n_attacks=None).value == found.value
+    with pytest.warns(DegenerateInputWarning, match="every attack on holdout rows succeeds"):
+        assert np.isnan(evaluate(tables, n_neighbors=50).value)
+
+
+def test_one_column_is_refused():
+    one = [table[["age"]] for table in (TRAIN, HOLDOUT)]
+    with pytest.raises(InvalidParameterError, match="needs 2 columns"):
+        LinkabilityRisk().fit(*one)
+
+
+@pytest.mark.parametrize(
+    "aux_cols", [("age", "city"), (["age"],), (["age"], []), [["age"], [3]], "age", (1, 2)]
+)
+def test_odd_parts_are_refused(aux_cols):
+    with pytest.raises(InvalidParameterError, match="aux_cols must be None or a pair"):
+        LinkabilityRisk(aux_cols).fit(TRAIN, HOLDOUT)
+
+
+def test_unknown_columns_are_refused():
+    with pytest.raises(InvalidParameterError, match="names wage, which cannot be measured"):
+        LinkabilityRisk((["age"], ["wage"])).fit(TRAIN, HOLDOUT)
+
+
+def test_columns_in_both_parts_are_told():
+    metric = LinkabilityRisk((["age", "city"], ["city", "plan"])).fit(TRAIN, HOLDOUT)
+    with pytest.warns(MetricWarning, match="has city in both parts"):
+        metric.evaluate(SYNTHETIC)
+
+
+def test_names_dates_and_missing_values():
+    def made(seed):
+        table = make_mixed(150, random_state=seed)
+        table["joined"] = table["joined"].where(np.arange(150) % 7 > 0)
+        return table.set_axis(['a "b"', "c'd", "x + y", "datetime", "class", "é", "  "], axis=1)
+
+    tables = [made(seed) for seed in range(3)]
+    assert 0 <= evaluate(tables).value <= 1
+    assert 0 <= evaluate(tables, (['a "b"', "datetime"], ["  ", "é"]), n_neighbors=3).value <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+@pytest.mark.parametrize("sizes", [(200, 200), (400, 100), (100, 400)])
+def test_interval_covers_the_null(sizes):
+    """One split: nearly as often as promised. The mean of five is surer than its interval says."""
+    n_train, n_holdout = sizes
+    covered, alarms = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        real = pd.DataFrame(rng.integers(8, size=(700, 6)).astype(str), columns=list("abcdef"))
+        context = Context.of(real.iloc[:n_train], real.iloc[n_train : n_train + n_holdout])
+        context = context.with_synthetic(real.iloc[500:])
+        halves = random_halves(list(real.columns), 1, seed)
+        attack = linkability(context, halves, 1, "all", n_attacks=None, seed=seed)
+        covered.append(attack.risk("anonymeter", 0.95).interval[0] == 0.0)
+        alarms.append(attack.p_value < 0.05)
+    assert np.mean(covered) >= 0.93
+    assert np.mean(alarms) <= 0.09

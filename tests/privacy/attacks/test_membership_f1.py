@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context, Result
+from skeval.checks import check_metric
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning
+from skeval.privacy.attacks._membership_scores import MemberScores
+from skeval.privacy import MembershipDisclosureF1
+from skeval.privacy.attacks.membership_f1 import best_threshold
+from skeval.stats.relabelling import share_p_value
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
+
+
+def evaluate(metric, synthetic=SYNTHETIC, train=TRAIN, holdout=HOLDOUT) -> Result:
+    context = Context.of(train, holdout).with_synthetic(synthetic)
+    return metric.fit_context(context.real).evaluate_context(context)
+
+
+def scores(near: list[float], far: list[float]) -> MemberScores:
+    return MemberScores(-np.array(near), -np.array(far), np.arange(len(near)), np.arange(len(far)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", [None, 0.1])
+def test_it_keeps_the_contract(threshold):
+    check_metric(MembershipDisclosureF1(threshold))
+
+
+def test_by_hand():
+    """Of 50 members 40 are called so, of 50 others 20: F1 is 0.727273, the naive one 2 / 3."""
+    near, far = [0.0], [100.0]
+    train = pd.DataFrame({"x": 40 * near + 10 * far})
+    holdout = pd.DataFrame({"x": 20 * near + 30 * far})
+    context = Context.of(train, holdout).with_synthetic(pd.DataFrame({"x": near}))
+    result = MembershipDisclosureF1(0.5).evaluate_context(context)
+    assert result.details["f1"] == pytest.approx(0.727273, abs=1e-6)
+    assert result.details["naive_f1"] == pytest.approx(0.666667, abs=1e-6)
+    assert result.value == pytest.approx(0.181818, abs=1e-6)
+    assert result.p_value == share_p_value(40, 50, 20, 50)
+    assert result.interval[0] < result.value < result.interval[1]
+    assert result.baseline == 0.0
+    assert not result.details["alert"]
+    sampled = MembershipDisclosureF1(0.5, population_fraction=0.2).evaluate_context(context)
+    assert sampled.details["f1"] == pytest.approx(2 * 0.16 / (0.16 + 0.32 + 0.2))
+    assert sampled.details["naive_f1"] == pytest.approx(1 / 3)
+
+
+def test_the_share_is_that_of_the_tables():
+    result = evaluate(MembershipDisclosureF1(0.05), holdout=HOLDOUT[:50])
+    assert result.details["population_fraction"] == 0.8
+    assert result.details["n_others"] == 50
+
+
+@pytest.mark.parametrize("threshold", [None, 0.0])
+def test_a_copy_tells_all(threshold):
+    result = evaluate(MembershipDisclosureF1(threshold), TRAIN)
+    assert result.value == 1.0
+    assert result.details["alert"]
+    assert result.details["threshold"] == 0.0
+    assert result.p_value < 1e-12
+
+
+def test_no_call_is_worse_than_calling_all():
+    result = evaluate(MembershipDisclosureF1(0.0), make_mixed(200, random_state=8))
+    assert result.details["tpr"] == 0.0
+    assert result.value == pytest.approx(-2.0)
+    assert result.p_value == 1.0
+
+
+def test_the_distance_is_chosen_on_one_half():
+    result = evaluate(MembershipDisclosureF1(), pd.concat([TRAIN[:100], SYNTHETIC[100:]]))
+    assert result.details["n_members"] == 100
+    assert result.details["threshold_chosen"]
+    fixed = evaluate(MembershipDisclosureF1(0.05), TRAIN)
+    assert fixed.details["n_members"] == 200
+    assert not fixed.details["threshold_chosen"]
+
+
+def test_the_best_distance_by_hand():
+    found = best_threshold(scores([0.1, 0.2, 0.3, 0.9], [0.25, 0.8, 0.85, 0.95]), 0.5)
+    assert found == 0.3  # 3 of 4 at 1 of 4: F1 is 0.75
+    assert best_threshold(scores([0.5, 0.6], [0.1, 0.2]), 0.5) == np.inf
+    assert best_threshold(scores([0.123456], [0.9]), 0.5) == 0.124
+
+
+def test_too_few_rows():
+    metric = MembershipDisclosureF1().fit(TRAIN, HOLDOUT[:1])
+    with pytest.warns(DegenerateInputWarning, match="need two rows each"):
+        assert np.isnan(metric.score(SYNTHETIC))
+    assert MembershipDisclosureF1(0.1).fit(TRAIN, HOLDOUT[:1]).score(SYNTHETIC) <= 1.0

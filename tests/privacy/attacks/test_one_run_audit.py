@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+from skeval.checks import check_metric
+from skeval.context import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy.attacks._membership_scores import ATTACKS
+from skeval.privacy.attacks._one_run_guesses import guess_ranked, matched
+from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
+
+
+def numbers(seed, *sizes, columns=3):
+    rng = np.random.default_rng(seed)
+    return [
+        pd.DataFrame(rng.normal(size=(n, columns)), columns=list("abcdef")[:columns]) for n in sizes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "epsilon"), [("replace", 3.3745705), ("add_remove", 1.6872853)]
+)
+def test_copies_of_wine(wine, adjacency, epsilon):
+    metric = OneRunDPAudit(adjacency=adjacency).fit(wine.train, wine.holdout)
+    for copies in (wine.train, wine.over):
+        result = metric.evaluate(copies)
+        assert result.value == pytest.approx(epsilon, abs=1e-7)
+        assert result.interval == (result.value, np.inf)
+        assert result.p_value == pytest.approx(0.5**89)
+        assert (result.details["n_guesses"], result.details["n_correct"]) == (89, 89)
+        assert result.details["ceiling"] == pytest.approx(epsilon, abs=1e-7)
+    assert metric.score(wine.gauss) == 0.0
+    result = metric.evaluate(wine.holdout)
+    assert (result.value, result.p_value, result.baseline) == (0.0, 1.0, 0.0)
+
+
+def test_both_adjacencies_stand_in_the_details(wine):
+    found = OneRunDPAudit().fit(wine.train, wine.holdout).evaluate(wine.train).details["epsilon"]
+    assert found == pytest.approx({"add_remove": 1.6872853, "replace": 3.3745705}, abs=1e-7)
+    # delta is that of one row more or less, or that of another row
+    strict = OneRunDPAudit(delta=1e-3).fit(wine.train, wine.holdout).evaluate(wine.train).details
+    assert all(strict["epsilon"][name] < found[name] for name in found)
+
+
+def test_bernoulli_design_counts_all_rows(wine):
+    metric = OneRunDPAudit(design="bernoulli").fit(wine.train, wine.holdout)
+    result = metric.evaluate(wine.over)
+    assert result.value == pytest.approx(4.0761681, abs=1e-7)
+    assert result.details["n_canaries"] == result.details["n_correct"] == 178
+    few = OneRunDPAudit("distance", "bernoulli", k_guesses=(20, 0)).fit(wine.train, wine.holdout)
+    q = 0.05 ** (1 / 20)
+    assert few.score(wine.over) == pytest.approx(math.log(q / (1 - q)))
+
+
+def test_included_bits_say_who_was_in(wine):
+    """The release is of half of train and half of the holdout: bits know, roles do not."""
+    bits = np.zeros(178)
+    bits[:44] = bits[89:133] = 1.0
+    release = pd.concat([wine.train[:44], wine.holdout[:44]])
+    told = OneRunDPAudit(design="bernoulli", included=bits).fit(wine.train, wine.holdout)
+    # two rows fewer in than out: with the median between the two halves, one guess is wrong or none
+    assert told.score(release) > 3.0
+    assert OneRunDPAudit(design="bernoulli").fit(wine.train, wine.holdout).score(release) == 0.0
+    bits[10:60] = np.nan
+    told = OneRunDPAudit(design="bernoulli", included=bits).fit(wine.train, wine.holdout)
+    assert told.evaluate(release).details["n_canaries"] == 128
+
+
+def test_fewer_guesses():
+    metric = OneRunDPAudit(k_guesses=30).fit(TRAIN, HOLDOUT)
+    details = metric.evaluate(TRAIN).details
+    assert (details["n_canaries"], details["n_guesses"]) == (150, 30)
+    assert metric.score(TRAIN) < OneRunDPAudit().fit(TRAIN, HOLDOUT).score(TRAIN)
+    q = 0.05 ** (1 / 30)
+    assert metric.score(TRAIN) == pytest.approx(math.log(q / (1 - q)) / 2)
+
+
+def test_pairs_with_equal_scores_are_not_guessed():
+    train, holdout = (pd.DataFrame({"x": values}) for values in ([0.0, 1.0], [5.0, 6.0]))
+    metric = OneRunDPAudit().fit(train, holdout)
+    assert metric.evaluate(train).details["n_guesses"] == 2
+    context = Context.of(train, train).with_synthetic(pd.DataFrame({"x": [0.5]}))
+    same = metric.evaluate_context(context)
+    assert "scores all rows alike" in str(same.warnings[0])
+    assert (same.value, same.p_value, same.details["n_guesses"]) == (0.0, 1.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict"), [(1.0, "violation"), (2.0, "consistent"), (9.0, "loose")]
+)
+def test_verdicts(wine, claimed, verdict):
+    result = (
+        OneRunDPAudit(claimed_epsilon=claimed).fit(wine.train, wine.holdout).evaluate(wine.train)
+    )
+    assert result.details["verdict"] == verdict
+    assert (result.details["p_value_of_claim"] < 0.05) == (verdict == "violation")
+    assert "verdict" not in OneRunDPAudit().fit(TRAIN, HOLDOUT).evaluate(TRAIN).details
+
+
+def test_order_of_rows_does_not_matter():
+    release = pd.concat([TRAIN[:60], SYNTHETIC])
+    for metric in (OneRunDPAudit(), OneRunDPAudit(stratify="city"), OneRunDPAudit("ratio")):
+        there = metric.fit(TRAIN, HOLDOUT).evaluate(release).details
+        shuffled = [t.sample(frac=1.0, random_state=3) for t in (TRAIN, HOLDOUT, release)]
+        back = metric.fit(*shuffled[:2]).evaluate(shuffled[2]).details
+        assert there == back
+
+
+def test_matching_is_another_with_another_seed():
+    release = pd.concat([TRAIN[:60], SYNTHETIC])
+    found = {
+        OneRunDPAudit(random_state=seed)
+        .fit(TRAIN, HOLDOUT[:70])
+        .evaluate(release)
+        .details["n_correct"]
+        for seed in range(5)
+    }
+    assert len(found) > 1
+
+
+def test_strata_are_matched_within():
+    first, second = np.array([0, 1, 0, -1, 2]), np.array([1, 0, -1, 1, 0, 0])
+    left, right = matched(first, second)
+    assert (first[left] == second[right]).all()
+    assert left.size == 4  # one of stratum -1 and 1, two of 0
+    assert len(set(left)) == len(set(right)) == 4
+    details = OneRunDPAudit(stratify="city").fit(TRAIN, HOLDOUT).evaluate(TRAIN).details
+    counts = [t["city"].fillna("missing").value_counts() for t in (TRAIN, HOLDOUT)]
+    assert details["n_canaries"] == np.minimum(*counts[0].align(counts[1], fill_value=0)).sum()
+
+
+def test_numbers_and_missing_values_are_strata():
+    train = TRAIN.assign(year=[2001.0, 2002.0, np.nan] * 50)
+    holdout = HOLDOUT.assign(year=[2001.0, 2003.0, np.nan] * 50)
+    found = OneRunDPAudit(stratify="year").fit(train, holdout).evaluate(train)
+    assert found.details["n_canaries"] == 100
+    unique = [t.assign(year=np.arange(150.0) + 500 * i) for i, t in enumerate((TRAIN, HOLDOUT))]
+    with pytest.warns(DegenerateInputWarning, match="no train row can be matched"):
+        assert np.isnan(OneRunDPAudit(stratify="year").fit(*unique).score(unique[0]))
+
+
+def test_ranked_guesses():
+    scores, bits = np.array([4.0, 3.0, 2.0, 1.0]), np.array([1.0, 0.0, 1.0, 0.0])
+    assert (
+        guess_ranked(scores, bits, None).n_guesses,
+        guess_ranked(scores, bits, 2).n_correct,
+    ) == (
+        4,
+        2,
+    )
+    assert guess_ranked(scores, bits, (1, 2)).n_correct == 2
+    assert guess_ranked(scores, bits, 99).n_guesses == 4
+    assert guess_ranked(np.ones(4), bits, None).n_guesses == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"included": [1] * 300}, "included is for design='bernoulli'"),
+        ({"k_guesses": (3, 3)}, "two k_guesses are for design='bernoulli'"),
+        ({"design": "bernoulli", "stratify": "city"}, "stratify is for design='pairs'"),
+        ({"design": "bernoulli", "adjacency": "replace"}, "bounds adjacency='add_remove' only"),
+        ({"design": "bernoulli", "included": [1, 0]}, "a number for each of 300 rows"),
+        ({"included": [0.5]}, "a sequence of 0, 1 and nan"),
+        ({"k_guesses": (0, 0)}, "a positive int or two ints"),
+        ({"attack": "best"}, "attack must be"),
+        ({"stratify": "town"}, "stratify must be a column"),
+        ({"delta": 1.0}, "delta must be"),
+        ({"confidence": 0.5}, "confidence must be"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(wrong, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        OneRunDPAudit(**wrong).fit(TRAIN, HOLDOUT)
+
+
+# the fifth neighbour of a row says nothing of one copy
+@pytest.mark.parametrize("attack", [name for name in ATTACKS if name != "knn_density"])
+def test_every_attack_finds_copies(attack):
+    noisy = TRAIN.assign(income=TRAIN["income"] + 1.0)
+    metric = OneRunDPAudit(attack).fit(TRAIN, HOLDOUT)
+    assert metric.evaluate(noisy).p_value < 0.025
+    assert metric.evaluate(SYNTHETIC).p_value > 0.01
+
+
+def test_tables_of_few_rows_and_odd_names():
+    frames = [t.rename(columns={"age": "a, b", "plan": "class"}) for t in (TRAIN, HOLDOUT)]
+    assert OneRunDPAudit(stratify="class").fit(*frames).score(frames[0]) > 1.0
+    one = OneRunDPAudit().fit(TRAIN[:1], HOLDOUT[:1]).evaluate(TRAIN[:1])
+    assert (one.value, one.p_value) == (0.0, 0.5)
+    with pytest.warns(DegenerateInputWarning, match="reference rows"):
+        assert np.isnan(OneRunDPAudit("domias").fit(TRAIN, HOLDOUT[:5]).score(SYNTHETIC))
+
+
+@pytest.mark.slow
+def test_common_checks_of_the_other_design():
+    check_metric(OneRunDPAudit(design="bernoulli"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["pairs", "bernoulli"])
+def test_release_that_knows_nothing_is_hardly_ever_refuted(design):
+    """At most 5% of releases; of 500 at most 7% by chance."""
+    metric, exceeded, p_values = OneRunDPAudit(design=design), 0, []
+    for seed in range(500):
+        train, holdout, synthetic = numbers(seed, 60, 60 if seed % 2 else 45, 50)
+        context = Context.of(train, holdout).with_synthetic(synthetic)
+        result = metric.evaluate_context(context)
+        exceeded += result.value > 0.0
+        p_values.append(result.p_value)
+    assert exceeded / 500 <= 0.07
+    assert (np.array(p_values) < 0.025).mean() <= 0.04
+
+
+@pytest.mark.slow
+def test_randomised_response_of_rows():
+    """Who was in is told of each row with e / (1 + e): a release that is exactly 1-DP."""
+    rng = np.random.default_rng(0)
+    p, bounds = math.e / (1 + math.e), []
+    rows = pd.DataFrame({"row": [f"r{i}" for i in range(800)]})
+    for _ in range(150):
+        inside = np.zeros(800, dtype=bool)
+        inside[rng.permutation(800)[:400]] = True
+        told = np.where(rng.random(800) < p, inside, ~inside)
+        metric = OneRunDPAudit(random_state=int(rng.integers(2**31)))
+        context = Context.of(rows[inside], rows[~inside], schema={"row": "categorical"})
+        context = context.with_synthetic(rows[told])
+        bounds.append(metric.evaluate_context(context).value)
+    # rows that were not told are as far as each other: the scores are the bits
+    assert np.mean(bounds) == pytest.approx(0.777, abs=0.03)
+    assert (np.array(bounds) > 1.0).sum() <= binom.ppf(0.999, 150, 0.05)

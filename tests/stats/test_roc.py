@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skeval.stats.auc import auc
+from skeval.stats.intervals import clopper_pearson
+from skeval.stats.roc import (
+    advantage_threshold,
+    label_tests,
+    median_accuracy,
+    rates_at,
+    roc_curve,
+    thinned,
+    threshold_at,
+    tpr_at_fpr,
+)
+
+
+@pytest.fixture(scope="module")
+def normal() -> tuple[np.ndarray, np.ndarray]:
+    """1000 scores of N(1, 1), then 1000 of N(0, 1)."""
+    rs = np.random.RandomState(0)
+    return rs.normal(1, 1, 1000), rs.normal(0, 1, 1000)
+
+
+def area_under(curve):
+    return np.diff(curve.fpr) @ (curve.tpr[1:] + curve.tpr[:-1]) / 2
+
+
+@pytest.mark.parametrize(("alpha", "tpr"), [(0.1, 0.359), (0.01, 0.099), (0.001, 0.049)])
+def test_rates_of_two_normals(normal, alpha, tpr):
+    assert tpr_at_fpr(*normal, alpha) == tpr
+
+
+def test_the_curve_has_the_area(normal):
+    curve = roc_curve(*normal)
+    assert area_under(curve) == pytest.approx(auc(*normal))
+    assert auc(*normal) == pytest.approx(0.752246, abs=1e-6)
+
+
+def brute_tpr(positives, negatives, alpha):
+    """The largest rate over all thresholds, scores taken one by one."""
+    return max(
+        (positives >= threshold).mean()
+        for threshold in [*positives, *negatives, np.inf]
+        if (negatives >= threshold).sum() <= np.floor(negatives.size * alpha + 1e-9)
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_are_called_alike(seed):
+    rng = np.random.default_rng(seed)
+    positives, negatives = (
+        rng.integers(0, 6, 40).astype(float),
+        rng.integers(0, 5, 30).astype(float),
+    )
+    for alpha in (0.05, 0.1, 0.3, 0.9):
+        assert tpr_at_fpr(positives, negatives, alpha) == brute_tpr(positives, negatives, alpha)
+    curve = roc_curve(positives, negatives)
+    assert area_under(curve) == pytest.approx(auc(positives, negatives))
+
+
+def test_one_negative_is_more_than_the_rate_allows():
+    scores = np.arange(10.0)
+    assert np.isnan(tpr_at_fpr(scores, scores, 0.05))
+    assert np.isnan(threshold_at(scores, scores, 0.05))
+    assert tpr_at_fpr(scores, scores, 0.1) == 0.1
+
+
+def test_a_rate_of_three_tenths_allows_three_of_ten():
+    positives, negatives = np.full(5, 7.0), np.arange(10.0)  # 10 * 0.3 is 2.9999999999999996
+    assert tpr_at_fpr(positives, negatives, 0.3) == 1.0
+
+
+def test_all_scores_equal():
+    ones = np.ones(20)
+    assert tpr_at_fpr(ones, ones, 0.1) == 0.0
+    assert median_accuracy(ones, ones) == 0.5
+    assert advantage_threshold(ones, ones) == np.inf
+    (rate,), advantage = label_tests(ones, ones, [0.1], n_permutations=19, seed=0)
+    assert rate.p_value == advantage.p_value == 1.0
+
+
+def test_thresholds_are_kept_to():
+    learnt = np.array([3.0, 2.0, 2.0, 1.0]), np.array([2.0, 1.0, 0.0, 0.0])
+    assert threshold_at(*learnt, 0.25) == 2.0
+    assert advantage_threshold(*learnt) == 2.0  # as good as 1.0, and the higher one
+    called = rates_at(*learnt, 2.0)
+    assert (called.tpr, called.fpr) == (0.75, 0.25)
+    assert called.intervals() == (clopper_pearson(3, 4), clopper_pearson(1, 4))
+
+
+def test_random_labels_reach_a_rate_by_chance():
+    rng = np.random.default_rng(0)
+    negatives, same = rng.normal(size=200), rng.normal(size=150)
+    (rate, lost), greatest = label_tests(same, negatives, [0.1, 0.001], n_permutations=199, seed=1)
+    assert rate.observed == tpr_at_fpr(same, negatives, 0.1)
+    assert rate.mean == pytest.approx(0.1, abs=0.01)
+    assert rate.p_value > 0.01
+    assert lost.observed == 0.0
+    curve = roc_curve(same, negatives)
+    assert greatest.observed == pytest.approx((curve.tpr - curve.fpr).max())
+    few = np.concatenate([same, np.full(10, 9.0)])
+    (found,), _ = label_tests(few, negatives, [0.01], n_permutations=199, seed=1)
+    assert found.p_value == 1 / 200
+
+
+def test_the_band_is_of_each_rate():
+    curve = roc_curve(np.array([3.0, 2.0, 1.0]), np.array([2.5, 0.0]))
+    low, high = curve.band(np.arange(len(curve.tpr)))
+    expected = [clopper_pearson(int(k), 3) for k in curve.true_positives]
+    np.testing.assert_allclose(np.stack([low, high], axis=1), expected)
+
+
+def test_thinned_curves_are_short_and_whole():
+    rng = np.random.default_rng(0)
+    curve = roc_curve(rng.normal(size=5000), rng.normal(size=4000))
+    kept = thinned(curve)
+    assert len(kept) <= 200
+    assert curve.fpr[kept[-1]] == curve.tpr[kept[-1]] == 1.0
+    assert curve.fpr[kept[0]] == 0.0
+    for alpha in (0.001, 0.01, 0.1):  # the grid may miss the rate by its own step
+        at = curve.fpr[kept] <= alpha
+        assert curve.tpr[kept][at][-1] == pytest.approx(curve.tpr[curve.within(alpha)], abs=0.02)
+    tiny = roc_curve(np.array([1.0]), np.array([0.0]))
+    assert thinned(tiny).tolist()[-1] == 2

@@ -1,0 +1,115 @@
+"""Precision and recall at thresholds, with and without synthetic rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import precision_score, recall_score
+
+from skeval import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    InvalidParameterError,
+    MissingInputError,
+)
+from skeval.utility import PrecisionEfficacy, RecallEfficacy
+from skeval.utility.models import AUGMENTED, TRAIN, out_of_fold, predicted
+from skeval.utility.problem import Question, rows_of_role
+
+
+def by_hand(cancer, model, fixed, level, oof):
+    """Thresholds by trying each score, precision and recall by scikit-learn."""
+    context, question = Context.of(*cancer[:2]).with_synthetic(cancer.synthetic), Question("y")
+    learnt = rows_of_role(context, "train", question).target
+    truth = rows_of_role(context, "holdout", question).target
+    free = precision_score if fixed is recall_score else recall_score
+    values = []
+    for training in (TRAIN, AUGMENTED):
+        known = (
+            out_of_fold(context, training, model, question, 5, 0)
+            if oof
+            else predicted(context, training, "train", model, question, 0)
+        ).scores[:, 1]
+        tried = {t: fixed(learnt, known >= t) for t in np.unique(known)}
+        least = min(value for value in tried.values() if value >= level - 1e-12)
+        best = max(
+            (t for t, value in tried.items() if value == least),
+            key=lambda t: free(learnt, known >= t),
+        )
+        tested = predicted(context, training, "holdout", model, question, 0).scores[:, 1]
+        values.append(free(truth, tested >= best))
+    return values
+
+
+@pytest.mark.parametrize("oof", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "fixed", "level"),
+    [(PrecisionEfficacy, recall_score, 0.97), (RecallEfficacy, precision_score, 0.97)],
+)
+def test_against_trying_each_threshold(cancer, kind, fixed, level, oof):
+    threshold = "out-of-fold" if oof else "train"
+    metric = kind("y", level, "bayes", threshold=threshold)
+    result = metric.fit(*cancer[:2]).evaluate(cancer.synthetic)
+    alone, added = by_hand(cancer, "bayes", fixed, level, oof)
+    free = "precision" if kind is PrecisionEfficacy else "recall"
+    assert result.details["models"]["train"][free] == pytest.approx(alone)
+    assert result.details["models"]["augmented"][free] == pytest.approx(added)
+    assert result.value == pytest.approx((added - alone) / 2 + 0.5)
+
+
+def test_the_scale():
+    """A precision that rises from .6 to .8 scores .6."""
+    assert pytest.approx(0.6) == (0.8 - 0.6) / 2 + 0.5
+    train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
+    result = PrecisionEfficacy("member", estimator="linear").fit(train, holdout).evaluate(synthetic)
+    models = result.details["models"]
+    gain = models["augmented"]["precision"] - models["train"]["precision"]
+    assert result.details["gain"] == pytest.approx(gain)
+    assert result.value == pytest.approx(gain / 2 + 0.5)
+
+
+def test_harm_is_seen(cancer):
+    """Wrong labels harm, and rows of the right law do not."""
+    wrong = cancer.train.assign(y=1 - cancer.train["y"])
+    metric = PrecisionEfficacy("y", estimator="bayes").fit(*cancer[:2])
+    harmed = metric.evaluate(pd.concat([wrong] * 2, ignore_index=True))
+    assert harmed.value < 0.45
+    assert harmed.interval[1] < 0.5
+    copies = metric.evaluate(cancer.train)
+    assert copies.value == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_model_is_too_sure_of_its_own_rows():
+    """Thresholds of the training rows miss the recall on others; out-of-fold ones reach it."""
+    rng = np.random.default_rng(0)
+    tables = []
+    for _ in range(3):
+        x = rng.normal(size=(800, 5))
+        y = rng.random(800) < 1 / (1 + np.exp(1 - x[:, 0]))
+        tables.append(pd.DataFrame(x, columns=list("abcde")).assign(y=y))
+    reached = {
+        threshold: PrecisionEfficacy("y", 0.9, "xgboost", threshold=threshold, n_bootstrap=0)
+        .fit(*tables[:2])
+        .evaluate(tables[2])
+        .details["models"]["train"]["recall"]
+        for threshold in ("out-of-fold", "train")
+    }
+    assert reached["train"] < reached["out-of-fold"] - 0.1
+    assert reached["out-of-fold"] == pytest.approx(0.9, abs=0.07)
+
+
+def test_refusals_and_odd_tables(cancer):
+    train, holdout, synthetic = (make_mixed(100, random_state=seed) for seed in range(3))
+    with pytest.raises(MissingInputError, match="needs a target of two labels"):
+        RecallEfficacy("plan").fit(train, holdout)
+    with pytest.raises(InvalidParameterError, match="task must be"):
+        RecallEfficacy("plan", task="multiclass").fit(train, holdout)
+    one = RecallEfficacy("plan", 0.5, "tree", task="binary", pos_label="basic")
+    assert 0 <= one.fit(train, holdout).score(synthetic) <= 1
+    metric = RecallEfficacy("y", estimator="bayes").fit(
+        cancer.train, cancer.holdout[cancer.holdout["y"] == 0]
+    )
+    with pytest.warns(DegenerateInputWarning, match="no row of the holdout has the positive label"):
+        assert np.isnan(metric.score(cancer.synthetic))
