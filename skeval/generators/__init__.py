@@ -2,14 +2,18 @@
 
 from skeval.generators.adapter import GeneratorAdapter
 from skeval.generators.bootstrap import Bootstrap
+from skeval.generators.cart import SequentialCART
 from skeval.generators.copula import GaussianCopula
+from skeval.generators.dp_histogram import DPHistogram
 from skeval.generators.forest import RandomForestImputation
 from skeval.generators.independent import IndependentMarginals
 
 __all__ = [
     "Bootstrap",
+    "DPHistogram",
     "GaussianCopula",
     "GeneratorAdapter",
     "IndependentMarginals",
     "RandomForestImputation",
+    "SequentialCART",
 ]

@@ -73,24 +73,26 @@ class Synthesizer:
         self.kind = kind
         self.metadata = metadata
         self.parameters = parameters
+        self.dtypes: dict[str, Any] = {}
 
     def fit(self, train: pd.DataFrame, seed: int) -> Any:
-        """Fit a new synthesizer."""
-        metadata = detected(train) if self.metadata is None else copy.deepcopy(self.metadata)
+        """Fit a new synthesizer; some of them take no categories of pandas."""
+        categories = train.select_dtypes("category")
+        self.dtypes = categories.dtypes.to_dict()
+        rows = train.assign(**{name: values.astype(object) for name, values in categories.items()})
+        metadata = detected(rows) if self.metadata is None else copy.deepcopy(self.metadata)
         made = self.kind(metadata, **self.parameters)
         with _global_seed(seed):
-            if _takes_dicts():
-                made.fit({_only_table(metadata): train.copy()})
-            else:
-                made.fit(train.copy())
+            made.fit({_only_table(metadata): rows} if _takes_dicts() else rows)
         return made
 
     def sample(self, fitted: Any, n: int, seed: int) -> Any:
-        """Sample; a synthesizer seeds its own draws anew after each fit, we do by seed."""
+        """Sample by seed; left alone, each call goes on where the one before it ended."""
         with _global_seed(seed):
             _seed_sampling(fitted, seed)
             found = fitted.sample(num_rows=n)
-        return next(iter(found.values())) if isinstance(found, dict) else found
+        rows = next(iter(found.values())) if isinstance(found, dict) else found
+        return rows.astype(self.dtypes)
 
 
 def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) -> Client:
@@ -191,7 +193,9 @@ def _arguments(synthesizer: Any) -> dict[str, Any]:
 
 
 def _seed_sampling(synthesizer: Any, seed: int) -> None:
-    """Seed a synthesizer's own draws, which go by a private attribute in all versions so far."""
+    """Seed a synthesizer's own draws: there is no public way in any version so far."""
+    if hasattr(synthesizer, "reset_sampling"):
+        synthesizer.reset_sampling()
     if hasattr(synthesizer, "_set_random_state"):
         synthesizer._set_random_state(seed)
 
@@ -199,9 +203,9 @@ def _seed_sampling(synthesizer: Any, seed: int) -> None:
 def _seeded_call(function: Callable[..., Any], seed: int, *arguments: Any) -> Any:
     """Call a function with a seed, by argument if it takes one, else through global generators."""
     try:
-        taken = inspect.signature(function).parameters
+        taken = set(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # of compiled functions nothing is known
-        taken = {}
+        taken = set()
     if by_name := {name: seed for name in _SEEDS if name in taken}:
         return function(*arguments, **by_name)
     with _global_seed(seed):

@@ -192,7 +192,8 @@ class GeneratorAdapter(BaseEstimator):
     def forget(self) -> Self:
         """Drop the training rows; the fitted generator stays."""
         check_is_fitted(self, "generator_")
-        vars(self).pop("train_", None)
+        if hasattr(self, "train_"):
+            del self.train_
         return self
 
     def __sklearn_clone__(self) -> GeneratorAdapter:

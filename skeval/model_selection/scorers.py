@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
-from skeval._parameters import Interval, Nullable, check_parameters
+from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.result import Result, SuiteResult
@@ -16,7 +16,7 @@ from skeval.suite import MetricSuite
 
 __all__ = ["GeneratorScorer", "make_generator_scorer"]
 
-_LEGAL = {
+_LEGAL: dict[str, Constraint] = {
     "n_samples": Nullable(Interval(int, 1, None)),
     "random_state": Interval(int, 0, None),
 }

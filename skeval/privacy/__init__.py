@@ -6,8 +6,11 @@ from skeval.privacy.attacks.disclosure_protection import (
     DisclosureProtection,
     DisclosureProtectionEstimate,
 )
+from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
 from skeval.privacy.attacks.membership import MembershipInference
 from skeval.privacy.attacks.membership_f1 import MembershipDisclosureF1
+from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
+from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
 from skeval.privacy.authenticity import Authenticity
 from skeval.privacy.boxes import HittingRate, NewRowShare
 from skeval.privacy.dcr import DCROverfittingProtection
@@ -45,6 +48,7 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "LDiversity",
+    "LinearReconstructionAttack",
     "MembershipDisclosureF1",
     "MembershipInference",
     "MinimumDistanceAccumulation",
@@ -53,7 +57,9 @@ __all__ = [
     "NearDuplicateShare",
     "NearestNeighborAdversarialAccuracy",
     "NewRowShare",
+    "OneRunDPAudit",
     "PrivacyScore",
+    "RecordReconstruction",
     "ReplicatedUniques",
     "TCloseness",
 ]

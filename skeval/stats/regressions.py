@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm, t
 
-__all__ = ["Regression", "least_squares", "logistic"]
+__all__ = ["Regression", "least_squares", "logistic", "n_rows_behind"]
 
 _RANK = 1e-10  # singular values below this share of the largest are 0
 _FREE = 1e-6  # a coefficient with more than this in a direction without rows is not determined
@@ -139,6 +139,36 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
     errors = np.sqrt(variance * (basis.back**2).sum(axis=1))
     quantile = float(t.ppf((1.0 + confidence) / 2.0, freedom)) if freedom > 0 else np.nan
     return Regression.of(estimates, np.where(basis.is_free, np.nan, errors), quantile, n_rows)
+
+
+def n_rows_behind(design: np.ndarray) -> np.ndarray:
+    """Return how many rows each coefficient of least squares rests on.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n_rows, n_columns)
+        Finite.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+        A coefficient is a weighted sum of the target; this is the inverse participation ratio of
+        the squared weights: k for a mean of k rows, 1 where one row decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.regressions import n_rows_behind
+    >>> n_rows_behind(np.eye(2)[[0] * 7 + [1] * 3]).round(6).tolist()
+    [7.0, 3.0]
+    """
+    if 0 in design.shape:
+        return np.zeros(design.shape[1])
+    basis = _Basis.of(design)
+    squares = (basis.vectors @ basis.back.T) ** 2
+    squares /= np.maximum(squares.max(axis=0), np.finfo(np.float64).tiny)
+    total = (squares**2).sum(axis=0)
+    return np.divide(squares.sum(axis=0) ** 2, total, out=np.zeros(total.size), where=total > 0.0)
 
 
 def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
 __all__ = ["percentile_interval", "replicated", "row_weights"]
 
-_CELLS = 2_000_000  # weights held at a time
+_CELLS = 1_000_000  # weights held at a time
+_KEPT = 20_000_000  # counts, a byte each, that are kept for the next statistic of the same rows
 
 
 def row_weights(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield chunks of weights, shape (n_chunk, n_rows): the numbers of draws with replacement."""
+    """Yield chunks of weights, shape (n_chunk, n_rows): the numbers of draws with replacement.
+
+    They are whole numbers in single precision, which holds them exactly.
+    """
+    few = n_rows * n_replicates <= _KEPT
+    chunks = _kept(n_rows, n_replicates, seed) if few else _drawn(n_rows, n_replicates, seed)
+    for counts in chunks:
+        yield counts.astype(np.float32)
+
+
+@lru_cache(maxsize=2)
+def _kept(n_rows: int, n_replicates: int, seed: int) -> tuple[np.ndarray, ...]:
+    return tuple(_drawn(n_rows, n_replicates, seed))
+
+
+def _drawn(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(seed)
     step = max(1, _CELLS // max(n_rows, 1))
     for start in range(0, n_replicates, step):
         n_chunk = min(step, n_replicates - start)
         drawn = rng.integers(0, n_rows, (n_chunk, n_rows)) + n_rows * np.arange(n_chunk)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=n_chunk * n_rows)
-        yield counts.reshape(n_chunk, n_rows).astype(np.float64)
+        # no row is drawn 256 times in any number of replicates that can be run
+        yield counts.reshape(n_chunk, n_rows).astype(np.uint8)
 
 
 def replicated(
@@ -42,7 +60,7 @@ def replicated(
     -------
     ndarray of shape (1 + n_replicates,)
     """
-    parts = [statistic(np.ones((1, n_rows)))]
+    parts = [statistic(np.ones((1, n_rows), dtype=np.float32))]
     parts += [statistic(weights) for weights in row_weights(n_rows, n_replicates, seed)]
     return np.concatenate(parts)
 

@@ -54,8 +54,9 @@ class Rate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval, within [0, 1]."""
-        return _clipped(self.centre - self.half_width, self.centre + self.half_width)
+        """The interval, within [0, 1]; its end is exactly 0 or 1 if nothing, or all, succeeds."""
+        low, high = _clipped(self.centre - self.half_width, self.centre + self.half_width)
+        return low if self.n_success > 0 else 0.0, high if self.n_success < self.n else 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a result says of a rate."""

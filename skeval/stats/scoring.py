@@ -176,9 +176,21 @@ def _one_against_rest(
 
 def _auc_of_scores(is_positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the share of pairs in which the positive row scores higher; ties count half."""
-    up, down = _tied(is_positive, scores, weights)
-    below = np.cumsum(down, axis=1) - 0.5 * down
-    return _share((up * below).sum(axis=1), up.sum(axis=1) * down.sum(axis=1), np.nan)
+    order = np.argsort(scores, kind="stable")
+    ordered, positive = scores[order], is_positive[order]
+    up, down = weights[:, order[positive]], weights[:, order[~positive]]
+    # sums of whole numbers below 2**24 are exact, in single precision too
+    beaten = np.zeros((len(weights), down.shape[1] + 1), dtype=weights.dtype)
+    np.cumsum(down, axis=1, out=beaten[:, 1:])
+    left, right = (
+        np.searchsorted(ordered[~positive], ordered[positive], side=side)
+        for side in ("left", "right")
+    )
+    won = np.einsum("ij,ij->i", up, beaten[:, left], dtype=np.float64)
+    if (left != right).any():
+        won = 0.5 * (won + np.einsum("ij,ij->i", up, beaten[:, right], dtype=np.float64))
+    pairs = up.sum(axis=1, dtype=np.float64) * down.sum(axis=1, dtype=np.float64)
+    return _share(won, pairs, np.nan)
 
 
 def _precision_area(is_positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -60,7 +60,7 @@ def check_formula(formula: str, target: str, has_labels: bool) -> None:
     """
     found = _read(formula)
     right, left = getattr(found, "rhs", found), [str(term) for term in getattr(found, "lhs", [])]
-    if isinstance(right, tuple) or len(left) > 1:
+    if len(left) > 1 or not all(hasattr(term, "factors") for term in right):
         raise InvalidParameterError(f"formula must have one target and one right side: {formula!r}")
     if left and (left != [target] if has_labels else target not in columns_in(left[0], [target])):
         raise InvalidParameterError(

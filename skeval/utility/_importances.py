@@ -23,7 +23,7 @@ __all__ = [
     "bootstrapped_importances",
     "importances_of",
     "native_importances",
-    "tested_sample",
+    "sampled_holdout",
 ]
 
 
@@ -61,10 +61,10 @@ def bootstrapped_importances(
 def _measured(context: Context, model: Model, question: Question, measure: Measure) -> np.ndarray:
     if measure.n_permutations == 0:
         return native_importances(model)[None, :]
-    return _falls(model, tested_sample(context, question, measure), measure)
+    return _falls(model, sampled_holdout(context, question, measure), measure)
 
 
-def tested_sample(context: Context, question: Question, measure: Measure) -> Rows:
+def sampled_holdout(context: Context, question: Question, measure: Measure) -> Rows:
     rows = tested_rows(context, "holdout", question, measure.seed)
     return rows.take(sample_positions(len(rows), measure.max_rows, measure.seed))
 

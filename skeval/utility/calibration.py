@@ -64,7 +64,7 @@ class CalibrationPreservation(Metric):
         "auto": binary if train has two labels.
     pos_label : str, bool or float, optional
         The positive label of a binary task, as in :class:`TSTR`.
-    features : list of str, optional
+    features : list of str or int, optional
         The columns to predict from; None for all others.
     n_repeats : int, default=1
         Number of times that each model is fitted, with seeds of its own; errors are means.
@@ -142,7 +142,7 @@ class CalibrationPreservation(Metric):
         n_bins: int = 10,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_repeats: int = 1,
         n_bootstrap: int = 1000,
         random_state: int = 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,15 @@ from skeval.exceptions import (
 )
 from skeval.result import Result
 from skeval.stats.overlaps import expected_overlap, interval_overlap
-from skeval.stats.regressions import Regression, least_squares, logistic
+from skeval.stats.regressions import Regression, least_squares, logistic, n_rows_behind
 from skeval.tags import MetricTags
-from skeval.utility._designs import Design, design_of
+from skeval.utility._designs import FEWEST, Design, design_of
 from skeval.utility._formulas import FormulaText, check_formula, columns_in
 from skeval.utility.problem import Question, problem_of, rows_of_role
 
 __all__ = ["CoefficientOverlap"]
+
+_DECIDING = 3  # rows that a coefficient must rest on
 
 
 class CoefficientOverlap(Metric):
@@ -44,7 +46,7 @@ class CoefficientOverlap(Metric):
     target : str
         The outcome. Numbers and dates (in days) are regressed by least squares, a target with two
         values by logistic regression, both without penalty.
-    features : list of str, optional
+    features : list of str or int, optional
         The columns that it is regressed on; all others that can be measured, but the primary key,
         if None. With a formula, leave it None.
     formula : str, optional
@@ -95,9 +97,11 @@ class CoefficientOverlap(Metric):
     of fewer than 10 rows of train, and those beyond the 30 most frequent, are pooled; where all of
     these are fewer than 10 rows, the rows are left out, as are rows with a missing value
     (``n_dropped``). A feature that does not vary in train is left out, with a warning. So is a
-    coefficient that train does not determine: of columns that add up, or of labels that a column
-    tells for sure. One that train determines and the synthetic table does not counts as 0, with a
-    warning, and agrees in neither sign nor significance.
+    coefficient that train does not determine, of columns that add up or labels that a column tells
+    for sure, and one that rests on so few rows of train that it would show them: of a combination
+    of levels with fewer than 10, or where one or two rows far out decide. One that train determines
+    and the synthetic table does not counts as 0, with a warning, and agrees in neither sign nor
+    significance.
 
     References
     ----------
@@ -137,7 +141,7 @@ class CoefficientOverlap(Metric):
     def __init__(
         self,
         target: str,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         *,
         formula: str | None = None,
         confidence: float = 0.95,
@@ -168,12 +172,13 @@ class CoefficientOverlap(Metric):
     def _question(self, context: Context) -> Question:
         if self.formula is not None and self.features is not None:
             raise InvalidParameterError("give features or a formula, not both.")
-        features = None if self.features is None else tuple(self.features)
+        question = Question.of(self)
         if self.formula is not None:
             named = columns_in(self.formula, context.schema.measured)
             features = tuple(name for name in named if name != self.target)
+            question = replace(question, features=features)
         one_label = self.task == "auto" and self.pos_label is not None
-        return Question(self.target, "binary" if one_label else self.task, self.pos_label, features)
+        return replace(question, task="binary") if one_label else question
 
     def _compute(self, context: Context) -> Result:
         question = self._question(context)
@@ -184,7 +189,8 @@ class CoefficientOverlap(Metric):
             _regressed(context, role, question, self.formula, self.confidence)
             for role in ("train", "synthetic")
         )
-        compared = _Compared(design, train, synthetic, self.clip)
+        rests_on_few = _rests_on_few(context, question, self.formula)
+        compared = _Compared(design, train, synthetic, rests_on_few, self.clip)
         if not compared.is_scored.any():
             return undefined(compared.unscored())
         return mean_of_columns(
@@ -217,6 +223,22 @@ def _regressed(
         return fit(columns, target, confidence)
 
 
+@shared
+def _rests_on_few(context: Context, question: Question, formula: str | None) -> np.ndarray:
+    """Return which coefficients in train would show what single rows hold.
+
+    They are those of combinations of levels that few rows have, and those that one or two rows far
+    out decide.
+    """
+    design = design_of(context, question, formula)
+    columns, _ = design.matrices(rows_of_role(context, "train", question))
+    decided: np.ndarray = n_rows_behind(columns) < _DECIDING
+    for j, column in enumerate(columns.T):
+        counts = np.unique(column, return_counts=True)[1]
+        decided[j] |= counts.size == 2 and counts.min() < FEWEST
+    return decided
+
+
 @dataclass(frozen=True)
 class _Compared:
     """The regressions of train and of the synthetic table, coefficient by coefficient."""
@@ -224,12 +246,13 @@ class _Compared:
     design: Design
     train: Regression
     synthetic: Regression
+    rests_on_few: np.ndarray
     clip: bool
 
     @property
     def is_scored(self) -> np.ndarray:
-        """Which coefficients have an interval in train."""
-        return _is_wide(self.train)
+        """Which coefficients have an interval in train, of rows enough."""
+        return _is_wide(self.train) & ~self.rests_on_few
 
     @property
     def is_lost(self) -> np.ndarray:
@@ -271,7 +294,7 @@ class _Compared:
             if self.is_scored[i]
         }
 
-    def shares(self) -> dict[str, float]:
+    def shares(self) -> dict[str, Any]:
         """Return shares of coefficients, and their mean difference in errors."""
         scored, (signs, decisions, gaps) = self.is_scored, self._agreements()
         known = gaps[~np.isnan(gaps)]
@@ -288,8 +311,9 @@ class _Compared:
         if m == 0:
             return float("nan")
         z = float(norm.ppf((1.0 + confidence) / 2.0))
-        widths = (2.0 * z / np.sqrt(k) for k in (n, m))
-        return expected_overlap(*widths, error=float(np.sqrt(1.0 / n + 1.0 / m)), clip=self.clip)
+        width, other = (float(2.0 * z / np.sqrt(k)) for k in (n, m))
+        error = float(np.sqrt(1.0 / n + 1.0 / m))
+        return expected_overlap(width, other, error, clip=self.clip)
 
     def unscored(self) -> str:
         """Say why train determines no coefficient."""
@@ -297,6 +321,8 @@ class _Compared:
         why = f"{p} coefficients are too many for {n} complete rows of train."
         if n > p:
             why = "the target does not vary in train, or its features tell it for sure."
+        if _is_wide(self.train).any():
+            why = "they rest on too few rows."
         return f"train gives no interval of any coefficient: {why}"
 
     def warnings(self) -> tuple[MetricWarning, ...]:
@@ -306,7 +332,10 @@ class _Compared:
             parts = "; ".join(f"{name} ({why})" for name, why in self.design.left_out.items())
             said.append(ConstantColumnWarning(f"features left out for what train has: {parts}."))
         names = np.array(self.design.names, dtype=object)
-        if undetermined := ", ".join(names[~self.is_scored]):
+        if few := ", ".join(names[_is_wide(self.train) & self.rests_on_few]):
+            text = f"the coefficients of {few} rest on too few rows of train: no score."
+            said.append(DegenerateInputWarning(text))
+        if undetermined := ", ".join(names[~_is_wide(self.train)]):
             text = f"train does not determine the coefficients of {undetermined}: no score."
             said.append(DegenerateInputWarning(text))
         if lost := ", ".join(names[self.is_lost]):

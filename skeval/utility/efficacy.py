@@ -57,13 +57,13 @@ class PrecisionEfficacy(Metric):
         Which scores of train rows the threshold is chosen on: of models that learnt without the
         row (but with the synthetic ones), or those of the model itself. The model is surer of rows
         that it has learnt, so that its threshold is too high for others and misses the recall.
-    n_folds : int, default=5
+    n_folds : int, default=3
         Number of folds of the first.
     task : {"auto", "binary"}, default="auto"
         "binary" with `pos_label` sets one of several labels against all others.
     pos_label : str, bool or float, optional
         The positive label, as in :class:`TSTR`: the one that is looked for.
-    features : list of str, optional
+    features : list of str or int, optional
         The columns to predict from; None for all others.
     n_bootstrap : int, default=1000
         Number of bootstrap samples of holdout rows behind the interval; 0 for none.
@@ -115,10 +115,10 @@ class PrecisionEfficacy(Metric):
         *,
         ratio: float = 1.0,
         threshold: str = "out-of-fold",
-        n_folds: int = 5,
+        n_folds: int = 3,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_bootstrap: int = 1000,
         random_state: int = 0,
     ) -> None:
@@ -199,10 +199,10 @@ class RecallEfficacy(Metric):
         *,
         ratio: float = 1.0,
         threshold: str = "out-of-fold",
-        n_folds: int = 5,
+        n_folds: int = 3,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_bootstrap: int = 1000,
         random_state: int = 0,
     ) -> None:

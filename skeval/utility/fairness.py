@@ -52,7 +52,6 @@ _LEGAL = {
     "n_repeats": Interval(int, 1, None),
     "n_bootstrap": Interval(int, 0, None),
 }
-Rates = Mapping[str, np.ndarray]
 
 
 class FairnessGap(Metric):
@@ -89,7 +88,7 @@ default="demographic_parity"
         "binary" with `pos_label` sets one of several labels against all others.
     pos_label : str, bool or float, optional
         The positive label, as in :class:`TSTR`: the one that is wished for, or feared.
-    features : list of str, optional
+    features : list of str or int, optional
         The columns to predict from; None for all others.
     n_repeats : int, default=1
         Number of times that each model is fitted, with seeds of its own; gaps are means.
@@ -171,7 +170,7 @@ default="demographic_parity"
         n_bins: int = 4,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_repeats: int = 1,
         n_bootstrap: int = 1000,
         random_state: int = 0,
@@ -306,7 +305,7 @@ random_state
         n_bins: int = 4,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_repeats: int = 1,
         n_bootstrap: int = 1000,
         random_state: int = 0,

@@ -19,6 +19,7 @@ __all__ = ["DEFAULT", "FAMILIES", "Model", "learn"]
 DEFAULT = "xgboost"
 FAMILIES = ("linear", "tree", "forest", "neighbors", "bayes", "xgboost", "mlp")
 _LARGEST = 1e30  # beyond, single precision has no numbers
+_NARROW = 500  # columns times labels up to which Newton's method costs least
 _TO_STOP = 20  # rows of each label from which a part of them can say when to stop
 
 
@@ -158,10 +159,10 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
     encoder = _encoder(estimator, rows, problem)
     if (rows.target == rows.target[0]).all():
         return Model(problem, encoder, None, rows.target[:1], len(rows))
-    if problem.has_labels:
-        classes, target = np.unique(rows.target, return_inverse=True)
-    else:
-        classes, target = np.empty(0), (rows.target - problem.centre) / problem.scale
+    target: np.ndarray
+    classes, target = np.unique(rows.target, return_inverse=True)
+    if not problem.has_labels:
+        classes, target = classes[:0], (rows.target - problem.centre) / problem.scale
     features = (
         rows.frame(encoder.names)
         if isinstance(encoder, Named)
@@ -169,9 +170,11 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
     )
     if isinstance(features, np.ndarray) and features.shape[1] == 0:
         return _constant(problem, encoder, rows)
-    is_family = isinstance(estimator, str)
+    is_family, n_features = isinstance(estimator, str), features.shape[1]
     made = (
-        _family(estimator, problem, target, seed) if is_family else seeded(clone(estimator), seed)
+        _family(estimator, problem, n_features, target, seed)
+        if is_family
+        else seeded(clone(estimator), seed)
     )
     return Model(problem, encoder, fit(made, features, target), classes, len(rows), is_family)
 
@@ -200,7 +203,7 @@ def _takes_categories(estimator: Any) -> bool:
     return bool(estimator.get_params().get("enable_categorical"))
 
 
-def _family(name: str, problem: Problem, target: np.ndarray, seed: int) -> Any:
+def _family(name: str, problem: Problem, n_features: int, target: np.ndarray, seed: int) -> Any:
     if name == DEFAULT:
         return _boosting(problem, seed)
     labels = problem.has_labels
@@ -208,7 +211,11 @@ def _family(name: str, problem: Problem, target: np.ndarray, seed: int) -> Any:
     if name == "linear":
         from sklearn.linear_model import LogisticRegression, Ridge
 
-        return LogisticRegression(max_iter=1000) if labels else Ridge()
+        if not labels:
+            return Ridge()
+        narrow = n_features * len(problem.labels) <= _NARROW
+        solver = "newton-cholesky" if narrow else "lbfgs"
+        return LogisticRegression(solver=solver, max_iter=1000)
     if name == "tree":
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -218,7 +225,7 @@ def _family(name: str, problem: Problem, target: np.ndarray, seed: int) -> Any:
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
         forest = RandomForestClassifier if labels else RandomForestRegressor
-        return forest(n_estimators=100, max_features="sqrt", min_samples_leaf=2, random_state=seed)
+        return forest(n_estimators=100, max_features="sqrt", min_samples_leaf=5, random_state=seed)
     if name == "neighbors":
         from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 

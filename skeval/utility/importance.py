@@ -23,7 +23,7 @@ from skeval.utility._importances import (
     bootstrapped_importances,
     importances_of,
     native_importances,
-    tested_sample,
+    sampled_holdout,
 )
 from skeval.utility._results import COMMON, counts_of_rows
 from skeval.utility.families import DEFAULT, FAMILIES
@@ -73,7 +73,7 @@ class FeatureImportanceAgreement(Metric):
         As in :class:`TSTR`.
     pos_label : str, bool or float, optional
         The positive label of a binary task, as in :class:`TSTR`.
-    features : list of str, optional
+    features : list of str or int, optional
         The columns to predict from; all others that can be measured, but the primary key, if None.
     n_bootstrap : int, default=200
         Number of bootstrap samples of holdout rows behind the interval; 0 for none.
@@ -159,7 +159,7 @@ class FeatureImportanceAgreement(Metric):
         max_rows: int | None = 2_000,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_bootstrap: int = 200,
         random_state: int = 0,
     ) -> None:
@@ -268,7 +268,7 @@ class FeatureImportanceAgreement(Metric):
             "scoring": measure.scoring,
             "scores": {name: score(name) for name in _TRAININGS},
             **counts_of_rows(context, question, _TRAININGS, "holdout", measure.seed),
-            "n_tested": len(tested_sample(context, question, measure)),
+            "n_tested": len(sampled_holdout(context, question, measure)),
         }
 
 

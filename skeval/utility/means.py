@@ -138,8 +138,10 @@ class MeanCIOverlap(Metric):
         """Return the mean overlap of samples of one population, in standard deviations of it."""
         if min(n, m) < 2:
             return float("nan")
-        widths = (2.0 * z / np.sqrt(k) if self.spread == "sem" else 2.0 * z for k in (n, m))
-        return expected_overlap(*widths, error=float(np.sqrt(1.0 / n + 1.0 / m)), clip=self.clip)
+        units = np.sqrt([n, m]) if self.spread == "sem" else np.ones(2)
+        width, other = (float(2.0 * z / unit) for unit in units)
+        error = float(np.sqrt(1.0 / n + 1.0 / m))
+        return expected_overlap(width, other, error, clip=self.clip)
 
 
 def _varies(values: np.ndarray) -> bool:

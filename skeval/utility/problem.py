@@ -31,19 +31,21 @@ class Question:
         "auto": told from the target in train.
     pos_label : str, bool, float or None
         The positive label of a binary task; None: see :attr:`Problem.positive`.
-    features : tuple of str or None
-        The columns to predict from; None for all others that can be measured, but the primary key.
+    features : tuple of str, int or None
+        The columns to predict from, an int for the first so many; None for all others that can be
+        measured, but the primary key.
     """
 
     target: str
     task: str = "auto"
     pos_label: Any = None
-    features: tuple[str, ...] | None = None
+    features: tuple[str, ...] | int | None = None
 
     @classmethod
     def of(cls, metric: Any) -> Question:
         """Read the parameters of a metric."""
-        features = None if metric.features is None else tuple(metric.features)
+        chosen = metric.features
+        features = tuple(chosen) if isinstance(chosen, list | tuple) else chosen
         return cls(metric.target, metric.task, metric.pos_label, features)
 
 
@@ -164,7 +166,7 @@ def problem_of(context: Context, question: Question) -> Problem:
 
 def _features(context: Context, question: Question) -> tuple[str, ...]:
     chosen = chosen_columns(context.schema, question.features)
-    if question.features is not None and question.target in chosen:
+    if isinstance(question.features, tuple) and question.target in chosen:
         raise InvalidParameterError(
             f"features names the target {question.target}; a model must not see what it predicts."
         )

@@ -60,7 +60,7 @@ class TSTR(Metric):
     pos_label : str, bool or float, optional
         The positive label of a binary task. The default is true, the larger number, or the category
         that train has less often.
-    features : list of str, optional
+    features : list of str or int, optional
         The columns to predict from; all others that can be measured, but the primary key, if None.
     n_repeats : int, default=1
         Number of times that each model is fitted, with seeds of its own; scores are means.
@@ -121,7 +121,7 @@ class TSTR(Metric):
         *,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_repeats: int = 1,
         n_bootstrap: int = 1000,
         random_state: int = 0,
@@ -196,7 +196,7 @@ class TRTS(Metric):
         test_size: float = 0.4,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_repeats: int = 1,
         n_bootstrap: int = 1000,
         random_state: int = 0,
@@ -270,7 +270,7 @@ class TSTS(Metric):
         test_size: float = 0.4,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_repeats: int = 1,
         n_bootstrap: int = 1000,
         random_state: int = 0,
@@ -346,7 +346,7 @@ class AugmentationGain(Metric):
         ratio: float = 1.0,
         task: str = "auto",
         pos_label: Any = None,
-        features: list[str] | None = None,
+        features: list[str] | int | None = None,
         n_repeats: int = 1,
         n_bootstrap: int = 1000,
         random_state: int = 0,

@@ -106,17 +106,19 @@ def test_randomised_response_of_500_coins():
 
 
 def test_randomised_response_in_pairs():
-    """Both bits of a pair are told with e / (1 + e) each; those that are equal are no guess."""
-    q = math.e / (1 + math.e)
-    differ, right = q**2 + (1 - q) ** 2, q**2 / (q**2 + (1 - q) ** 2)
-    guesses = np.arange(150, 351)
-    beyond = 0.0
-    for r, chance in zip(guesses, binom.pmf(guesses, 400, differ), strict=True):
-        v = np.arange(r + 1)
-        refuted = v[binom.sf(v - 1, r, math.exp(2) / (1 + math.exp(2))) < 0.05]
-        assert pairs_p_value(400, int(r), int(refuted[0]), 1.0) < 0.05
-        beyond += chance * binom.sf(refuted[0] - 1, r, right)
-    assert 0.02 < beyond <= 0.05
+    """Both bits of 200 pairs are told with e / (1 + e) each; those that are equal are no guess."""
+    p = math.e / (1 + math.e)
+    differ = p**2 + (1 - p) ** 2
+    guesses, mean, violations = np.arange(90, 155), 0.0, 0.0
+    for r, chance in zip(guesses, binom.pmf(guesses, 200, differ), strict=True):
+        right = np.arange(r // 2, r + 1)
+        right = right[binom.pmf(right, r, p**2 / differ) > 1e-5]
+        bounds = np.array([pairs_epsilon(200, int(r), int(v)) for v in right])
+        chances = chance * binom.pmf(right, r, p**2 / differ)
+        mean += chances @ bounds
+        violations += chances[bounds > 1.0].sum()
+    assert mean == pytest.approx(0.7719, abs=1e-3)
+    assert violations == pytest.approx(0.0361, abs=1e-3)
 
 
 # ------------------------------------------------------------------------------------ two worlds

@@ -10,7 +10,7 @@ from scipy.stats import linregress, norm, t
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LogisticRegression
 
-from skeval.stats.regressions import least_squares, logistic
+from skeval.stats.regressions import least_squares, logistic, n_rows_behind
 
 
 def with_ones(*columns):
@@ -184,3 +184,17 @@ def test_intervals_cover(fit):
         found = fit(design, target)
         hits.append((found.low <= truth) & (truth <= found.high))
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
+
+
+def test_rows_behind_a_coefficient():
+    group = np.repeat([0.0, 1.0], [50, 4])
+    found = n_rows_behind(with_ones(group))
+    assert found[0] == pytest.approx(50)
+    by_hand = (1 / 50 + 1 / 4) ** 2 / (1 / 50**3 + 1 / 4**3)
+    assert found[1] == pytest.approx(by_hand)
+    x = np.random.default_rng(0).normal(size=200)
+    squares = (x - x.mean()) ** 2
+    assert n_rows_behind(with_ones(x))[1] == pytest.approx(squares.sum() ** 2 / (squares**2).sum())
+    x[0] = 1e7
+    assert n_rows_behind(with_ones(x))[1] == pytest.approx(1, abs=0.05)
+    assert n_rows_behind(np.empty((0, 2))).tolist() == [0, 0]

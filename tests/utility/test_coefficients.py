@@ -158,6 +158,21 @@ def test_a_thousand_levels():
     assert len(evaluated(frequent, frequent).details["columns"]) == 32
 
 
+def test_coefficients_that_would_show_single_rows():
+    train = with_levels({"p": 40, "q": 40}).assign(h=list("u" * 37 + "w" * 3 + "u" * 20 + "w" * 20))
+    with pytest.warns(DegenerateInputWarning, match=r"of g\[p\]:h\[w\] rest on too few"):
+        result = evaluated(train, train, formula="y ~ 0 + g:h")
+    assert set(result.details["coefficients"]) == {"g[p]:h[u]", "g[q]:h[u]", "g[q]:h[w]"}
+    outlier = numeric(100)
+    outlier.loc[3, "a"] = 8675309.25
+    with pytest.warns(DegenerateInputWarning, match="of a rest on too few rows of train"):
+        result = evaluated(outlier, numeric(100, 1), features=["a", "b"])
+    assert set(result.details["coefficients"]) == {"Intercept", "b"}
+    few = numeric(30).assign(a=[*[0.0] * 25, *[1.0] * 5])
+    with pytest.warns(DegenerateInputWarning, match="they rest on too few rows"):
+        assert np.isnan(evaluated(few, few, formula="y ~ 0 + a").value)
+
+
 def test_missing_values():
     train, synthetic = numeric(200), numeric(200, 1)
     holes, more = train.copy(), synthetic.copy()
@@ -289,6 +304,12 @@ def test_the_baseline_is_that_of_fresh_rows():
 def test_needs_a_target_that_can_be_measured():
     with pytest.raises(MissingInputError, match="target"):
         CoefficientOverlap("nosuch").fit(HALVES[0])
+
+
+def test_the_first_columns():
+    train, synthetic = numeric(60), numeric(60, 1)
+    by_number, by_name = (evaluated(train, synthetic, features=f) for f in (2, ["a", "b"]))
+    assert columns(by_number) == columns(by_name)
 
 
 def test_the_same_by_formula():

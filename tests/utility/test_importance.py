@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 import skeval
 from skeval.datasets import make_mixed
@@ -51,10 +51,10 @@ def test_permutation_importance_beside_scikit_learn():
 
 
 def test_of_models_known_in_full():
-    """A linear model without noise: the fall of the squared error is twice the squared slope."""
+    """Of slopes w on rows with slopes v, the squared error rises by 2 v w as a column is shuffled."""
     train, holdout, synthetic = (
-        of_numbers(200, seed).assign(y=lambda t, w=w: t[["a", "b", "c", "d"]].to_numpy() @ w)
-        for seed, w in ((0, [2, 1, 1, 0]), (1, [2, 1, 1, 0]), (2, [1, 2, 1, 0]))
+        of_numbers(4000, seed).assign(y=lambda t, w=w: t[["a", "b", "c", "d"]].to_numpy() @ w)
+        for seed, w in ((0, [2, 1, 1, 0]), (1, [2, 1, 1, 0]), (2, [1, 3, 1, 0]))
     )
     result = evaluated(
         train,
@@ -63,16 +63,19 @@ def test_of_models_known_in_full():
         statistic="l1",
         scoring="mse",
         estimator=LinearRegression(),
-        n_permutations=50,
+        n_permutations=20,
+        max_rows=None,
+        n_bootstrap=0,
         k=1,
     )
     shares = {"a": 4 / 6, "b": 1 / 6, "c": 1 / 6, "d": 0.0}
     assert result.details["importances"]["train"] == pytest.approx(shares, abs=0.03)
     assert result.details["statistics"]["topk"] == 0.0
-    # of the synthetic model on rows of the other law: mse (y' - y)^2 with x_j exchanged, 2 w w'
-    moved = result.details["moved"]
-    assert set(list(moved)[:2]) == {"a", "b"}
-    assert moved["a"] < 0 < moved["b"]
+    shares = {"a": 2 / 6, "b": 3 / 6, "c": 1 / 6, "d": 0.0}
+    assert result.details["importances"]["synthetic"] == pytest.approx(shares, abs=0.03)
+    assert set(list(result.details["moved"])[:2]) == {"a", "b"}
+    assert result.details["moved"]["a"] == pytest.approx(-1 / 3, abs=0.04)
+    assert result.value == pytest.approx(2 / 3, abs=0.04)
     assert result.value == result.details["statistics"]["l1"]
     assert result.tags.bounds == (0.0, 1.0)
 
@@ -118,7 +121,7 @@ def test_native_importances_of_coefficients():
 @pytest.mark.parametrize(
     ("estimator", "said"),
     [
-        (MLPClassifier((4,), max_iter=500), "MLPClassifier has not"),
+        (MLPClassifier((4,), max_iter=20, tol=10.0), "MLPClassifier has not"),
         ("neighbors", "KNeighborsClassifier has not"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "of a Pipeline"),
     ],
@@ -127,7 +130,7 @@ def test_estimators_without_importances_are_refused_at_fit(estimator, said):
     rows = of_numbers(60).assign(y=lambda t: t["y"] > 0)
     metric = FeatureImportanceAgreement("y", "native", estimator=estimator)
     with pytest.raises(InvalidParameterError, match=said):
-        metric.fit(rows, rows[::-1])
+        metric.fit(rows[:40], rows[40:])
 
 
 def test_pipelines_are_shuffled_by_column():
@@ -150,7 +153,6 @@ def test_published_tables(cancer):
     low, high = result.interval
     assert -1 <= low <= result.value <= high <= 1
     assert set(result.details["statistics"]) == {"spearman", "topk", "l1"}
-    assert result.details["statistics"]["l1"] < result.details["baselines"]["l1"]
 
 
 def test_a_copy_agrees_and_noise_does_not():
@@ -195,8 +197,8 @@ def test_a_model_that_goes_by_nothing():
     with pytest.warns(DegenerateInputWarning, match="goes by no column"):
         result = evaluated(train, holdout, constant, estimator="linear")
     assert result.value == 0.0
+    stump = DecisionTreeRegressor(min_samples_leaf=60)
     with pytest.warns(DegenerateInputWarning, match="goes by all columns alike"):
-        stump = DecisionTreeRegressor(min_samples_leaf=60)
         assert np.isnan(evaluated(train, holdout, train, estimator=stump).value)
     with pytest.warns(DegenerateInputWarning, match="does not vary in train"):
         assert np.isnan(evaluated(constant, holdout, train).value)
@@ -250,6 +252,6 @@ def test_few_holdout_rows_and_k():
 
 def test_contract():
     metric = FeatureImportanceAgreement(
-        "plan", statistic="l1", estimator=DecisionTreeClassifier(max_depth=3), n_bootstrap=50
+        "plan", "native", "l1", estimator="tree", features=["age", "city", "income", "visits"]
     )
     skeval.check_metric(metric)

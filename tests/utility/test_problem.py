@@ -116,6 +116,7 @@ def test_primary_keys_are_no_features():
     context = Context.of(train, schema=schema)
     assert problem_of(context, Question("y")).features == ("x",)
     assert problem_of(context, Question("y", features=("k",))).features == ("k",)
+    assert problem_of(context, Question("y", features=2)).features == ("k", "x")
 
 
 def test_infinite_targets_of_synthetic_rows_are_left_out(mixed):

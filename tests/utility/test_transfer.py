@@ -24,7 +24,10 @@ from skeval.exceptions import (
 from skeval.utility import TRTS, TSTR, TSTS, AugmentationGain, families
 
 MODELS = {
-    "linear": (make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)), "linear"),
+    "linear": (
+        make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        LogisticRegression(max_iter=1000),
+    ),
     "tree": (
         make_pipeline(DecisionTreeClassifier(max_depth=3, random_state=0)),
         DecisionTreeClassifier(max_depth=3, random_state=0),

@@ -8,7 +8,8 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.preprocessing import NOMINAL, NUMERIC
 from skeval.schema import TableSchema
-from skeval.steps import Index, encoded, gower_engine, kept_features, ranges, rows_of
+from skeval.stats.neighbors import MixedNearestNeighbors
+from skeval.steps import Index, encoded, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
 
 __all__ = ["n_targets", "near_rows", "nearest_synthetic", "places", "synthetic_rows", "targets"]
@@ -40,10 +41,13 @@ def near_rows(context: Context, columns: ColumnChoice) -> np.ndarray:
 @shared
 def synthetic_index(context: Context, columns: ColumnChoice) -> Index:
     """Return the search structure over the synthetic rows in some columns."""
-    kept, engine = kept_features(context, "gower", columns), gower_engine(context)
-    settings = {"ranges": ranges(context)[kept], "categorical": engine.categorical[kept]}
-    rows = near_rows(context, columns)
-    return Index(rows, engine.set_params(**settings).fit(rows), "gower")
+    kept, rows = kept_features(context, "gower", columns), near_rows(context, columns)
+    nominal = set(context.schema.columns(*NOMINAL))
+    engine = MixedNearestNeighbors(
+        ranges=ranges(context)[kept],
+        categorical=np.array([name in nominal for name in places(context.schema)])[kept],
+    )
+    return Index(rows, engine.fit(rows), "gower")
 
 
 def n_targets(context: Context, n_attacks: int | None) -> int:

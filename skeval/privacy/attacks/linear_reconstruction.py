@@ -110,7 +110,7 @@ class LinearReconstructionAttack(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
+    >>> from skeval.privacy import LinearReconstructionAttack
     >>> train, holdout, fresh = (make_mixed(random_state=seed) for seed in range(3))
     >>> attack = LinearReconstructionAttack(None, "member", random_state=0).fit(train, holdout)
     >>> leak = attack.evaluate(train)

@@ -126,7 +126,7 @@ class OneRunDPAudit(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
+    >>> from skeval.privacy import OneRunDPAudit
     >>> train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
     >>> audit = OneRunDPAudit(claimed_epsilon=1.0).fit(train, holdout).evaluate(train)
     >>> round(audit.value, 4), audit.details["verdict"]

@@ -114,7 +114,7 @@ class RecordReconstruction(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
+    >>> from skeval.privacy import RecordReconstruction
     >>> train, holdout, fresh = (make_mixed(random_state=seed) for seed in range(3))
     >>> attack = RecordReconstruction().fit(train, holdout)
     >>> attack.score(train) > 0.9

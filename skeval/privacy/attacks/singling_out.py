@@ -37,42 +37,44 @@ _NO_PREDICATE = (
 
 
 class SinglingOutRisk(Metric):
-    """Risk to be singled out: 0 where train rows are as holdout rows, 1 if each guess hits one.
+    """Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
 
     An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
-    60 hours a week". If one synthetic row fits, the attacker claims that one real person does. The
-    claim holds if exactly one row of train fits. Rare things are rare in any data, so that some
-    claims also hold of the holdout, whom the generator never saw; the value is what is left of the
-    success on train beyond that.
+    60 hours a week". If one synthetic row matches this predicate, the attacker says that one real
+    person does, and is right if exactly one row of train matches. Rare things are rare in any data,
+    so that some predicates also single out a row of the holdout, whom the generator never saw; the
+    value is what is left of the success on train beyond that.
 
     Parameters
     ----------
     mode : {"multivariate", "univariate"}, default="multivariate"
-        Whether a claim is about `n_cols` columns, those of a random synthetic row; or about one,
-        a value that occurs once, or the least or greatest of a number.
+        Whether a predicate is about `n_cols` columns, as a random synthetic row has them; or about
+        one: a value that occurs once, the least or the greatest of a number, a missing value.
     n_attacks : int, default=500
-        Number of claims. There are fewer where fewer synthetic rows can be singled out.
+        Number of predicates. There are fewer where fewer synthetic rows can be singled out.
     n_cols : int, default=3
-        Number of columns of a claim in mode "multivariate", at most all.
+        Number of columns of a predicate in mode "multivariate", at most all.
     max_attempts : int, default=2_000_000
-        Number of claims to try, in mode "multivariate", before there are fewer than `n_attacks`.
+        Number of predicates to try on the synthetic rows, in mode "multivariate", before there are
+        fewer than `n_attacks`.
     distinct_rows : bool, default=True
-        Whether there is one claim a synthetic row at most. Otherwise "the least age" and "aged 17"
-        count twice although they say the same.
+        Whether there is one predicate a synthetic row at most. Otherwise "the least age" and "aged
+        17" count twice although they say the same.
     size_correction : {"subsample", "fit", "none"}, default="subsample"
-        What is done where train and holdout have different sizes, since in a larger table other
-        claims hold. "subsample" takes samples of the smaller size, and counts what is expected over
-        all of them; "fit" corrects the count on the holdout by a model fitted to samples of it;
-        "none" does nothing.
+        What is done where train and holdout have different sizes, since other predicates single
+        out in a larger table. "subsample" takes samples of the smaller size, and counts what is
+        expected over all of them; "fit" corrects the count on the holdout by a model that is fitted
+        to samples of it, and leaves a risk of nothing where the model does not hold; "none" does
+        nothing.
     columns : None, int or list of str, default=None
-        The columns that claims may be about.
+        The columns that predicates may be about.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
         Value and interval from the centres of Wilson's intervals; or from plain shares, with the
         interval of Katz for a ratio of failures.
     confidence_level : float, default=0.95
         Of the intervals.
     random_state : int, default=0
-        Seed of the claims.
+        Seed of the predicates.
 
     Attributes
     ----------
@@ -81,20 +83,23 @@ class SinglingOutRisk(Metric):
 
     Notes
     -----
-    With p and c the rates at which claims hold of train and of the holdout, the residual risk is
-    ``(p - c) / (1 - c)``, clipped to [0, 1]. Its null value, and the baseline, is 0. Duplicates are
-    dropped from each table first. A missing value is a value that can be claimed.
+    With p and c the shares of the predicates that single out a row of train and of the holdout, the
+    residual risk is ``(p - c) / (1 - c)``, clipped to [0, 1]. Its null value, and the baseline, is
+    0. Duplicates are dropped from each table first. In mode "multivariate" a category is as the row
+    has it, a number at least as large if it is above the median and at most as large otherwise.
 
-    ``details`` has the rates of the attack, of random claims (`baseline`) and on the holdout
+    ``details`` has the rates of the attack, of random predicates (`baseline`) and on the holdout
     (`control`) with Wilson's intervals, the risk unclipped (`raw`) and from plain shares
-    (`unshrunk`), and `weak_attack`: whether random claims hold as often, in which case a low value
+    (`unshrunk`), and `weak_attack`: whether random predicates do as well, in which case a low value
     says nothing.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. The excess of train over the holdout is
-    held against 1,999 random choices. Claims that share rows do not hold independently of each
-    other, rows are drawn independently; where the excess varies more over these choices than that
-    of independent claims would, the interval is wider by the ratio, ``details["spread"]``.
+    held against 1,999 random choices. Predicates that share rows do not succeed independently of
+    each other, while rows are drawn independently; where the excess varies more over these choices
+    than that of independent predicates would, the interval is wider by the ratio,
+    ``details["spread"]``. Where it varies less, as in the mean over samples of a larger table, the
+    interval is wider than need be.
 
     This is what one adversary achieves: a low value does not clear a release.
 
@@ -221,15 +226,15 @@ def singling_out(
     columns: ColumnChoice = None,
     seed: int = 0,
 ) -> Attack | None:
-    """Return how often claims hold; None if there are none to make."""
+    """Return how often predicates single out; None if there are none to try."""
     tables, rng = coded_tables(context, columns), np.random.default_rng(seed)
     if mode == "univariate":
         n_cols = 1
-        claims = univariate_predicates(
+        predicates = univariate_predicates(
             tables.synthetic, tables.is_number, n_attacks, rng, distinct=distinct
         )
     else:
-        claims = multivariate_predicates(
+        predicates = multivariate_predicates(
             tables.synthetic,
             tables.is_number,
             n_attacks,
@@ -238,28 +243,30 @@ def singling_out(
             max_attempts=max_attempts,
             distinct=distinct,
         )
-    if not len(claims):
+    if not len(predicates):
         return None
     random = random_predicates(tables.synthetic, tables.is_number, n_attacks, n_cols, rng)
-    return _tried(tables.real, claims, random, size_correction, seed)
+    return _tried(tables.real, predicates, random, size_correction, seed)
 
 
 def _tried(
-    real: Distinct, claims: Predicates, random: Predicates, size_correction: str, seed: int
+    real: Distinct, predicates: Predicates, random: Predicates, size_correction: str, seed: int
 ) -> Attack:
-    """Count what holds of train and of the holdout, at equal sizes, and what guessing achieves."""
+    """Count what singles out in train and holdout, at equal sizes, and what guessing achieves."""
     sizes = [int(n) for n in real.counts.sum(axis=1)]
     smaller = min(sizes)
     kept = [smaller, smaller] if size_correction == "subsample" else sizes
     on_train, on_holdout = (
-        float(isolation_chances(*real.table(i), claims, n).sum()) for i, n in enumerate(kept)
+        float(isolation_chances(*real.table(i), predicates, n).sum()) for i, n in enumerate(kept)
     )
     guessed = float(isolation_chances(*real.table(0), random, kept[0]).sum())
     factor = 1.0
     if size_correction == "fit" and sizes[0] != sizes[1]:
-        factor = size_factor(*real.table(1), claims, sizes[0])
-    test, rate = isolation_test(real, claims, smaller, n_permutations=_N_PERMUTATIONS, seed=seed)
-    n = len(claims)
+        factor = size_factor(*real.table(1), predicates, sizes[0])
+    test, rate = isolation_test(
+        real, predicates, smaller, n_permutations=_N_PERMUTATIONS, seed=seed
+    )
+    n = len(predicates)
     return Attack(
         successes=(min(on_train, n),),
         n=n,
@@ -274,6 +281,6 @@ def _tried(
 
 
 def _spread(spread: float, rate: float, n: int) -> float:
-    """Return how many times more an excess varies than that of independent claims, at least 1."""
+    """Return how much more an excess varies than one of independent predicates; at least 1."""
     independent = math.sqrt(2.0 * n * rate * (1.0 - rate))
     return max(1.0, spread / independent) if independent > 0 else 1.0

@@ -70,10 +70,54 @@ def _inference(result: Result) -> str:
     )
 
 
+def _audit(result: Result) -> str:
+    details = result.details
+    what = "pairs of a train and a holdout row" if details["design"] == "pairs" else "rows"
+    said = (
+        f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} rightly, "
+        f"so that epsilon is at least {number(result.value)}; with so many guesses no attack could "
+        f"show more than {number(as_float(details['ceiling']))}."
+    )
+    if details.get("verdict") == "violation":
+        said += f" This refutes the claimed {number(as_float(details['claimed_epsilon']))}."
+    return said
+
+
+def _linear(result: Result) -> str:
+    accuracy = {who: percent(as_float(v)) for who, v in result.details["accuracy"].items()}
+    majority = percent(as_float(result.details["majority"]["train"]))
+    return (
+        f"Solving counts of synthetic rows finds the secret of {accuracy['train']} of train people "
+        f"and of {accuracy['holdout']} of others; guessing the most common one finds {majority}."
+    )
+
+
+def _records(result: Result) -> str:
+    shares = {
+        who: percent(as_float(rate["n_success"]) / as_float(rate["n"]))
+        for who, rate in result.details["rates"].items()
+    }
+    said = (
+        f"{shares['train']} of train records are completed rightly from a part of their columns, "
+        f"{shares['holdout']} of holdout records."
+    )
+    worst = result.details.get("worst_stratum") or {}
+    if as_float(worst.get("p_value", 1.0)) < 0.025:
+        rates = [percent(as_float(worst[who])) for who in ("train", "holdout")]
+        said += (
+            f" Most exposed is group {worst['stratum']} of {len(result.details['strata'])} by "
+            f"remoteness: {rates[0]} against {rates[1]}."
+        )
+    return said
+
+
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "AttributeInferenceRisk": _inference,
     "DisclosureProtection": _protection,
     "DisclosureProtectionEstimate": _protection,
+    "LinearReconstructionAttack": _linear,
     "MembershipDisclosureF1": _membership_f1,
     "MembershipInference": _membership,
+    "OneRunDPAudit": _audit,
+    "RecordReconstruction": _records,
 }

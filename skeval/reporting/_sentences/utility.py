@@ -86,9 +86,10 @@ def _efficacy(free: str, fixed: str) -> Callable[[Result], str]:
 
 def _ranks(result: Result) -> str:
     details = result.details
+    share = percent(as_float(details["sra"]))
     said = (
-        f"Synthetic rows order {percent(as_float(details['sra']))} of {details['n_pairs']} pairs of "
-        "models as real rows do, by chance 50%"
+        f"Synthetic rows order {share} of {details['n_pairs']} pairs of models as real rows do, by "
+        "chance 50%"
     )
     if details.get("n_decided") is None:
         return f"{said}."
@@ -99,8 +100,8 @@ def _regret(result: Result) -> str:
     details = result.details
     if details["chosen"] == details["best"]:
         return (
-            f"Choosing by synthetic scores takes {details['chosen']}, which is best on real rows; a "
-            f"random choice loses {number(as_float(details['random_choice']))} on average."
+            f"Choosing by synthetic scores takes {details['chosen']}, which is best on real rows; "
+            f"a random choice loses {number(as_float(details['random_choice']))} on average."
         )
     scores = [number(as_float(details[f"real_score_of_{name}"])) for name in ("chosen", "best")]
     return (
@@ -110,8 +111,68 @@ def _regret(result: Result) -> str:
     )
 
 
+def _fairness(result: Result) -> str:
+    details = result.details
+    real = number(as_float(details["gap_trtr"]["value"]))
+    change = _between(details["difference"])
+    return (
+        "Between the groups, rates of the model of synthetic rows are up to "
+        f"{number(result.value)} apart; those of the model of real rows {real}, a difference of "
+        f"{number(as_float(details['difference']['value']))}{change}."
+    )
+
+
+def _odds(result: Result) -> str:
+    odds = {n: number(as_float(v)) for n, v in result.details["equalized_odds"].items()}
+    return (
+        "Learning from synthetic rows instead of real ones moves equalized odds from "
+        f"{odds['trtr']} to {odds['tstr']}; 1 is equal treatment."
+    )
+
+
+def _calibration(result: Result) -> str:
+    errors = {
+        name: percent(as_float(result.details["ece"][name]["value"])) for name in ("tstr", "trtr")
+    }
+    chance = percent(as_float(result.details["expected_if_calibrated"]["tstr"]))
+    return (
+        f"Probabilities are off by {errors['tstr']} on average after synthetic rows, by "
+        f"{errors['trtr']} after real ones; chance alone would give {chance}."
+    )
+
+
+def _coefficients(result: Result) -> str:
+    signs = percent(as_float(result.details["sign_agreement"]))
+    return (
+        f"Intervals of the coefficients of a {result.details['model']} regression overlap by "
+        f"{percent(result.value)}, in the mean; {signs} keep their sign."
+    )
+
+
+def _means(result: Result) -> str:
+    return (
+        f"Intervals of the means of {result.details['n_used']} columns overlap by "
+        f"{percent(result.value)}, in the mean."
+    )
+
+
+def _importance(result: Result) -> str:
+    moved = next(iter(result.details["moved"]))
+    shared = percent(as_float(result.details["statistics"]["l1"]))
+    return (
+        f"The importances of columns for models of real and of synthetic rows coincide by {shared};"
+        f" that of {moved} changes most."
+    )
+
+
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "AugmentationGain": _gain,
+    "CalibrationPreservation": _calibration,
+    "CoefficientOverlap": _coefficients,
+    "EqualizedOddsImprovement": _odds,
+    "FairnessGap": _fairness,
+    "FeatureImportanceAgreement": _importance,
+    "MeanCIOverlap": _means,
     "ModelRankAgreement": _ranks,
     "PrecisionEfficacy": _efficacy("precision", "recall"),
     "RecallEfficacy": _efficacy("recall", "precision"),

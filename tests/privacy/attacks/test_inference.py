@@ -14,6 +14,9 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.attacks._inferring import Guessing, inference
 from skeval.privacy.attacks.inference import InferenceRisk, InferenceRiskAll
 
+# tables of few columns have rows in common by nature
+pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
 
@@ -107,11 +110,10 @@ def test_order_of_synthetic_rows_does_not_matter():
         pd.DataFrame(rng.integers(2, size=(150, 3)).astype(str), columns=list("abs"))
         for _ in range(3)
     ]
-    with pytest.warns(UserWarning, match="holdout rows also stand in train"):
-        values = [
-            evaluate((*tables[:2], tables[2].sample(frac=1, random_state=seed)), "s").details["raw"]
-            for seed in range(3)
-        ]
+    values = [
+        evaluate((*tables[:2], tables[2].sample(frac=1, random_state=seed)), "s").details["raw"]
+        for seed in range(3)
+    ]
     assert values[0] == values[1] == values[2]
 
 
@@ -246,9 +248,8 @@ def test_a_constant_column_is_left_out():
     assert found.details["left_out"] == ["same"]
     assert found.value > 0.9
     only = [table[["same"]].assign(other="y") for table in tables]
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(DegenerateInputWarning, match="every attack on holdout rows succeeds"):
         nothing = InferenceRiskAll().fit(*only[:2]).evaluate(only[2])
-    assert any("every attack on holdout rows succeeds" in str(w.message) for w in told)
     assert np.isnan(nothing.value)
 
 
@@ -259,7 +260,6 @@ def test_names_of_any_kind():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
 @pytest.mark.parametrize("secret", ["plan", "visits", "income"])
 @pytest.mark.parametrize("sizes", [(200, 200), (350, 100)])
 def test_interval_covers_the_null(secret, sizes):
@@ -273,5 +273,5 @@ def test_interval_covers_the_null(secret, sizes):
         attack = inference(context, secret, list(real.columns), guessing)
         covered.append(attack.risk("anonymeter", 0.95).interval[0] == 0.0)
         alarms.append(attack.p_value < 0.05)
-    assert 0.93 <= np.mean(covered)
+    assert np.mean(covered) >= 0.93
     assert np.mean(alarms) <= 0.09

@@ -67,7 +67,7 @@ def test_several_levels(scaling):
 
 
 def test_levels_of_a_secret():
-    train = pd.DataFrame({"c": list("aaabbc") + [None], "n": [0, 0, 0, 1, 1, 5, np.nan]})
+    train = pd.DataFrame({"c": [*"aaabbc", None], "n": [0, 0, 0, 1, 1, 5, np.nan]})
     synthetic = pd.DataFrame({"c": list("cbaz"), "n": [0.0, 1.0, 9.0, np.nan]})
     context = Context.of(train, train).with_synthetic(synthetic)
     found = secrets(context, "c")

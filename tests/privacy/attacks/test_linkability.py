@@ -16,6 +16,9 @@ from skeval.privacy.attacks.linkability import LinkabilityRisk
 from skeval.stats.risks import random_link_rate
 from skeval.steps import gower_engine
 
+# tables of few columns have rows in common by nature
+pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
 
@@ -72,7 +75,6 @@ PARTS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
 @pytest.mark.parametrize("k", [1, 2, 5, 60])
 @pytest.mark.parametrize("parts", PARTS)
 def test_ties_as_by_brute_force(parts, k):
@@ -180,7 +182,6 @@ def test_names_dates_and_missing_values():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
 @pytest.mark.parametrize("sizes", [(200, 200), (400, 100), (100, 400)])
 def test_interval_covers_the_null(sizes):
     """One split: nearly as often as promised. The mean of five is surer than its interval says."""

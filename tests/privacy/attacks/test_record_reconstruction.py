@@ -122,7 +122,7 @@ def test_what_is_right():
     assert relative[:, 0].tolist() == [True, True, False, True, True]
     assert relative[:, 1].all()
     assert relative[:, 2].all()
-    wide = agreement(context, hidden, guesses + [5.1, day, 1.0], truth, 0.05, "range")
+    wide = agreement(context, hidden, guesses + np.array([5.1, day, 1.0]), truth, 0.05, "range")
     assert wide[:, 0].tolist() == [False, False, False, True, True]
     assert wide[:, 1].tolist() == [False, False, True, False, True]
     assert wide[:, 2].tolist() == [False, False, True, False, False]

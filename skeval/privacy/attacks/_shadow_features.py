@@ -1,0 +1,289 @@
+"""Which vector an attacker makes of a synthetic table, and the rows that a game is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.preprocessing import NOMINAL, NUMERIC
+from skeval.privacy.attacks._densities import plain_rows
+from skeval.privacy.attacks._shadow_canaries import canaries, stacked
+from skeval.privacy.attacks._shadow_game import ALL, Arena
+from skeval.privacy.attacks.membership_rows import drawing_order
+from skeval.stats.shadow_features import (
+    Domain,
+    Queries,
+    closest_features,
+    corr_features,
+    hist_features,
+    naive_features,
+    row_distances,
+)
+from skeval.steps import as_matrix, preprocessor
+from skeval.tables import as_frame, check_columns
+
+__all__ = ["FEATURES", "Extractor", "Reader", "arena_of", "extractor_of", "feature_names"]
+
+FEATURES = ("naive", "hist", "corr", "query", "closest")
+_OF_TABLES = {"naive": naive_features, "hist": hist_features, "corr": corr_features}
+_N_QUERIES = 1000
+_N_NEAREST = 5
+
+
+def feature_names(features: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds of features, each once; "ensemble" stands for all."""
+    names = (features,) if isinstance(features, str) else tuple(features)
+    chosen = FEATURES if "ensemble" in names else names
+    return tuple(name for name in FEATURES if name in chosen)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """From a table as a generator gave it to numbers and codes, without any row of real data.
+
+    Attributes
+    ----------
+    transformer : TablePreprocessor
+        Of space "gower".
+    order : ndarray of int
+        Puts the columns in the order of their names.
+    n_levels : ndarray of shape (n_columns,)
+        Number of real levels; all others are one. Infinite for numbers.
+    """
+
+    transformer: Any
+    order: np.ndarray
+    n_levels: np.ndarray
+
+    @classmethod
+    def of(cls, context: Context) -> Reader:
+        """Return the reader of a context's tables."""
+        schema = context.schema
+        names = [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
+        order = np.argsort(names, kind="stable")
+        levels = [float(len(context.levels.get(name, ()))) or np.inf for name in sorted(names)]
+        for j, name in enumerate(sorted(names)):
+            if name in context.levels:
+                levels[j] = float(len(context.levels[name]))
+        return cls(preprocessor(context, "gower"), order, np.array(levels))
+
+    def rows(self, table: pd.DataFrame) -> np.ndarray:
+        """Return the matrix of a table."""
+        matrix = as_matrix(self.transformer.transform(table), "gower")[:, self.order]
+        return np.minimum(matrix, np.where(np.isinf(self.n_levels), np.inf, self.n_levels)) + 0.0
+
+
+@dataclass(frozen=True)
+class Extractor:
+    """The features of a table, for one target or for each.
+
+    Attributes
+    ----------
+    reader : Reader
+        Of synthetic tables.
+    domain : Domain
+        Of the whole pool of real rows.
+    names : tuple of str
+        Kinds of features, among `FEATURES`.
+    queries : Queries
+        What is counted around a target.
+    targets : ndarray of shape (n_targets, n_values, n_columns)
+        The targets' rows.
+    radii : ndarray of shape (n_targets, n_radii)
+        How far each is from its nearest and its fifth nearest other real row.
+    """
+
+    reader: Reader
+    domain: Domain
+    names: tuple[str, ...]
+    queries: Queries
+    targets: np.ndarray
+    radii: np.ndarray
+
+    def __call__(self, table: pd.DataFrame, target: int) -> list[np.ndarray]:
+        """Return one vector for the target; for `ALL`, one for each target."""
+        rows = self.reader.rows(table)
+        common = [_OF_TABLES[name](rows, self.domain) for name in self.names if name in _OF_TABLES]
+        wanted = range(len(self.targets)) if target == ALL else [target]
+        return [np.concatenate([*common, *self._around(rows, i)]) for i in wanted]
+
+    def _around(self, rows: np.ndarray, target: int) -> list[np.ndarray]:
+        found = []
+        for row in self.targets[target]:
+            if "query" in self.names:
+                found.append(self.queries.features(rows, row, self.domain))
+            if "closest" in self.names:
+                radii = self.radii[target].tolist()
+                found.append(closest_features(rows, row, radii, self.domain, _N_NEAREST))
+        return found
+
+
+def extractor_of(
+    context: Context, arena: Arena, features: Sequence[str], seed: int, secret: str | None = None
+) -> Extractor:
+    """Return the features of the targets of an arena.
+
+    Parameters
+    ----------
+    context : Context
+        Of the real tables.
+    arena : Arena
+        With the targets.
+    features : sequence of str
+        Kinds.
+    seed : int
+        Of the queries.
+    secret : str, optional
+        A column that each query is about.
+    """
+    reader = Reader.of(context)
+    names = sorted([*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)])
+    nominal = [name in context.levels for name in names]
+    pool = reader.rows(arena.table.iloc[: context.n_rows("train") + context.n_rows("holdout")])
+    domain = Domain.of(pool, nominal)
+    targets = np.stack([reader.rows(arena.table.iloc[row]) for row in arena.targets])
+    n_queries = max(1, _N_QUERIES // arena.n_values)
+    always = None if secret is None else names.index(secret)
+    queries = Queries.draw(nominal, n_queries, seed, always=always)
+    radii = np.stack([_radii(pool, row, domain) for row in targets])
+    return Extractor(reader, domain, tuple(features), queries, targets, radii)
+
+
+def _radii(pool: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
+    """Return how far a target is from the nearest and from the fifth nearest row of the pool."""
+    distances = np.sort(np.min([row_distances(pool, row, domain) for row in rows], axis=0))
+    others = distances[distances > 0] if (distances > 0).any() else distances
+    return others[[0, min(_N_NEAREST, others.size) - 1]]
+
+
+# ------------------------------------------------------------------------------------- the arena
+
+
+@shared
+def given_rows(context: Context) -> pd.DataFrame:
+    """Return the rows of train, then those of the holdout, as they were given."""
+    names = list(context.schema.kinds)
+    return stacked([context.given(role)[names] for role in ("train", "holdout")])
+
+
+def arena_of(
+    context: Context,
+    targets: Any,
+    n_targets: int,
+    seed: int,
+    secret: str | None = None,
+    n_values: int = 1,
+) -> Arena:
+    """Return the rows of a game.
+
+    Parameters
+    ----------
+    context : Context
+        Of the real tables.
+    targets : str, sequence of int or table
+        As metrics take them.
+    n_targets : int
+        How many, if a method selects them.
+    seed : int
+        Of the selection and of the order of the rows.
+    secret : str, optional
+        A column of which each target has several values in turn.
+    n_values : int, default=1
+        How many at most: of labels the most frequent, of numbers quantiles.
+
+    Raises
+    ------
+    InvalidParameterError, SchemaMismatchError
+        If positions are no rows of train, or a table of targets lacks columns.
+    """
+    positions, own = _chosen(context, targets, n_targets, seed)
+    table = given_rows(context)
+    n_real = len(table)
+    if own is not None:
+        table = stacked([table, own])
+        chosen = np.arange(n_real, len(table))
+    else:
+        chosen = positions
+    every = chosen[:, None]
+    if secret is not None:
+        table, every = with_secrets(context, table, chosen, secret, n_values)
+    orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
+    train, holdout = orders[0], context.n_rows("train") + orders[1]
+    equal = _equal_rows(Reader.of(context), table, np.append(chosen, every.ravel()))
+    return Arena(table, train, train[~equal[train]], holdout[~equal[holdout]], every, positions)
+
+
+def _chosen(
+    context: Context, targets: Any, n_targets: int, seed: int
+) -> tuple[np.ndarray, pd.DataFrame | None]:
+    """Return positions in train; or none, and rows that are in no table."""
+    from skeval.privacy.targets import target_positions  # it asks for canaries of this package
+
+    none = np.empty(0, dtype=np.int64)
+    if isinstance(targets, str):
+        if targets == "canary":
+            return none, canaries(context, n_targets)
+        return target_positions(context, targets, n_targets, seed=seed), None
+    if not hasattr(targets, "columns"):
+        positions = np.asarray(targets, dtype=np.int64)
+        if positions.max() >= context.n_rows("train"):
+            raise InvalidParameterError(
+                f"targets must be positions of train rows, below {context.n_rows('train')}, got "
+                f"{int(positions.max())}."
+            )
+        return positions, None
+    names, own = list(context.schema.kinds), as_frame(targets, "targets")
+    check_columns(own, names, "targets", exact=False)
+    return none, own[names]
+
+
+def _equal_rows(reader: Reader, table: pd.DataFrame, targets: np.ndarray) -> np.ndarray:
+    """Return which rows equal one of some rows in all columns that are measured."""
+    rows = np.nan_to_num(reader.rows(table), nan=np.inf)
+    _, classes = np.unique(rows, axis=0, return_inverse=True)
+    classes = classes.ravel()
+    equal: np.ndarray = np.isin(classes, classes[targets])
+    return equal
+
+
+def with_secrets(
+    context: Context, table: pd.DataFrame, chosen: np.ndarray, secret: str, n_values: int
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Append rows that are the targets with each of several values of a secret column.
+
+    Returns
+    -------
+    table : DataFrame
+        With the rows appended.
+    places : ndarray of shape (n_targets, n_values), int
+        Where they are. There are fewer values than asked for if the column has fewer.
+    """
+    sources = secret_sources(context, secret, n_values)
+    rows = table.iloc[np.repeat(chosen, sources.size)].reset_index(drop=True)
+    cells = table[secret].iloc[np.tile(sources, chosen.size)].reset_index(drop=True)
+    places = len(table) + np.arange(len(rows)).reshape(chosen.size, sources.size)
+    return stacked([table, rows.assign(**{secret: cells})]), places
+
+
+def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:
+    """Return rows of train and holdout that have the values of a secret column to choose among."""
+    j = sorted([*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]).index(secret)
+    values = np.concatenate(
+        [plain_rows(context, role, "gower", None)[:, j] for role in ("train", "holdout")]
+    )
+    levels, first, counts = np.unique(values, return_index=True, return_counts=True)
+    known = ~np.isnan(levels)
+    levels, first, counts = levels[known], first[known], counts[known]
+    if secret in context.levels:
+        kept = np.sort(np.argsort(-counts, kind="stable")[:n_values])
+        return first[kept]
+    reached = np.cumsum(counts) / max(1, counts.sum())
+    quantiles = (np.arange(n_values) + 0.5) / n_values
+    places = np.minimum(np.searchsorted(reached, quantiles - 1e-12), max(0, levels.size - 1))
+    return first[np.unique(places)] if levels.size else first

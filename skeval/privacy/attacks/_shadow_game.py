@@ -1,0 +1,367 @@
+"""The game: tables made by a generator that saw one row, and tables made by one that did not.
+
+All fits are planned first, with the rows and the seed of each, so that their number is known before
+anything runs and the same bits come out however many run at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from skeval.exceptions import InvalidParameterError
+from skeval.generators.adapter import GeneratorAdapter
+
+__all__ = [
+    "ALL",
+    "Arena",
+    "Execution",
+    "Fit",
+    "Rules",
+    "WORLDS",
+    "check_cost",
+    "plan",
+    "play",
+]
+
+ALL = -1  # a fit that says something of every target
+WORLDS = (("shadow", True), ("shadow", False), ("test", True), ("test", False))
+_SEEDS = ("random_state", "seed")
+_SEED_LIMIT = 2**31
+
+Progress = Callable[[int, int], object]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How tables are drawn.
+
+    Attributes
+    ----------
+    game : {"average", "model_seeded"}
+        Whether each test table has other rows beside the target, or those of train in all.
+    knowledge : {"auxiliary", "exact"}
+        Whether the attacker learns from rows of the holdout, or from train without the target.
+    adjacency : {"add", "replace"}
+        Whether the target comes on top of the other rows, or in the place of one.
+    n_shadow, n_test : int
+        Fits with a target, and as many without: to learn from, and to be tested on.
+    n_rows : int or None
+        Rows of a table that is drawn; half of the smaller pool if None.
+    seed : int
+        Of everything.
+    """
+
+    game: str
+    knowledge: str
+    adjacency: str
+    n_shadow: int
+    n_test: int
+    n_rows: int | None
+    seed: int
+
+    @property
+    def fault(self) -> str:
+        """What contradicts itself; empty if nothing does."""
+        if self.knowledge == "exact" and self.game != "model_seeded":
+            return (
+                "knowledge='exact' goes with game='model_seeded': of rows that are drawn anew each "
+                "time nobody knows which they are"
+            )
+        return ""
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The rows that tables are drawn from, by position in one table of them all.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Rows of train, of the holdout, then those that are in neither.
+    train : ndarray of int
+        All rows of train, in an order that does not depend on how the table is ordered.
+    test_pool, shadow_pool : ndarray of int
+        Rows of train, of the holdout, that no target is equal to.
+    targets : ndarray of shape (n_targets, n_values)
+        Each target, or each with one of several values of a secret column.
+    originals : ndarray of shape (n_targets,) or empty
+        Which rows of train the targets are; empty if they are of no table.
+    """
+
+    table: pd.DataFrame
+    train: np.ndarray
+    test_pool: np.ndarray
+    shadow_pool: np.ndarray
+    targets: np.ndarray
+    originals: np.ndarray
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.targets)
+
+    @property
+    def n_values(self) -> int:
+        """Number of values of the secret; 1 if there is no secret."""
+        return int(self.targets.shape[1])
+
+    @property
+    def are_of_train(self) -> bool:
+        """Whether the targets are rows of train."""
+        return self.originals.size > 0
+
+    def n_drawn(self, rules: Rules) -> int:
+        """Return the number of rows of a table that is drawn."""
+        half = min(self.test_pool.size, self.shadow_pool.size) // 2
+        return half if rules.n_rows is None else rules.n_rows
+
+    def known(self, target: int) -> np.ndarray:
+        """Return train, without the target if it is there."""
+        if target == ALL or not self.are_of_train:
+            return self.train
+        return self.train[self.train != self.originals[target]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One fit of the generator.
+
+    Attributes
+    ----------
+    phase : {"shadow", "test"}
+        Whether the attack learns from it or is tested on it.
+    inside : bool
+        Whether the target is in.
+    target : int
+        Which; `ALL` where the fit serves all of them.
+    value : int
+        Which value of the secret column the target has.
+    rows : ndarray of int
+        The rows of the arena that it learns from, in random order.
+    seed : int
+        Of the generator.
+    """
+
+    phase: str
+    inside: bool
+    target: int
+    value: int
+    rows: np.ndarray
+    seed: int
+
+
+class _World:
+    """Tables of one kind; no other kind's number of fits changes what is drawn for it."""
+
+    def __init__(self, rules: Rules, arena: Arena, phase: str, inside: bool, target: int) -> None:
+        self.rules, self.arena = rules, arena
+        self.phase, self.inside, self.target = phase, inside, target
+        name = f"{phase} {inside} {target}"
+        self.rng = np.random.default_rng([rules.seed, zlib.crc32(name.encode())])
+
+    def fits(self) -> list[Fit]:
+        """Return the fits of this world."""
+        n_fits = self.rules.n_shadow if self.phase == "shadow" else self.rules.n_test
+        values = np.arange(n_fits) % self.arena.n_values  # as many of each to learn from
+        if self.phase == "test":
+            values = self.rng.integers(self.arena.n_values, size=n_fits)
+        return [self._fit(int(value)) for value in values]
+
+    def _fit(self, value: int) -> Fit:
+        rows = self._fixed() if _is_fixed(self.rules, self.phase) else self._drawn()
+        if self.inside and self.target != ALL:
+            rows = np.append(rows, self.arena.targets[self.target, value])
+        seed = int(self.rng.integers(_SEED_LIMIT))
+        return Fit(self.phase, self.inside, self.target, value, self.rng.permutation(rows), seed)
+
+    def _drawn(self) -> np.ndarray:
+        """Return rows of the pool of the phase; one fewer where a target replaces one."""
+        pool = self.arena.test_pool if self.phase == "test" else self.arena.shadow_pool
+        drawn = self.rng.choice(pool, self.arena.n_drawn(self.rules), replace=False)
+        return drawn[1:] if self._replaces and self.inside else drawn
+
+    def _fixed(self) -> np.ndarray:
+        """Return train; without the target, or with another row in its place."""
+        rows = self.arena.known(self.target)
+        if not self._replaces:
+            return rows
+        if self.arena.are_of_train:  # the world without the target has another row
+            other = self.rng.choice(self.arena.shadow_pool, 1)
+            return rows if self.inside else np.append(rows, other)
+        gone = self.rng.integers(rows.size)
+        return np.delete(rows, gone) if self.inside else rows
+
+    @property
+    def _replaces(self) -> bool:
+        return self.rules.adjacency == "replace"
+
+
+def _is_fixed(rules: Rules, phase: str) -> bool:
+    return rules.game == "model_seeded" and (phase == "test" or rules.knowledge == "exact")
+
+
+def plan(rules: Rules, arena: Arena, worlds: Sequence[tuple[str, bool]] = WORLDS) -> list[Fit]:
+    """Return all fits of a game.
+
+    Parameters
+    ----------
+    rules : Rules
+        How tables are drawn.
+    arena : Arena
+        What from. Where targets have one of several values of a secret, there are as many of each
+        to learn from, and random ones to be tested on.
+    worlds : sequence of (str, bool)
+        Phases, and whether the target is in.
+
+    Returns
+    -------
+    list of Fit
+        Those that do not depend on which target is asked about serve all.
+    """
+    fits: list[Fit] = []
+    for phase, inside in worlds:
+        # train is the world with each of its rows; else it is the one without any of the targets
+        of_train = _is_fixed(rules, phase) and arena.are_of_train
+        serves_all = inside and arena.n_values == 1 if of_train else not inside
+        for target in [ALL] if serves_all else range(arena.n_targets):
+            fits += _World(rules, arena, phase, inside, target).fits()
+    return fits
+
+
+# ---------------------------------------------------------------------------------- running it
+
+
+class Measure(Protocol[T]):
+    """What is kept of a table that a fit gave."""
+
+    def __call__(self, table: pd.DataFrame, target: int) -> T: ...
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How fits are run, which no result depends on: it is the same whatever its hash is taken of.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        Processes.
+    progress : callable or None
+        Called with the number of fits that are done, and of all.
+    """
+
+    n_jobs: int | None = None
+    progress: Progress | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}  # shared steps go by this
+
+
+def play(
+    generator: Any,
+    table: pd.DataFrame,
+    fits: list[Fit],
+    measure: Measure[T],
+    *,
+    n_synthetic: int,
+    n_copies: int = 1,
+    execution: Execution | None = None,
+) -> Iterator[list[T]]:
+    """Run fits, and give what is measured of their tables, in the order of the fits.
+
+    Parameters
+    ----------
+    generator : object
+        What :class:`~skeval.generators.GeneratorAdapter` takes; it is cloned for each fit.
+    table : DataFrame
+        That the fits take rows of.
+    fits : list of Fit
+        As :func:`plan` gives them.
+    measure : callable
+        Of a synthetic table and the target of the fit.
+    n_synthetic : int
+        Rows of a synthetic table.
+    n_copies : int, default=1
+        Tables that are sampled of each fit to learn from; of one to be tested on it is one.
+    execution : Execution, optional
+        Processes and progress.
+
+    Yields
+    ------
+    list
+        What was measured of each table of a fit.
+    """
+    execution = execution or Execution()
+    calls = (
+        delayed(_played)(
+            reseeded(generator, fit.seed),
+            table.iloc[fit.rows].reset_index(drop=True),
+            fit,
+            measure,
+            n_synthetic,
+            n_copies if fit.phase == "shadow" else 1,
+        )
+        for fit in fits
+    )
+    found = Parallel(n_jobs=execution.n_jobs, return_as="generator")(calls)
+    for i, measured in enumerate(found):
+        if execution.progress is not None:
+            execution.progress(i + 1, len(fits))
+        yield measured
+
+
+def _played(
+    adapter: GeneratorAdapter,
+    rows: pd.DataFrame,
+    fit: Fit,
+    measure: Measure[T],
+    n_synthetic: int,
+    n_copies: int,
+) -> list[T]:
+    # sums of floats, and hence rows, would depend on the number of threads
+    with threadpool_limits(1):
+        fitted = adapter.fit(rows)
+        seeds = np.random.SeedSequence(fit.seed).generate_state(n_copies)
+        return [
+            measure(fitted.sample(n_synthetic, random_state=int(seed)), fit.target)
+            for seed in seeds
+        ]
+
+
+def reseeded(generator: Any, seed: int) -> GeneratorAdapter:
+    """Return an unfitted copy of a generator with this seed, in the place of any it has."""
+    if isinstance(generator, GeneratorAdapter):
+        adapter = clone(generator)
+    else:
+        adapter = clone(GeneratorAdapter(generator))
+    if isinstance(adapter.generator, type):
+        taken = inspect.signature(adapter.generator).parameters
+        own = {name: seed for name in _SEEDS if name in taken}
+        adapter.set_params(parameters={**(adapter.parameters or {}), **own} or None)
+    seeds = {name: seed for name in adapter.get_params() if name.rsplit("__", 1)[-1] in _SEEDS}
+    return adapter.set_params(**seeds)
+
+
+def check_cost(owner: str, n_fits: int, max_fits: int, cure: str) -> None:
+    """Refuse to run more fits than are allowed.
+
+    Raises
+    ------
+    InvalidParameterError
+        In one sentence with the number.
+    """
+    if n_fits > max_fits:
+        raise InvalidParameterError(
+            f"{owner} would fit the generator {n_fits} times, more than max_fits={max_fits}; lower "
+            f"{cure}, or raise max_fits."
+        )
