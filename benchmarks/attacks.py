@@ -32,10 +32,13 @@ from rich.table import Table
 from skeval import Context, MetricSuite
 from skeval.datasets import make_census
 from skeval.generators import GaussianCopula
-from skeval.privacy.attacks.anonymeter import AnonymeterRisk
-from skeval.privacy.attacks.inference import InferenceRisk, InferenceRiskAll
-from skeval.privacy.attacks.linkability import LinkabilityRisk
-from skeval.privacy.attacks.singling_out import SinglingOutRisk
+from skeval.privacy import (
+    AnonymeterRisk,
+    InferenceRisk,
+    InferenceRiskAll,
+    LinkabilityRisk,
+    SinglingOutRisk,
+)
 
 VERSIONS = ["anonymeter==1.1.0", "numpy<1.27"]
 REPEATS = 3

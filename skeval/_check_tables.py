@@ -35,9 +35,12 @@ _ARGUMENTS: dict[str, Any] = {
 
 # and settings under which some hundred evaluations of those that fit many models take seconds
 _LIGHT: dict[str, dict[str, Any]] = {
+    "EqualizedOddsImprovement": {"estimators": "linear"},
+    "FairnessGap": {"estimators": "linear"},
+    "FeatureImportanceAgreement": {"estimator": "linear"},
     "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
-    "PrecisionEfficacy": {"n_folds": 2},
-    "RecallEfficacy": {"n_folds": 2},
+    "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
+    "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
 }
 

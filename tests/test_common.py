@@ -16,7 +16,9 @@ PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 def exported() -> list[Metric]:
     modules = [importlib.import_module(f"skeval.{name}") for name in PACKAGES]
     kinds = [getattr(module, name) for module in modules for name in module.__all__]
-    return [example_of(kind) for kind in kinds if isinstance(kind, type) and issubclass(kind, Metric)]
+    return [
+        example_of(kind) for kind in kinds if isinstance(kind, type) and issubclass(kind, Metric)
+    ]
 
 
 @parametrize_with_metric_checks(exported())

@@ -1,16 +1,20 @@
 """Does the synthetic table leak anybody: screens, attacks, audits; none clears a release."""
 
 from skeval.privacy.adversarial import NearestNeighborAdversarialAccuracy, NNAAPrivacyLoss
+from skeval.privacy.attacks.anonymeter import AnonymeterRisk
 from skeval.privacy.attacks.attribute_inference import AttributeInferenceRisk
 from skeval.privacy.attacks.disclosure_protection import (
     DisclosureProtection,
     DisclosureProtectionEstimate,
 )
+from skeval.privacy.attacks.inference import InferenceRisk, InferenceRiskAll
 from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
+from skeval.privacy.attacks.linkability import LinkabilityRisk
 from skeval.privacy.attacks.membership import MembershipInference
 from skeval.privacy.attacks.membership_f1 import MembershipDisclosureF1
 from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
 from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
+from skeval.privacy.attacks.singling_out import SinglingOutRisk
 from skeval.privacy.authenticity import Authenticity
 from skeval.privacy.boxes import HittingRate, NewRowShare
 from skeval.privacy.dcr import DCROverfittingProtection
@@ -31,6 +35,7 @@ from skeval.privacy.proximity import PrivacyScore
 
 __all__ = [
     "NNDR",
+    "AnonymeterRisk",
     "AttributeInferenceRisk",
     "Authenticity",
     "DCRBaselineProtection",
@@ -45,10 +50,13 @@ __all__ = [
     "HittingRate",
     "HoldoutDistanceRatio",
     "IdenticalMatchShare",
+    "InferenceRisk",
+    "InferenceRiskAll",
     "KAnonymity",
     "KMap",
     "LDiversity",
     "LinearReconstructionAttack",
+    "LinkabilityRisk",
     "MembershipDisclosureF1",
     "MembershipInference",
     "MinimumDistanceAccumulation",
@@ -61,5 +69,6 @@ __all__ = [
     "PrivacyScore",
     "RecordReconstruction",
     "ReplicatedUniques",
+    "SinglingOutRisk",
     "TCloseness",
 ]

@@ -18,6 +18,7 @@ from skeval.reporting.displays import (
 )
 from skeval.reporting.figures import FigureRenderer
 from skeval.reporting.html import HTMLRenderer
+from skeval.reporting.pareto import ParetoDisplay
 from skeval.reporting.pdf import PDFRenderer
 from skeval.reporting.theme import theme
 
@@ -32,6 +33,7 @@ __all__ = [
     "PDFRenderer",
     "PRDDisplay",
     "PairDisplay",
+    "ParetoDisplay",
     "PhikMatricesDisplay",
     "ProximityDisplay",
     "ROCDisplay",

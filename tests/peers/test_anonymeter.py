@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.privacy.attacks.inference import InferenceRisk
-from skeval.privacy.attacks.linkability import LinkabilityRisk
-from skeval.privacy.attacks.singling_out import SinglingOutRisk
+from skeval.privacy import InferenceRisk, LinkabilityRisk, SinglingOutRisk
 from skeval.stats.risks import attack_rate, residual_risk
 
 pytestmark = [

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skeval.datasets import make_mixed
-from skeval.privacy.attacks.attribute_inference import AttributeInferenceRisk
+from skeval.privacy import AttributeInferenceRisk
 from skeval.privacy.attacks.disclosure_protection import (
     DisclosureProtection,
     DisclosureProtectionEstimate,

@@ -67,16 +67,16 @@ class Reader:
         schema = context.schema
         names = [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
         order = np.argsort(names, kind="stable")
-        levels = [float(len(context.levels.get(name, ()))) or np.inf for name in sorted(names)]
-        for j, name in enumerate(sorted(names)):
-            if name in context.levels:
-                levels[j] = float(len(context.levels[name]))
-        return cls(preprocessor(context, "gower"), order, np.array(levels))
+        n_levels = [
+            float(len(context.levels[name])) if name in context.levels else np.inf
+            for name in sorted(names)
+        ]
+        return cls(preprocessor(context, "gower"), order, np.array(n_levels))
 
     def rows(self, table: pd.DataFrame) -> np.ndarray:
         """Return the matrix of a table."""
         matrix = as_matrix(self.transformer.transform(table), "gower")[:, self.order]
-        return np.minimum(matrix, np.where(np.isinf(self.n_levels), np.inf, self.n_levels)) + 0.0
+        return np.minimum(matrix, self.n_levels) + 0.0  # no negative zero
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,7 @@ def given_rows(context: Context) -> pd.DataFrame:
     return stacked([context.given(role)[names] for role in ("train", "holdout")])
 
 
+@shared
 def arena_of(
     context: Context,
     targets: Any,

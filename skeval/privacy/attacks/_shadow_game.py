@@ -23,11 +23,11 @@ from skeval.generators.adapter import GeneratorAdapter
 
 __all__ = [
     "ALL",
+    "WORLDS",
     "Arena",
     "Execution",
     "Fit",
     "Rules",
-    "WORLDS",
     "check_cost",
     "plan",
     "play",

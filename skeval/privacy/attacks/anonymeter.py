@@ -108,7 +108,7 @@ class AnonymeterRisk(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.anonymeter import AnonymeterRisk
+    >>> from skeval.privacy import AnonymeterRisk
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> AnonymeterRisk().fit(train, holdout).evaluate(train).details["level"]
     'high'

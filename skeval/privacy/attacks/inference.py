@@ -102,7 +102,7 @@ class InferenceRisk(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.inference import InferenceRisk
+    >>> from skeval.privacy import InferenceRisk
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> InferenceRisk("plan").fit(train, holdout).score(train) > 0.9
     True
@@ -217,7 +217,7 @@ class InferenceRiskAll(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.inference import InferenceRiskAll
+    >>> from skeval.privacy import InferenceRiskAll
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> InferenceRiskAll().fit(train, holdout).score(train) > 0.9
     True

@@ -119,7 +119,7 @@ class LinkabilityRisk(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.linkability import LinkabilityRisk
+    >>> from skeval.privacy import LinkabilityRisk
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> LinkabilityRisk().fit(train, holdout).score(train) > 0.9
     True

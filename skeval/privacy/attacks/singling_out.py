@@ -112,7 +112,7 @@ class SinglingOutRisk(Metric):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy.attacks.singling_out import SinglingOutRisk
+    >>> from skeval.privacy import SinglingOutRisk
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
     >>> SinglingOutRisk().fit(train, holdout).score(train) > 0.9
     True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from skeval.reporting.text import as_float, number, percent
 from skeval.result import Result
@@ -111,13 +112,71 @@ def _records(result: Result) -> str:
     return said
 
 
+def _rates(details: Any) -> tuple[str, str]:
+    """Return the shares of attacks that succeed on train and on the holdout."""
+    train, control = (percent(as_float(details[who]["rate"])) for who in ("attack", "control"))
+    return train, control
+
+
+def _singled_out(result: Result) -> str:
+    details = result.details
+    train, control = _rates(details)
+    said = (
+        f"Of {details['attack']['n']:,.0f} predicates that single out a synthetic row, {train} "
+        f"single out a train row and {control} a holdout row."
+    )
+    if details["weak_attack"]:
+        said += " Random predicates do as well: a low risk then says nothing."
+    return said
+
+
+def _linked(result: Result) -> str:
+    train, control = _rates(result.details)
+    return (
+        f"Two parts of a record lead to the same synthetic row for {train} of train rows and "
+        f"{control} of holdout rows."
+    )
+
+
+def _inferred(result: Result) -> str:
+    train, control = _rates(result.details)
+    guess = percent(as_float(result.details["baseline"]["rate"]))
+    return (
+        f"The secret is guessed rightly for {train} of train rows and {control} of holdout rows; a "
+        f"random guess is right for {guess}."
+    )
+
+
+def _inferred_any(result: Result) -> str:
+    worst = result.details["worst"]["column"]
+    train, control = _rates(result.details["secrets"][worst])
+    return (
+        f"The secret with the largest risk is {worst}: guessed rightly for {train} of train rows "
+        f"and {control} of holdout rows."
+    )
+
+
+def _anonymeter(result: Result) -> str:
+    details = result.details
+    level = f": {details['level']}" if "level" in details else ""
+    return (
+        f"Of {details['n_attacks_made']} attacks, {details['worst_attack']} has the largest "
+        f"residual risk, {number(result.value)}{level}."
+    )
+
+
 SENTENCES: dict[str, Callable[[Result], str]] = {
+    "AnonymeterRisk": _anonymeter,
     "AttributeInferenceRisk": _inference,
     "DisclosureProtection": _protection,
     "DisclosureProtectionEstimate": _protection,
+    "InferenceRisk": _inferred,
+    "InferenceRiskAll": _inferred_any,
     "LinearReconstructionAttack": _linear,
+    "LinkabilityRisk": _linked,
     "MembershipDisclosureF1": _membership_f1,
     "MembershipInference": _membership,
     "OneRunDPAudit": _audit,
     "RecordReconstruction": _records,
+    "SinglingOutRisk": _singled_out,
 }

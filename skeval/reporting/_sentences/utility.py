@@ -157,11 +157,12 @@ def _means(result: Result) -> str:
 
 
 def _importance(result: Result) -> str:
-    moved = next(iter(result.details["moved"]))
+    moved = next(iter(result.details["moved"]), None)
     shared = percent(as_float(result.details["statistics"]["l1"]))
+    change = "" if moved is None else f"; that of {moved} changes most"
     return (
-        f"The importances of columns for models of real and of synthetic rows coincide by {shared};"
-        f" that of {moved} changes most."
+        "The importances of columns for models of real and of synthetic rows coincide by "
+        f"{shared}{change}."
     )
 
 

@@ -8,10 +8,7 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.attacks.anonymeter import AnonymeterRisk
-from skeval.privacy.attacks.inference import InferenceRisk
-from skeval.privacy.attacks.linkability import LinkabilityRisk
-from skeval.privacy.attacks.singling_out import SinglingOutRisk
+from skeval.privacy import AnonymeterRisk, InferenceRisk, LinkabilityRisk, SinglingOutRisk
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")

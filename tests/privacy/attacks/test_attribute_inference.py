@@ -16,9 +16,9 @@ from skeval.exceptions import (
     InvalidParameterError,
     MissingInputError,
 )
+from skeval.privacy import AttributeInferenceRisk
 from skeval.privacy.attacks._guessing import Guesses, Lesson, guess_labels, guess_numbers
 from skeval.privacy.attacks._performance import Judge, Judged, gains
-from skeval.privacy import AttributeInferenceRisk
 from skeval.stats.auc import auc
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value

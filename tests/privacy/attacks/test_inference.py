@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import InferenceRisk, InferenceRiskAll
 from skeval.privacy.attacks._inferring import Guessing, inference
-from skeval.privacy.attacks.inference import InferenceRisk, InferenceRiskAll
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")

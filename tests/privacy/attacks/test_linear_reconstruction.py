@@ -8,8 +8,8 @@ from skeval.checks import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import LinearReconstructionAttack
 from skeval.privacy.attacks._reconstruction import people, secrets
-from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
 from skeval.stats.intervals import newcombe
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))

@@ -9,10 +9,10 @@ import pytest
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.privacy import LinkabilityRisk
 from skeval.privacy.attacks import _linking
 from skeval.privacy.attacks._linking import linkability, random_halves
 from skeval.privacy.attacks._targets import nearest_synthetic, synthetic_rows, targets
-from skeval.privacy.attacks.linkability import LinkabilityRisk
 from skeval.stats.risks import random_link_rate
 from skeval.steps import gower_engine
 

@@ -15,8 +15,8 @@ from skeval.exceptions import (
     MetricWarning,
     SchemaMismatchError,
 )
-from skeval.privacy.attacks._membership_scores import ATTACKS, CALIBRATED, member_scores
 from skeval.privacy import MembershipInference
+from skeval.privacy.attacks._membership_scores import ATTACKS, CALIBRATED, member_scores
 from skeval.privacy.attacks.membership_chosen import holm
 from skeval.privacy.attacks.membership_rows import validation_half
 from skeval.stats.auc import auc_p_value, delong

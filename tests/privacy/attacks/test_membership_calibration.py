@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from skeval import Context
+from skeval.privacy import MembershipDisclosureF1, MembershipInference
 from skeval.privacy.attacks._membership_scores import ATTACKS, member_scores
-from skeval.privacy import MembershipInference
-from skeval.privacy import MembershipDisclosureF1
 from skeval.stats.auc import auc_p_value, delong
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,8 @@ from skeval import Context, Result
 from skeval.checks import check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy.attacks._membership_scores import MemberScores
 from skeval.privacy import MembershipDisclosureF1
+from skeval.privacy.attacks._membership_scores import MemberScores
 from skeval.privacy.attacks.membership_f1 import best_threshold
 from skeval.stats.relabelling import share_p_value
 

@@ -7,8 +7,8 @@ from scipy.spatial.distance import cdist
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.privacy.attacks._membership_scores import member_scores
 from skeval.privacy import MembershipInference
+from skeval.privacy.attacks._membership_scores import member_scores
 from skeval.privacy.attacks.membership_outliers import groups_by_outlyingness, outlyingness
 from skeval.stats.auc import auc, auc_p_value
 

@@ -11,9 +11,9 @@ from skeval.checks import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import OneRunDPAudit
 from skeval.privacy.attacks._membership_scores import ATTACKS
 from skeval.privacy.attacks._one_run_guesses import guess_ranked, matched
-from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 

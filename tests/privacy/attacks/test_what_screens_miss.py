@@ -8,8 +8,7 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer
 
 from skeval import Context
-from skeval.privacy import DCRShare
-from skeval.privacy import MembershipInference
+from skeval.privacy import DCRShare, MembershipInference
 
 AS_THEY_ARE = FunctionTransformer()
 SHIFT = np.array([3.0, 0.0, 0.0, 0.0])

@@ -1,0 +1,149 @@
+"""How much a table looks as if one row had been learnt from: the scores that an audit goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError
+from skeval.privacy.attacks._audit_worlds import Reader, Worlds
+from skeval.stats.shadow_features import (
+    Domain,
+    Queries,
+    agreement_scores,
+    closest_features,
+    naive_features,
+    row_distances,
+)
+
+__all__ = ["ATTACKS", "Scorer", "Scores", "is_trained", "name_of", "scorer_of", "trained"]
+
+ATTACKS = ("presence", "cells", "distance", "queries")
+_N_QUERIES = 200
+_RADII = (0.02, 0.1, 0.3)
+_NEAR = 0.05  # of the range: numbers that agree
+
+Attack = str | Callable[[pd.DataFrame, pd.DataFrame], float] | Any
+Scores = tuple[np.ndarray, np.ndarray]
+
+
+def is_trained(attack: Attack) -> bool:
+    """Tell whether an attack is a classifier, which learns from runs of its own."""
+    return attack == "classifier" or hasattr(attack, "predict_proba")
+
+
+def name_of(attack: Attack) -> str:
+    """Return what details call an attack."""
+    if isinstance(attack, str):
+        return attack
+    return type(attack).__name__ if is_trained(attack) else getattr(attack, "__name__", "callable")
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Scores tables by several attacks, for one target.
+
+    Attributes
+    ----------
+    reader : Reader
+        Reads tables.
+    domain : Domain
+        What their columns hold.
+    row : ndarray of shape (1, n_columns)
+        The target.
+    weights : ndarray of shape (n_columns,)
+        How rare its values are among the other rows.
+    target : DataFrame of one row
+        The target as it was given.
+    attacks : tuple
+        Those that are not trained.
+    queries : Queries or None
+        What classifiers learn from; None if there is none.
+    """
+
+    reader: Reader
+    domain: Domain
+    row: np.ndarray
+    weights: np.ndarray
+    target: pd.DataFrame
+    attacks: tuple[Attack, ...]
+    queries: Queries | None
+
+    def __call__(self, table: pd.DataFrame, target: int) -> Scores:
+        """Return a score for each attack, and the features of classifiers."""
+        rows = self.reader.rows(table)
+        scores = [
+            getattr(self, f"_{attack}")(rows)
+            if isinstance(attack, str)
+            else float(attack(table, self.target))
+            for attack in self.attacks
+        ]
+        if np.isnan(scores).any():
+            raise InvalidParameterError("DPAudit: attack must return a number, and returned nan.")
+        return np.array(scores), self._features(rows)
+
+    def _presence(self, rows: np.ndarray) -> float:
+        return float(self._equal(rows).all(axis=1).sum())
+
+    def _cells(self, rows: np.ndarray) -> float:
+        return float(self._agree(rows).mean(axis=0) @ self.weights)
+
+    def _distance(self, rows: np.ndarray) -> float:
+        return -float(row_distances(rows, self.row[0], self.domain).min())
+
+    def _queries(self, rows: np.ndarray) -> float:
+        return float(agreement_scores(self.row, rows, self.domain)[0])
+
+    def _equal(self, rows: np.ndarray) -> np.ndarray:
+        same: np.ndarray = (rows == self.row) | (np.isnan(rows) & np.isnan(self.row))
+        return same
+
+    def _agree(self, rows: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):  # of infinite values
+            near = np.abs(rows - self.row) <= _NEAR * self.domain.span
+        return self._equal(rows) | (near & ~self.domain.nominal)
+
+    def _features(self, rows: np.ndarray) -> np.ndarray:
+        if self.queries is None:
+            return np.empty(0)
+        parts = [
+            naive_features(rows, self.domain),
+            closest_features(rows, self.row[0], _RADII, self.domain),
+            self.queries.features(rows, self.row[0], self.domain),
+        ]
+        return np.concatenate(parts)
+
+
+def scorer_of(worlds: Worlds, attacks: Sequence[Attack], seed: int) -> Scorer:
+    """Return what scores tables of two worlds; trained attacks get features."""
+    row = worlds.rows[[worlds.target]]
+    plain = tuple(attack for attack in attacks if not is_trained(attack))
+    learns = len(plain) < len(attacks)
+    scorer = Scorer(
+        worlds.reader,
+        worlds.domain,
+        row,
+        np.ones(row.size),
+        worlds.table.iloc[[worlds.target]].reset_index(drop=True),
+        plain,
+        Queries.draw(worlds.reader.nominal, _N_QUERIES, seed) if learns else None,
+    )
+    shares = (scorer._agree(worlds.rows[worlds.outside]).sum(axis=0) + 1.0) / (
+        worlds.outside.size + 2.0
+    )
+    object.__setattr__(scorer, "weights", -np.log(shares))
+    return scorer
+
+
+def trained(attack: Attack, inside: np.ndarray, outside: np.ndarray, seed: int) -> Any:
+    """Return a classifier that tells features of both worlds apart."""
+    from sklearn.base import clone
+    from sklearn.ensemble import RandomForestClassifier
+
+    model = RandomForestClassifier(100, random_state=seed) if attack == "classifier" else attack
+    labels = np.repeat([True, False], [len(inside), len(outside)])
+    return clone(model).fit(np.concatenate([inside, outside]), labels)
