@@ -36,7 +36,7 @@ app = typer.Typer(
 # what reading a file raises that is none: broken text, and broken packing of it
 _UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
 
-_PRESETS = "report, fidelity, utility, privacy, screens, quality or diagnostic."
+_PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
 Tables = Annotated[
     list[Path],

@@ -27,14 +27,17 @@ def make_suite(
     Parameters
     ----------
     preset : str, default="report"
-        "report": all that the report shows. "fidelity", "utility", "privacy": one side of it;
-        utility needs a `target`. "screens": every distance screen. "quality" and "diagnostic": what
-        SDMetrics' two reports hold, the shapes of columns and the trends of pairs, validity and
-        structure, with their properties in the names (:meth:`SuiteResult.properties`).
+        "report": all that the report shows, of privacy the headlines only. "fidelity": the
+        headlines of fidelity. "utility": all metrics of one `target`. "privacy": every screen and
+        attack, and the audit. "screens", "attacks": one kind of them. "syneval": what SynEval's
+        privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
+        reports hold, the shapes of columns and the trends of pairs, validity and structure, with
+        their properties in the names (:meth:`SuiteResult.properties`).
     target : str, optional
         The column that models predict. Where it is given, the report has utility too.
     sensitive : str, optional
-        The column whose groups models should treat alike; of the measures of fairness.
+        The column whose groups models should treat alike, of the measures of fairness; and the
+        secret of the attack by models.
     random_state : int, default=0
         Seed of every metric that draws at random.
     n_jobs : int, optional
@@ -74,10 +77,7 @@ def make_suite(
 
 
 def _report(target: str | None, sensitive: str | None) -> Named:
-    parts = [_fidelity(), _privacy()]
-    if target is not None:
-        parts.insert(1, _utility(target, sensitive))
-    return [metric for part in parts for metric in part]
+    return [*_fidelity(), *_utility(target, sensitive), *_headlines()]
 
 
 def _utility(target: str | None, sensitive: str | None) -> Named:
@@ -89,20 +89,20 @@ def _utility(target: str | None, sensitive: str | None) -> Named:
         ("tstr", utility.TSTR(target)),
         ("trts", utility.TRTS(target)),
         ("tsts", utility.TSTS(target)),
-        ("augmentation_gain", utility.AugmentationGain(target)),
+        ("augmentation", utility.AugmentationGain(target)),
         ("precision_efficacy", utility.PrecisionEfficacy(target)),
         ("recall_efficacy", utility.RecallEfficacy(target)),
-        ("model_rank_agreement", utility.ModelRankAgreement(target)),
+        ("model_ranks", utility.ModelRankAgreement(target)),
         ("selection_regret", utility.SelectionRegret(target)),
-        ("feature_importance_agreement", utility.FeatureImportanceAgreement(target)),
-        ("coefficient_overlap", utility.CoefficientOverlap(target)),
-        ("mean_ci_overlap", utility.MeanCIOverlap()),
-        ("calibration_preservation", utility.CalibrationPreservation(target)),
+        ("importances", utility.FeatureImportanceAgreement(target)),
+        ("coefficients", utility.CoefficientOverlap(target)),
+        ("means", utility.MeanCIOverlap()),
+        ("calibration", utility.CalibrationPreservation(target)),
     ]
     if sensitive is not None:
         metrics += [
             ("fairness_gap", utility.FairnessGap(target, sensitive)),
-            ("equalized_odds_improvement", utility.EqualizedOddsImprovement(target, sensitive)),
+            ("equalized_odds", utility.EqualizedOddsImprovement(target, sensitive)),
         ]
     return metrics
 
@@ -119,13 +119,58 @@ def _fidelity() -> Named:
     ]
 
 
-def _privacy() -> Named:
+def _headlines() -> Named:
+    """Return the metrics of privacy that the report shows: screens, attacks, an audit."""
     from skeval import privacy
 
     return [
         ("privacy_score", privacy.PrivacyScore()),
         ("dcr_overfitting", privacy.DCROverfittingProtection()),
         ("dcr_baseline", privacy.DCRBaselineProtection()),
+        ("membership", privacy.MembershipInference()),
+        ("anonymeter", privacy.AnonymeterRisk()),
+        ("one_run_audit", privacy.OneRunDPAudit()),
+    ]
+
+
+def _privacy(sensitive: str | None) -> Named:
+    from skeval import privacy
+
+    return [*_screens(), *_attacks(sensitive), ("one_run_audit", privacy.OneRunDPAudit())]
+
+
+def _attacks(sensitive: str | None) -> Named:
+    from skeval import privacy
+
+    metrics: Named = [
+        ("membership", privacy.MembershipInference()),
+        ("membership_f1", privacy.MembershipDisclosureF1()),
+        ("singling_out_univariate", privacy.SinglingOutRisk("univariate")),
+        ("singling_out_multivariate", privacy.SinglingOutRisk("multivariate")),
+        ("linkability", privacy.LinkabilityRisk()),
+        ("inference", privacy.InferenceRiskAll()),
+        ("anonymeter", privacy.AnonymeterRisk()),
+        ("reconstruction", privacy.RecordReconstruction()),
+    ]
+    if sensitive is not None:
+        metrics.append(("attribute_inference", privacy.AttributeInferenceRisk(sensitive)))
+    return metrics
+
+
+def _syneval() -> Named:
+    from skeval import fidelity, privacy
+
+    return [
+        ("exact_matches", privacy.ExactMatchShare()),
+        ("identical_match_share", privacy.IdenticalMatchShare()),
+        ("dcr", privacy.DCRPercentile()),
+        ("nndr", privacy.NNDR()),
+        ("distinguishability", fidelity.ClassifierTwoSampleTest("auc")),
+        ("singling_out_univariate", privacy.SinglingOutRisk("univariate")),
+        ("singling_out_multivariate", privacy.SinglingOutRisk("multivariate")),
+        ("linkability", privacy.LinkabilityRisk()),
+        ("inference", privacy.InferenceRiskAll()),
+        ("overall_risk", privacy.AnonymeterRisk()),
     ]
 
 
@@ -180,8 +225,10 @@ PRESETS: dict[str, Callable[[str | None, str | None], Named]] = {
     "report": _report,
     "fidelity": lambda target, sensitive: _fidelity(),
     "utility": _utility,
-    "privacy": lambda target, sensitive: _privacy(),
+    "privacy": lambda target, sensitive: _privacy(sensitive),
     "screens": lambda target, sensitive: _screens(),
+    "attacks": lambda target, sensitive: _attacks(sensitive),
+    "syneval": lambda target, sensitive: _syneval(),
     "quality": lambda target, sensitive: _quality(),
     "diagnostic": lambda target, sensitive: _diagnostic(),
 }

@@ -16,7 +16,12 @@ from skeval._parameters import Constraint, Interval, Nullable, Options, check_pa
 from skeval.base import Metric
 from skeval.blind import shift_notices
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, MetricFailedWarning, SkevalError
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricFailedWarning,
+    MissingInputError,
+    SkevalError,
+)
 from skeval.properties import notices
 from skeval.result import Result, SuiteResult
 from skeval.schema import Kind, TableSchema
@@ -119,12 +124,11 @@ class MetricSuite(_BaseComposition):
         fitted: dict[str, Metric] = {}
         left_out: dict[str, Result] = {}
         for name, metric in self.metrics:
-            copy, kind = clone(metric), type(metric).__name__
-            if unmet := copy.unmet_need(context):
-                reason = f"{kind} {unmet}"
+            try:
+                fitted[name] = clone(metric).fit_context(context)
+            except MissingInputError as unmet:
+                kind, reason = type(metric).__name__, str(unmet)
                 left_out[name] = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
-            else:
-                fitted[name] = copy.fit_context(context)
         if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
             context.notices += shift_notices(context)
         for notice in context.notices:

@@ -314,6 +314,7 @@ _LAYOUTS: dict[str, tuple[Callable[[Page, float, Sequence[Item]], None], bool]] 
     "distances": (_stacked, False),
     "proximity": (_stacked, False),
     "accumulation": (_stacked, False),
+    "membership": (_stacked, False),
     "phik": (_phik, True),
     "univariate": (_univariate, False),
     "bivariate": (_bivariate, False),

@@ -32,11 +32,13 @@ _BY_DISPLAY = {
     "distances": "DistancesDisplay",
     "proximity": "ProximityDisplay",
     "accumulation": "MDADisplay",
+    "membership": "ROCDisplay",
     "phik": "PhikMatricesDisplay",
     "univariate": "SimilarityMatrixDisplay",
     "bivariate": "SimilarityMatrixDisplay",
 }
-_ON_REQUEST = frozenset({"accumulation"})  # of metrics beyond the preset; not missed without them
+# of metrics that few suites have; not missed without them
+_ON_REQUEST = frozenset({"accumulation", "membership"})
 
 
 @dataclass(frozen=True)

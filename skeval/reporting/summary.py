@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable
 
 from skeval.result import Result, SuiteResult
 
 __all__ = ["raises_alarm", "summary"]
 
 _LEVEL = 0.025
+_KINDS = {
+    "screen": "distance screen",
+    "attack": "attack",
+    "audit": "audit",
+    "disclosure": "measure of disclosure",
+}
 
 
 def raises_alarm(result: Result) -> bool:
@@ -44,7 +52,8 @@ def summary(result: SuiteResult) -> str:
     >>> print(summary(SuiteResult({"screen": leak})))
     Leak found: screen is worse than chance allows (0.1, fresh real rows: 0.98).
     """
-    return " ".join(sentence for sentence in (_fidelity(result), _privacy(result)) if sentence)
+    parts: tuple[Callable[[SuiteResult], str], ...] = (_fidelity, _utility, _privacy)
+    return " ".join(sentence for part in parts if (sentence := part(result)))
 
 
 def _fidelity(result: SuiteResult) -> str:
@@ -55,6 +64,16 @@ def _fidelity(result: SuiteResult) -> str:
     worst = " and ".join(found.details["worst"]["columns"])
     return (
         f"Columns and pairs agree with train at {found.value:.1f} of 100{beside}; least in {worst}."
+    )
+
+
+def _utility(result: SuiteResult) -> str:
+    found = next((r for r in result.values() if r.metric == "TSTR"), None)
+    if found is None or math.isnan(found.value) or found.baseline is None:
+        return ""
+    return (
+        f"A model that learns from it reaches {found.value:.3g} on holdout rows, one that learns "
+        f"from train {found.baseline:.3g}."
     )
 
 
@@ -73,8 +92,15 @@ def _privacy(result: SuiteResult) -> str:
     ]
     if alarms:
         return f"Leak found: {'; '.join(alarms)}."
-    compared = sum(r.baseline is not None for r in tests.values())
+    compared = Counter(
+        r.tags.evidence for r in tests.values() if r.baseline is not None and r.tags is not None
+    )
     if not compared:
         return "No leak can be looked for without holdout rows: the screens have no baseline."
-    screens = "one distance screen" if compared == 1 else f"{compared} distance screens"
-    return f"No leak found by {screens}. Screens can raise an alarm and never clear a release."
+    kinds = [
+        f"{'one' if n == 1 else n} {what}{'' if n == 1 else 's'}"
+        for kind, what in _KINDS.items()
+        if (n := compared[kind])
+    ]
+    found = " and ".join([", ".join(kinds[:-1]), kinds[-1]]) if len(kinds) > 1 else kinds[0]
+    return f"No leak found by {found}. Such tests can raise an alarm and never clear a release."

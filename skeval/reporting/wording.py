@@ -11,6 +11,7 @@ TITLES = {
     "distances": "Distances to the nearest row",
     "proximity": "Proximity of train rows",
     "accumulation": "Accumulation of nearest distances",
+    "membership": "Guessing who was in train",
     "phik": "Associations of columns",
     "univariate": "Univariate distributions",
     "bivariate": "Bivariate distributions",
@@ -25,9 +26,9 @@ HOW_TO_READ = _line("""
     How to read: the baseline is what fresh real rows, the holdout, would score in the synthetic
     rows' place; a value is good if it is about as good as its baseline, and no number says much
     without it. The interval says where the value of the population lies, at 95%. On its scale,
-    the dot is the value, the band the interval and the green line the baseline. A distance screen
-    can raise an alarm and never clears a release: that no leak was found by these tests does not
-    show that there is none.
+    the dot is the value, the band the interval and the green line the baseline. Of utility, the
+    baseline is what real rows teach. Screens, attacks and audits can raise an alarm and never clear
+    a release: that no leak was found by these tests does not show that there is none.
 """)
 
 INTROS = {
@@ -61,6 +62,12 @@ INTROS = {
             lies within a distance, as that distance grows. The area left of the threshold is of
             pairs that are very near: it should not exceed that of the holdout in the synthetic
             rows' place. The area to the right is of rows that find any row near them.
+        """,
+        "membership": """
+            An attacker who has the release and a person's row guesses whether that row was in
+            train. For each share of holdout rows that are taken for train rows by mistake, the
+            share of train rows that are found; both on logarithmic scales, since a few persons
+            found with no mistake are worse than all found no better than by chance, the grey line.
         """,
         "phik": """
             The phi_k coefficient of each pair of columns, for numbers, dates and categories

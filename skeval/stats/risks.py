@@ -15,6 +15,7 @@ from skeval.stats.relabelling import NOISE, share_p_value
 
 __all__ = [
     "CI_METHODS",
+    "RISK_LEVELS",
     "Rate",
     "Risk",
     "attack_rate",
@@ -218,7 +219,10 @@ def is_weak(attack: Rate, baseline: Rate) -> bool:
     return attack.centre <= baseline.centre
 
 
-def risk_level(value: float, levels: tuple[float, float]) -> str:
+RISK_LEVELS = (0.3, 0.5)
+
+
+def risk_level(value: float, levels: tuple[float, float] = RISK_LEVELS) -> str:
     """Return the name of a risk's level: "low", "medium" from the first bound, "high" above both.
 
     Examples

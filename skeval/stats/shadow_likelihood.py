@@ -68,7 +68,11 @@ def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
 
 
 def moments(
-    scores: np.ndarray, inside: np.ndarray, *, per_record: bool, leave_one_out: bool = False
+    scores: np.ndarray,
+    inside: np.ndarray,
+    *,
+    per_record: bool,
+    left_out: np.ndarray | None = None,
 ) -> Moments:
     """Return the moments of records over models.
 
@@ -80,8 +84,8 @@ def moments(
         Which models learnt from which records; at least two with and two without each.
     per_record : bool
         Whether standard deviations are each record's own, or pooled over all records.
-    leave_one_out : bool, default=False
-        Whether each model has moments of the others alone.
+    left_out : ndarray of shape (n_models,), int, optional
+        The group of each model: each then has moments of the models of other groups alone.
 
     Returns
     -------
@@ -100,22 +104,29 @@ def moments(
     """
     middle = scores.mean(axis=0)
     centred = scores - middle
-    least = max(float(scores.std()) * _LEAST, 1e-12)
+    # sorted, sums do not depend on the order of the records
+    least = max(float(np.sort(scores, axis=None).std()) * _LEAST, 1e-12)
     found = []
     for mask in (inside, ~inside):
-        counts = mask.sum(axis=0).astype(np.float64)
-        totals = np.where(mask, centred, 0.0).sum(axis=0)
-        squares = np.where(mask, centred**2, 0.0).sum(axis=0)
-        if leave_one_out:  # each model's own part is taken off
-            counts = counts - mask
-            totals = totals - np.where(mask, centred, 0.0)
-            squares = squares - np.where(mask, centred**2, 0.0)
+        counts, totals, squares = (
+            _summed(np.where(mask, part, 0.0), left_out)
+            for part in (np.ones_like(centred), centred, centred**2)
+        )
         means = totals / np.maximum(counts, 1.0)
         within = np.maximum(squares - counts * means**2, 0.0)
         free = counts - 1.0
         if not per_record:
-            within = within.sum(axis=-1, keepdims=True) + 0.0 * within
+            within = np.sort(within, axis=-1).sum(axis=-1, keepdims=True) + 0.0 * within
             free = free.sum(axis=-1, keepdims=True) + 0.0 * free
         sd = np.maximum(np.sqrt(within / np.maximum(free, 1.0)), least)
         found += [means + middle, sd]
     return Moments(*found)
+
+
+def _summed(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
+    """Return sums over models; for each model over those that are not of its group."""
+    total: np.ndarray = parts.sum(axis=0)
+    if left_out is None:
+        return total
+    same = (left_out[:, None] == left_out).astype(np.float64)
+    return total - same @ parts

@@ -167,7 +167,7 @@ def test_summary_never_clears():
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
     fine = SuiteResult({"a": Result(1.0, interval=(0.9, 1.0), baseline=0.98, tags=tags)})
     assert summary(fine) == (
-        "No leak found by one distance screen. Screens can raise an alarm and never clear a release."
+        "No leak found by one distance screen. Such tests can raise an alarm and never clear a release."
     )
     blind = SuiteResult({"a": Result(1.0, tags=tags)})
     assert "No leak can be looked for" in summary(blind)

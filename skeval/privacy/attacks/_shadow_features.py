@@ -11,11 +11,11 @@ import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.preprocessing import NOMINAL, NUMERIC
-from skeval.privacy.attacks._densities import plain_rows
+from skeval.preprocessing import NOMINAL, NUMERIC, canonical, category_codes, numbers
 from skeval.privacy.attacks._shadow_canaries import canaries, stacked
 from skeval.privacy.attacks._shadow_game import ALL, Arena
 from skeval.privacy.attacks.membership_rows import drawing_order
+from skeval.schema import TableSchema
 from skeval.stats.shadow_features import (
     Domain,
     Queries,
@@ -25,7 +25,6 @@ from skeval.stats.shadow_features import (
     naive_features,
     row_distances,
 )
-from skeval.steps import as_matrix, preprocessor
 from skeval.tables import as_frame, check_columns
 
 __all__ = ["FEATURES", "Extractor", "Reader", "arena_of", "extractor_of", "feature_names"]
@@ -45,38 +44,40 @@ def feature_names(features: str | Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Reader:
-    """From a table as a generator gave it to numbers and codes, without any row of real data.
+    """From a table as a generator gave it to numbers and codes, columns by name.
 
     Attributes
     ----------
-    transformer : TablePreprocessor
-        Of space "gower".
-    order : ndarray of int
-        Puts the columns in the order of their names.
-    n_levels : ndarray of shape (n_columns,)
-        Number of real levels; all others are one. Infinite for numbers.
+    schema : TableSchema
+        The kinds of the columns.
+    levels : dict of str to list of str
+        The real levels of the categories; all others are one.
     """
 
-    transformer: Any
-    order: np.ndarray
-    n_levels: np.ndarray
+    schema: TableSchema
+    levels: dict[str, list[str]]
 
-    @classmethod
-    def of(cls, context: Context) -> Reader:
-        """Return the reader of a context's tables."""
-        schema = context.schema
-        names = [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
-        order = np.argsort(names, kind="stable")
-        n_levels = [
-            float(len(context.levels[name])) if name in context.levels else np.inf
-            for name in sorted(names)
-        ]
-        return cls(preprocessor(context, "gower"), order, np.array(n_levels))
+    @property
+    def names(self) -> list[str]:
+        """The columns that are read."""
+        return sorted([*self.schema.columns(*NUMERIC), *self.schema.columns(*NOMINAL)])
+
+    @property
+    def nominal(self) -> list[bool]:
+        """Which of them are codes."""
+        return [name in self.levels for name in self.names]
 
     def rows(self, table: pd.DataFrame) -> np.ndarray:
-        """Return the matrix of a table."""
-        matrix = as_matrix(self.transformer.transform(table), "gower")[:, self.order]
-        return np.minimum(matrix, self.n_levels) + 0.0  # no negative zero
+        """Return the matrix of a table; missing is nan."""
+        frame = canonical(as_frame(table, "synthetic"), self.schema, "synthetic", self.levels)
+        found, is_code = np.empty((len(frame), len(self.names))), np.array(self.nominal)
+        names = np.array(self.names, dtype=object)
+        if not is_code.all():
+            found[:, ~is_code] = numbers(frame[names[~is_code].tolist()])
+        if is_code.any():
+            most = [len(self.levels[name]) for name in names[is_code]]
+            found[:, is_code] = np.minimum(category_codes(frame[names[is_code].tolist()]), most)
+        return found + 0.0  # no negative zero
 
 
 @dataclass(frozen=True)
@@ -142,15 +143,13 @@ def extractor_of(
     secret : str, optional
         A column that each query is about.
     """
-    reader = Reader.of(context)
-    names = sorted([*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)])
-    nominal = [name in context.levels for name in names]
+    reader = Reader(context.schema, context.levels)
     pool = reader.rows(arena.table.iloc[: context.n_rows("train") + context.n_rows("holdout")])
-    domain = Domain.of(pool, nominal)
+    domain = Domain.of(pool, reader.nominal)
     targets = np.stack([reader.rows(arena.table.iloc[row]) for row in arena.targets])
     n_queries = max(1, _N_QUERIES // arena.n_values)
-    always = None if secret is None else names.index(secret)
-    queries = Queries.draw(nominal, n_queries, seed, always=always)
+    always = None if secret is None else reader.names.index(secret)
+    queries = Queries.draw(reader.nominal, n_queries, seed, always=always)
     radii = np.stack([_radii(pool, row, domain) for row in targets])
     return Extractor(reader, domain, tuple(features), queries, targets, radii)
 
@@ -216,7 +215,9 @@ def arena_of(
         table, every = with_secrets(context, table, chosen, secret, n_values)
     orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
     train, holdout = orders[0], context.n_rows("train") + orders[1]
-    equal = _equal_rows(Reader.of(context), table, np.append(chosen, every.ravel()))
+    equal = _equal_rows(
+        Reader(context.schema, context.levels), table, np.append(chosen, every.ravel())
+    )
     return Arena(table, train, train[~equal[train]], holdout[~equal[holdout]], every, positions)
 
 
@@ -274,10 +275,8 @@ def with_secrets(
 
 def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:
     """Return rows of train and holdout that have the values of a secret column to choose among."""
-    j = sorted([*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]).index(secret)
-    values = np.concatenate(
-        [plain_rows(context, role, "gower", None)[:, j] for role in ("train", "holdout")]
-    )
+    reader = Reader(context.schema, context.levels)
+    values = reader.rows(given_rows(context))[:, reader.names.index(secret)]
     levels, first, counts = np.unique(values, return_index=True, return_counts=True)
     known = ~np.isnan(levels)
     levels, first, counts = levels[known], first[known], counts[known]

@@ -11,7 +11,7 @@ from skeval._aggregate import undefined
 from skeval._parameters import Anything, ColumnName, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import ConstantColumnWarning, InvalidParameterError
+from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
 from skeval.fidelity.discriminator import drawn_rows, nominal_columns
 from skeval.preprocessing import NOMINAL
 from skeval.privacy.attacks._guessing import (
@@ -160,8 +160,8 @@ class AttributeInferenceRisk(Metric):
         owner, known = type(self).__name__, known_columns(context.schema, self.known, self.secret)
         check_known_and_secret(owner, context.schema, known, [self.secret], "secret")
         if not known:
-            raise InvalidParameterError(
-                f"{owner}: a secret is guessed from other columns, and the table has none besides "
+            raise MissingInputError(
+                f"{owner} guesses a secret from other columns, and the table has none besides "
                 f"{self.secret} that can be measured."
             )
         _check_kinds(self, context)

@@ -9,7 +9,7 @@ from typing import Any
 from skeval._parameters import Anything, ColumnName, Columns, Constraint, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.preprocessing import NOMINAL
 from skeval.privacy.attacks._inferring import Guessing, inference
 from skeval.privacy.attacks._risks import LEGAL, N_ATTACKS, TAGS, largest_risk, risk_result
@@ -269,7 +269,7 @@ def check_enough_columns(
         return
     beside = "" if secret is None else f" beside the secret, {secret},"
     needed = "one column" if least == 1 else f"{least} columns"
-    raise InvalidParameterError(
-        f"{owner}: needs {needed}{beside} that can be measured, and there "
+    raise MissingInputError(
+        f"{owner} needs {needed}{beside} that can be measured, and there "
         f"{'is none' if least == 1 else 'are fewer'}."
     )

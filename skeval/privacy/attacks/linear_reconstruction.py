@@ -11,7 +11,7 @@ from skeval._aggregate import undefined
 from skeval._parameters import ColumnName, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy.attacks._reconstruction import (
     People,
     in_own_order,
@@ -176,7 +176,7 @@ class LinearReconstructionAttack(Metric):
                 "quasi_identifiers too. Take it out of one of them."
             )
         if not self._known(context.schema):
-            raise InvalidParameterError(
+            raise MissingInputError(
                 "LinearReconstructionAttack: quasi_identifiers leave no column that is known; the "
                 f"table has none to measure but {self.secret}."
             )

@@ -108,7 +108,7 @@ class ShadowMembershipInference(Metric):
     ``(n_targets + 1) (n_shadow + n_eval)``.
 
     The attacker learns on tables drawn from the holdout, and is tested on fresh ones drawn from
-    train, so that nothing is learnt by heart. No target, and no row equal to one, is in either pool.
+    train, so that nothing is learnt by heart. Neither pool has a target, or a row equal to one.
     Training rows are shuffled for each fit, and what columns may hold is taken from train and
     holdout together: neither the place of a row nor an encoder tells it apart. Where the generator
     itself writes what its columns may hold into the table, that is a leak, and is found.
@@ -144,9 +144,9 @@ class ShadowMembershipInference(Metric):
     >>> from skeval.generators import Bootstrap
     >>> from skeval.privacy.attacks.shadow import ShadowMembershipInference
     >>> train, holdout = make_mixed(60, random_state=0), make_mixed(60, random_state=1)
-    >>> attack = ShadowMembershipInference(Bootstrap(), n_targets=1, features="closest", n_shadow=20)
+    >>> attack = ShadowMembershipInference(Bootstrap(), n_targets=1, features="closest")
     >>> attack.estimate_cost()
-    140
+    200
     >>> result = attack.fit(train, holdout).evaluate(make_mixed(30, random_state=2))
     >>> result.value > 0.4, result.details["targets"][0]["fpr"]
     (True, 0.0)
@@ -224,7 +224,9 @@ class ShadowMembershipInference(Metric):
         check_cost(owner, self.estimate_cost(), self.max_fits, "n_targets, n_shadow or n_eval")
         faults = [rules.fault] if rules.fault else []
         if self.attack_release and self.n_synthetic is not None:
-            faults.append("attack_release takes tables of the size of the release: n_synthetic=None")
+            faults.append(
+                "attack_release takes tables of the size of the release: n_synthetic=None"
+            )
         if self.n_rows is not None and not nothing_to_measure(context, "gower"):
             arena = arena_of(context, self.targets, self.n_targets, self.random_state)
             fewest = min(arena.test_pool.size, arena.shadow_pool.size)
@@ -277,7 +279,9 @@ def _released(context: Context, played: Played) -> dict[str, Any]:
     """Return the share of the targets that the release is called one with."""
     called = []
     names = list(context.schema.kinds)
-    tables = [played.extractor(context.given("synthetic")[names], i) for i in range(len(played.duels))]
+    tables = [
+        played.extractor(context.given("synthetic")[names], i) for i in range(len(played.duels))
+    ]
     for one, vectors in zip(played.distinguishers, tables, strict=True):
         called.append(bool((one.scores(np.stack(vectors)) >= one.threshold).any()))
     return {

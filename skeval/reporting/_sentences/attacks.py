@@ -7,6 +7,7 @@ from typing import Any
 
 from skeval.reporting.text import as_float, number, percent
 from skeval.result import Result
+from skeval.stats.risks import RISK_LEVELS, risk_level
 
 __all__ = ["SENTENCES"]
 
@@ -118,23 +119,33 @@ def _rates(details: Any) -> tuple[str, str]:
     return train, control
 
 
+def _level(result: Result) -> str:
+    """Name the level of a residual risk, and by which bounds."""
+    low, high = result.details.get("levels", RISK_LEVELS)
+    level = risk_level(result.value, (as_float(low), as_float(high)))
+    return f" Beyond that, the residual risk is {number(result.value)}, {level}."
+
+
 def _singled_out(result: Result) -> str:
     details = result.details
     train, control = _rates(details)
     said = (
-        f"Of {details['attack']['n']:,.0f} predicates that single out a synthetic row, {train} "
-        f"single out a train row and {control} a holdout row."
+        "An attacker who has the release alone describes persons by predicates that one synthetic "
+        f"row meets. Of {details['attack']['n']:,.0f}, {train} single out a train row and "
+        f"{control} a holdout row, which the release cannot betray."
     )
     if details["weak_attack"]:
-        said += " Random predicates do as well: a low risk then says nothing."
-    return said
+        return f"{said} Random predicates do as well: a low risk then says nothing."
+    return said + _level(result)
 
 
 def _linked(result: Result) -> str:
     train, control = _rates(result.details)
+    chance = percent(as_float(result.details["baseline"]["rate"]))
     return (
-        f"Two parts of a record lead to the same synthetic row for {train} of train rows and "
-        f"{control} of holdout rows."
+        "An attacker who has two parts of a person's columns in two tables links them where both "
+        f"lead to the same synthetic row: {train} of train rows, {control} of holdout rows, "
+        f"{chance} by chance.{_level(result)}"
     )
 
 
@@ -142,8 +153,9 @@ def _inferred(result: Result) -> str:
     train, control = _rates(result.details)
     guess = percent(as_float(result.details["baseline"]["rate"]))
     return (
-        f"The secret is guessed rightly for {train} of train rows and {control} of holdout rows; a "
-        f"random guess is right for {guess}."
+        "An attacker who knows other columns of a person reads the secret off the nearest "
+        f"synthetic row: rightly for {train} of train rows and {control} of holdout rows; a random "
+        f"guess is right for {guess}.{_level(result)}"
     )
 
 
@@ -151,8 +163,9 @@ def _inferred_any(result: Result) -> str:
     worst = result.details["worst"]["column"]
     train, control = _rates(result.details["secrets"][worst])
     return (
-        f"The secret with the largest risk is {worst}: guessed rightly for {train} of train rows "
-        f"and {control} of holdout rows."
+        "An attacker who knows all columns of a person but one reads it off the nearest synthetic "
+        f"row. The most exposed is {worst}: rightly for {train} of train rows and {control} of "
+        f"holdout rows.{_level(result)}"
     )
 
 

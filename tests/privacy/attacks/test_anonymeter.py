@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skeval.datasets import make_mixed
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.privacy import AnonymeterRisk, InferenceRisk, LinkabilityRisk, SinglingOutRisk
 
 # tables of few columns have rows in common by nature
@@ -66,7 +66,7 @@ def test_odd_levels_are_refused(levels):
 
 
 def test_one_column_is_refused():
-    with pytest.raises(InvalidParameterError, match="needs 2 columns"):
+    with pytest.raises(MissingInputError, match="needs 2 columns"):
         AnonymeterRisk().fit(TRAIN[["age"]], HOLDOUT[["age"]])
 
 

@@ -8,7 +8,12 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    InvalidParameterError,
+    MetricWarning,
+    MissingInputError,
+)
 from skeval.privacy import LinkabilityRisk
 from skeval.privacy.attacks import _linking
 from skeval.privacy.attacks._linking import linkability, random_halves
@@ -147,7 +152,7 @@ def test_more_attacks_and_neighbours_than_rows():
 
 def test_one_column_is_refused():
     one = [table[["age"]] for table in (TRAIN, HOLDOUT)]
-    with pytest.raises(InvalidParameterError, match="needs 2 columns"):
+    with pytest.raises(MissingInputError, match="needs 2 columns"):
         LinkabilityRisk().fit(*one)
 
 
