@@ -11,6 +11,16 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 nox.options.reuse_existing_virtualenvs = True
 
 PYTHONS = ["3.11", "3.12", "3.13"]
+# Their generators are fitted by this skeval, so that some environments have both.
+PEERS = {
+    "ANONYMETER": ["anonymeter==1.1.0", "numpy<1.27"],
+    "FAIRLEARN": ["fairlearn"],
+    "PRDC": ["prdc"],
+    "SDMETRICS": ["sdmetrics"],
+    "SDV": [".", "sdv>=2"],
+    "SDV1": [".", "sdv<2"],
+    "SMARTNOISE": [".", "smartnoise-synth"],
+}
 
 
 @nox.session
@@ -68,8 +78,14 @@ def slow(session: nox.Session) -> None:
 
 @nox.session
 def peers(session: nox.Session) -> None:
-    """Compare with SDMetrics, which holds pandas below 3, and prdc."""
-    session.install(".[test]", "sdmetrics", "prdc")
+    """Compare with other packages, each in an environment of its own, for their pins conflict."""
+    session.install(".[test]")
+    for name, packages in PEERS.items():
+        home = Path(session.create_tmp()) / name
+        session.run("python", "-m", "venv", str(home), silent=True)
+        python = str(home / "bin" / "python")
+        session.run(python, "-m", "pip", "install", "--quiet", *packages, external=True)
+        session.env[f"SKEVAL_PEER_{name}"] = python
     session.run("pytest", "-m", "peers", *session.posargs)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval._parameters import Interval, Options, check_parameters
+from skeval._parameters import Constraint, Interval, Options, check_parameters
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity._encoders import OneHot
@@ -105,6 +105,11 @@ def select_targets(
     TableError
         If the table cannot be used.
 
+    Notes
+    -----
+    Cosines see proportions, not sizes: in a table of numbers, a row that has several times the mean
+    in all columns may look like any other to "achilles". "gower-knn" sees it.
+
     References
     ----------
     M. Meeus, F. Guépin, A. M. Creţu, Y. A. de Montjoye, "Achilles' heels: vulnerable record
@@ -119,7 +124,7 @@ def select_targets(
     [3]
     """
     given = {"method": method, "k": k, "n_neighbors": n_neighbors, "random_state": random_state}
-    legal = {
+    legal: dict[str, Constraint] = {
         "method": Options(METHODS),
         "k": Interval(int, 1, None),
         "n_neighbors": Interval(int, 1, None),

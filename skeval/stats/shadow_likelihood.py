@@ -102,6 +102,8 @@ def moments(
     >>> found.mean_in.tolist(), found.mean_out.tolist(), found.sd_in.round(3).tolist()
     ([3.0], [0.5], [1.414])
     """
+    # of one layout: sums over models depend on how these lie in memory
+    scores, inside = np.ascontiguousarray(scores), np.ascontiguousarray(inside)
     middle = scores.mean(axis=0)
     centred = scores - middle
     # sorted, sums do not depend on the order of the records

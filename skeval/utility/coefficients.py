@@ -18,6 +18,7 @@ from skeval.exceptions import (
     DegenerateInputWarning,
     InvalidParameterError,
     MetricWarning,
+    MissingInputError,
 )
 from skeval.result import Result
 from skeval.stats.overlaps import expected_overlap, interval_overlap
@@ -70,9 +71,10 @@ class CoefficientOverlap(Metric):
 
     Raises
     ------
+    MissingInputError
+        At fit, if the target has several labels and there is no `pos_label`.
     InvalidParameterError
-        At fit, if the target has several labels and there is no `pos_label`, or the formula cannot
-        be read.
+        At fit, if the formula cannot be read.
     ImportError
         At fit, if there is a formula, and formulaic is not installed.
 
@@ -161,9 +163,10 @@ class CoefficientOverlap(Metric):
         question = self._question(context)
         problem = problem_of(context, question)
         if problem.task == "multiclass":
-            raise InvalidParameterError(
-                f"the target {self.target} has {len(problem.labels)} labels, and a logistic "
-                "regression tells two apart: name one as pos_label, to set it against all others."
+            raise MissingInputError(
+                f"CoefficientOverlap: the target {self.target} has {len(problem.labels)} labels, "
+                "and a logistic regression tells two apart: name one as pos_label, to set it "
+                "against all others."
             )
         if self.formula is not None:
             check_formula(self.formula, self.target, problem.has_labels)

@@ -104,7 +104,7 @@ class TestValues:
         rows = sampled(train)
         for name in ("age", "weight"):
             assert ks_2samp(rows[name], train[name]).statistic < 0.06
-        for name in ("occupation", "marital"):
+        for name in ("occupation", "marital_status"):
             gap = rows[name].value_counts(normalize=True) - train[name].value_counts(normalize=True)
             assert gap.abs().max() < 0.04
 

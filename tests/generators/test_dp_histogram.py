@@ -201,7 +201,9 @@ class TestRefusals:
 
     def test_too_many_cells(self) -> None:
         domain = {name: list(range(102)) for name in "abcdefghij"}
-        with pytest.raises(InvalidParameterError, match=r"has .* cells, and 4,000,000 are the most"):
+        with pytest.raises(
+            InvalidParameterError, match=r"has .* cells, and 4,000,000 are the most"
+        ):
             DPHistogram(domain).fit(pd.DataFrame({name: [1] for name in domain}))
 
     def test_columns(self) -> None:

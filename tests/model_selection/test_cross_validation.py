@@ -33,6 +33,7 @@ def test_each_fold_is_a_fit_of_its_own():
     assert frame.loc["share", "mean"] > 0.9  # copies are nearer to train in every fold
 
 
+@pytest.mark.slow
 def test_seeds_processes_and_metrics():
     first, again, other = (
         cross_validate_generator(

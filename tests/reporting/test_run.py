@@ -13,6 +13,9 @@ from skeval.fidelity import KSComplement
 from skeval.reporting.run import report_suite
 from skeval.reporting.summary import summary
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*with fewer than 50 of either"
+)  # few rows are quick
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
 

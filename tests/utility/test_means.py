@@ -61,6 +61,7 @@ def test_spread_of_rows_hides_differences_of_means():
     assert evaluated(x, y, spread="std").value > 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", ["sem", "std"])
 @pytest.mark.parametrize(("n", "m"), [(80, 80), (80, 30)])
 def test_ceiling_is_what_fresh_rows_have(spread, n, m):
@@ -128,5 +129,6 @@ def test_no_numbers():
         assert np.isnan(MeanCIOverlap().fit(table).score(table))
 
 
+@pytest.mark.slow
 def test_contract():
     skeval.check_metric(MeanCIOverlap(clip=True, spread="std", confidence=0.5))

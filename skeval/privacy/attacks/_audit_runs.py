@@ -17,6 +17,7 @@ from skeval.privacy.attacks._audit_scores import (
     Scores,
     is_trained,
     name_of,
+    probability,
     scorer_of,
     trained,
 )
@@ -113,9 +114,7 @@ class _Candidate:
 
     def scores(self, runs: list[Scores]) -> np.ndarray:
         """Return the score of each run of one world, of runs that this attack alone scored."""
-        if self.model is None:
-            return np.array([scores[0] for scores, _ in runs])
-        return _probability(self.model, runs)
+        return _column(runs, 0) if self.model is None else probability(self.model, runs)
 
 
 @shared
@@ -130,7 +129,8 @@ def audited(context: Context, plan: Plan, n_synthetic: int, execution: Execution
         chosen = max(tried, key=lambda candidate: candidate.rule.promised)
     rates = runner.estimate(chosen)
     promised = {
-        ", ".join([*found.setting, name_of(found.attack)]): found.rule.promised for found in tried
+        ", ".join([*found.setting, name_of(found.attack)]): max(0.0, found.rule.promised)
+        for found in tried
     }
     return Outcome(rates, *chosen.setting, name_of(chosen.attack), chosen.rule, promised)
 
@@ -153,14 +153,13 @@ class _Runner:
         half = plan.n_pilot // 2
         for attack in plan.attacks:
             if is_trained(attack):
-                features = (np.array([f for _, f in runs[:half]]) for runs in (inside, outside))
-                model = trained(attack, *features, seed=plan.seed)
+                model = trained(attack, inside[:half], outside[:half], plan.seed)
                 # runs that the classifier has not seen
-                found = [_probability(model, runs[half:]) for runs in (inside, outside)]
+                found = probability(model, inside[half:]), probability(model, outside[half:])
             else:
                 model, j = None, plain.index(attack)
-                found = [np.array([s[j] for s, _ in runs]) for runs in (inside, outside)]
-            rule = best_rule(*found, plan.level, plan.n_runs)
+                found = _column(inside, j), _column(outside, j)
+            rule = best_rule(found[0], found[1], plan.level, plan.n_runs)
             yield _Candidate((base, target), attack, rule, model)
 
     def estimate(self, chosen: _Candidate) -> Rates:
@@ -216,7 +215,5 @@ class _Runner:
         )
 
 
-def _probability(model: Any, runs: list[Scores]) -> np.ndarray:
-    features = np.array([features for _, features in runs])
-    found: np.ndarray = model.predict_proba(features)[:, 1]
-    return found
+def _column(runs: list[Scores], j: int) -> np.ndarray:
+    return np.array([scores[j] for scores, _ in runs])

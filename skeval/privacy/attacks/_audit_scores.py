@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval._estimators import seeded
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.attacks._audit_worlds import Reader, Worlds
 from skeval.stats.shadow_features import (
@@ -20,7 +21,16 @@ from skeval.stats.shadow_features import (
     row_distances,
 )
 
-__all__ = ["ATTACKS", "Scorer", "Scores", "is_trained", "name_of", "scorer_of", "trained"]
+__all__ = [
+    "ATTACKS",
+    "Scorer",
+    "Scores",
+    "is_trained",
+    "name_of",
+    "probability",
+    "scorer_of",
+    "trained",
+]
 
 ATTACKS = ("presence", "cells", "distance", "queries")
 _N_QUERIES = 200
@@ -87,25 +97,16 @@ class Scorer:
         return np.array(scores), self._features(rows)
 
     def _presence(self, rows: np.ndarray) -> float:
-        return float(self._equal(rows).all(axis=1).sum())
+        return float(_equal(rows, self.row).all(axis=1).sum())
 
     def _cells(self, rows: np.ndarray) -> float:
-        return float(self._agree(rows).mean(axis=0) @ self.weights)
+        return float(_agree(rows, self.row, self.domain).mean(axis=0) @ self.weights)
 
     def _distance(self, rows: np.ndarray) -> float:
         return -float(row_distances(rows, self.row[0], self.domain).min())
 
     def _queries(self, rows: np.ndarray) -> float:
         return float(agreement_scores(self.row, rows, self.domain)[0])
-
-    def _equal(self, rows: np.ndarray) -> np.ndarray:
-        same: np.ndarray = (rows == self.row) | (np.isnan(rows) & np.isnan(self.row))
-        return same
-
-    def _agree(self, rows: np.ndarray) -> np.ndarray:
-        with np.errstate(invalid="ignore"):  # of infinite values
-            near = np.abs(rows - self.row) <= _NEAR * self.domain.span
-        return self._equal(rows) | (near & ~self.domain.nominal)
 
     def _features(self, rows: np.ndarray) -> np.ndarray:
         if self.queries is None:
@@ -118,32 +119,48 @@ class Scorer:
         return np.concatenate(parts)
 
 
+def _equal(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
+    same: np.ndarray = (rows == row) | (np.isnan(rows) & np.isnan(row))
+    return same
+
+
+def _agree(rows: np.ndarray, row: np.ndarray, domain: Domain) -> np.ndarray:
+    """Tell which cells are equal, or near where they are numbers."""
+    with np.errstate(invalid="ignore"):  # of infinite values
+        near = np.abs(rows - row) <= _NEAR * domain.span
+    return _equal(rows, row) | (near & ~domain.nominal)
+
+
 def scorer_of(worlds: Worlds, attacks: Sequence[Attack], seed: int) -> Scorer:
     """Return what scores tables of two worlds; trained attacks get features."""
     row = worlds.rows[[worlds.target]]
     plain = tuple(attack for attack in attacks if not is_trained(attack))
     learns = len(plain) < len(attacks)
-    scorer = Scorer(
+    n_agreeing = _agree(worlds.rows[worlds.outside], row, worlds.domain).sum(axis=0)
+    return Scorer(
         worlds.reader,
         worlds.domain,
         row,
-        np.ones(row.size),
+        -np.log((n_agreeing + 1.0) / (worlds.outside.size + 2.0)),
         worlds.table.iloc[[worlds.target]].reset_index(drop=True),
         plain,
         Queries.draw(worlds.reader.nominal, _N_QUERIES, seed) if learns else None,
     )
-    shares = (scorer._agree(worlds.rows[worlds.outside]).sum(axis=0) + 1.0) / (
-        worlds.outside.size + 2.0
-    )
-    object.__setattr__(scorer, "weights", -np.log(shares))
-    return scorer
 
 
-def trained(attack: Attack, inside: np.ndarray, outside: np.ndarray, seed: int) -> Any:
-    """Return a classifier that tells features of both worlds apart."""
+def trained(attack: Attack, inside: list[Scores], outside: list[Scores], seed: int) -> Any:
+    """Return a classifier that tells the features of both worlds apart."""
     from sklearn.base import clone
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(100, random_state=seed) if attack == "classifier" else attack
     labels = np.repeat([True, False], [len(inside), len(outside)])
-    return clone(model).fit(np.concatenate([inside, outside]), labels)
+    return seeded(clone(model), seed).fit(
+        np.array([found for _, found in [*inside, *outside]]), labels
+    )
+
+
+def probability(model: Any, runs: list[Scores]) -> np.ndarray:
+    """Return how likely a classifier takes runs for such with the target."""
+    found: np.ndarray = model.predict_proba(np.array([found for _, found in runs]))[:, 1]
+    return found

@@ -20,13 +20,14 @@ from skeval.privacy.attacks._targets import (
     targets,
 )
 from skeval.schema import TableSchema
-from skeval.stats.risks import attack_rate, scores_p_value
+from skeval.stats.risks import attack_rate, residual_risk, scores_p_value
 from skeval.steps import column_key, ranges
 
 __all__ = ["Guessing", "inference"]
 
 _K = 8  # nearest rows looked at; those equally near share the guess
 _LEAST_MARGIN = 1e-12
+_FEWEST = 10  # rows of a label in train and in the holdout below which it is not told of
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,41 @@ def inference(context: Context, secret: str, known: Sequence[str], guessing: Gue
         guessed=float(by_chance.sum()),
         n_guessed=n,
         p_value=scores_p_value(train, holdout, seed=guessing.seed),
-        details={"n_known": len(aux), "majority": attack_rate(float(majority), n).to_dict()},
+        details={
+            "n_known": len(aux),
+            "majority": attack_rate(float(majority), n).to_dict(),
+            "by_secret": _by_secret(context, secret, truth, scores, n),
+        },
     )
+
+
+def _by_secret(
+    context: Context, secret: str, truth: np.ndarray, scores: np.ndarray, n: int
+) -> dict[str, dict[str, Any]]:
+    """Return the success on train and holdout rows of each label that enough of both have.
+
+    A risk that is small on average may be that of one group. Each rate is of the attacked rows that
+    have the label, in train and in the holdout alike.
+    """
+    if secret not in context.schema.columns(*NOMINAL):
+        return {}
+    found = {}
+    for code, label in enumerate(context.levels[secret]):
+        train, holdout = (part[own == code] for part, own in _halves(scores, truth, n))
+        if min(train.size, holdout.size) >= _FEWEST:
+            rates = [attack_rate(float(part.sum()), part.size) for part in (train, holdout)]
+            risk = residual_risk(*rates)
+            found[label] = {
+                "attack": rates[0].to_dict(),
+                "control": rates[1].to_dict(),
+                "residual_risk": risk.value,
+                "interval": list(risk.interval),
+            }
+    return found
+
+
+def _halves(scores: np.ndarray, truth: np.ndarray, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(scores[:n], truth[:n]), (scores[n:], truth[n:])]
 
 
 def _is_right(guess: np.ndarray, truth: np.ndarray, margin: np.ndarray) -> np.ndarray:

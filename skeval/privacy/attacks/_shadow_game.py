@@ -40,6 +40,7 @@ _SEED_LIMIT = 2**31
 
 Progress = Callable[[int, int], object]
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -242,10 +243,10 @@ def plan(rules: Rules, arena: Arena, worlds: Sequence[tuple[str, bool]] = WORLDS
 # ---------------------------------------------------------------------------------- running it
 
 
-class Measure(Protocol[T]):
+class Measure(Protocol[T_co]):
     """What is kept of a table that a fit gave."""
 
-    def __call__(self, table: pd.DataFrame, target: int) -> T: ...
+    def __call__(self, table: pd.DataFrame, target: int) -> T_co: ...
 
 
 @dataclass(frozen=True)

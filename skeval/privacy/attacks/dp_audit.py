@@ -152,7 +152,7 @@ class DPAudit(Metric):
     >>> train = make_mixed(100)[["city", "plan"]].dropna()
     >>> domain = {name: sorted(train[name].unique()) for name in train}
     >>> for generator in (Bootstrap(), DPHistogram(domain, epsilon=1.0)):
-    ...     audit = DPAudit(generator, n_runs=50, n_synthetic=500, claimed_epsilon=1.0)
+    ...     audit = DPAudit(generator, n_runs=40, n_synthetic=500, claimed_epsilon=1.0)
     ...     print(audit.fit(train).evaluate(train).details["verdict"])
     violation
     loose

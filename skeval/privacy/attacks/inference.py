@@ -86,7 +86,9 @@ class InferenceRisk(Metric):
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), and
     `weak_attack`: whether guessing does as well, in which case a low value says nothing. Guessing
     takes the secret of a random synthetic row; its rate is computed, not drawn. `majority` is the
-    rate of always guessing the most frequent category, or the median.
+    rate of always guessing the most frequent category, or the median. `by_secret` has the rates and
+    the risk of rows by their secret, for categories that ten attacked rows of train and of the
+    holdout have: a small average may be the risk of one group.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,

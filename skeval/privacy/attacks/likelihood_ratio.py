@@ -46,7 +46,7 @@ _FEW_MODELS = (
 
 
 class LikelihoodRatioMIA(Metric):
-    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 without a mistake.
+    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 if all told.
 
     Some rows are close to any synthetic table, because many people are like that, and some are far
     from it. An attacker who can run the generator takes that into account: they fit it to many
@@ -111,9 +111,10 @@ class LikelihoodRatioMIA(Metric):
     :class:`~skeval.privacy.attacks.membership.MembershipInference`.
 
     In ``details["models"]``, each of the models takes the place of the release in turn, with
-    moments from the others, that of the other half left out too: that is about the generator, not about this release, and has more rows
-    to tell small false positive rates. `auc` is the mean over the models, its interval Student's t
-    over the pairs of halves.
+    moments from the others, that of the other half left out too: that is about the generator, not
+    about this release, and has more rows to tell small false positive rates. `auc` is the mean over
+    the models, its interval Student's t over the pairs of halves; online it is wider by the root of
+    2, since any two pairs are held against each other both ways.
 
     The halves are of train and holdout; where train is larger than half of both, the release was
     learnt from more rows than the halves have, and scores are off by that for all rows alike. An
@@ -306,7 +307,9 @@ class LikelihoodRatioMIA(Metric):
         if pairs.size < 2:
             return {}
         value = float(pairs.mean())
-        reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(pairs.size))
+        # online, what one pair says of another is in the AUC of both
+        n_apart = pairs.size / (2.0 if self.mode == "online" else 1.0)
+        reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
         inside, outside = ratios[models.inside], ratios[~models.inside]
         return {
             "auc": value,

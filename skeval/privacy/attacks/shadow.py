@@ -144,12 +144,12 @@ class ShadowMembershipInference(Metric):
     >>> from skeval.generators import Bootstrap
     >>> from skeval.privacy.attacks.shadow import ShadowMembershipInference
     >>> train, holdout = make_mixed(60, random_state=0), make_mixed(60, random_state=1)
-    >>> attack = ShadowMembershipInference(Bootstrap(), n_targets=1, features="closest")
+    >>> attack = ShadowMembershipInference(Bootstrap(), n_targets=1, n_shadow=20, features="query")
     >>> attack.estimate_cost()
-    200
-    >>> result = attack.fit(train, holdout).evaluate(make_mixed(30, random_state=2))
-    >>> result.value > 0.4, result.details["targets"][0]["fpr"]
-    (True, 0.0)
+    140
+    >>> result = attack.fit(train, holdout).evaluate(make_mixed(120, random_state=2))
+    >>> result.value, result.details["targets"][0]["fpr"]
+    (1.0, 0.0)
     """
 
     tags = MetricTags(

@@ -290,7 +290,7 @@ def test_refusals():
         AttributeInferenceRisk("salary").fit(TRAIN, HOLDOUT)
     with pytest.raises(InvalidParameterError, match="plan cannot be both known and secret"):
         AttributeInferenceRisk("plan", ["age", "plan"]).fit(TRAIN, HOLDOUT)
-    with pytest.raises(InvalidParameterError, match="the table has none besides plan"):
+    with pytest.raises(MissingInputError, match="the table has none besides plan"):
         AttributeInferenceRisk("plan").fit_context(Context.of(TRAIN[["plan"]], HOLDOUT[["plan"]]))
     with pytest.raises(InvalidParameterError, match="needs a secret of two values, and plan has 3"):
         AttributeInferenceRisk("plan", scoring="roc_auc").fit(TRAIN, HOLDOUT)

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy import InferenceRisk, InferenceRiskAll
 from skeval.privacy.attacks._inferring import Guessing, inference
 
@@ -194,13 +194,30 @@ def test_known_columns():
     assert first.details["n_known"] == len({"age", "income", "visits"} - {"city"})
 
 
+def test_risk_of_groups_has_their_own_numbers():
+    """Of one city all secrets are betrayed, of the others none."""
+    train, holdout = make_mixed(400, random_state=0), make_mixed(400, random_state=1)
+    fresh = make_mixed(400, random_state=2)
+    released = pd.concat([fresh, train[train["city"] == "Porto"]], ignore_index=True)
+    metric = InferenceRisk("city", n_attacks=None).fit(train, holdout)
+    groups = metric.evaluate(released).details["by_secret"]
+    assert set(groups) == {"Bergen", "Lisbon", "Lyon", "Porto", "Trieste"}
+    for name, group in groups.items():
+        assert group["attack"]["n"] == (train["city"] == name).sum()
+        assert group["control"]["n"] == (holdout["city"] == name).sum()
+        low, high = group["interval"]
+        assert low <= group["residual_risk"] <= high
+    assert groups["Porto"]["residual_risk"] > 0.8
+    assert max(groups[name]["residual_risk"] for name in groups if name != "Porto") < 0.35
+    assert InferenceRisk("age").fit(train, holdout).evaluate(fresh).details["by_secret"] == {}
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"secret": "wage"}, "secret must be a column"),
         ({"secret": "age", "aux_cols": ["age", "city"]}, "aux_cols names the secret"),
         ({"secret": "age", "aux_cols": ["wage"]}, "wage, which cannot be measured"),
-        ({"secret": "age", "aux_cols": 1}, "needs one column beside the secret, age,"),
         ({"secret": "plan", "regression": True}, "plan has categories"),
         ({"secret": "plan", "regression": 1}, "regression must be"),
         ({"secret": "plan", "estimator": DecisionTreeClassifier}, "estimator must be"),
@@ -212,9 +229,11 @@ def test_refusals(settings, message):
 
 
 def test_one_column_is_refused():
+    with pytest.raises(MissingInputError, match="needs one column beside the secret, age,"):
+        InferenceRisk("age", aux_cols=1).fit(TRAIN, HOLDOUT)
     one = [table[["age"]] for table in (TRAIN, HOLDOUT)]
     for metric in (InferenceRisk("age"), InferenceRiskAll()):
-        with pytest.raises(InvalidParameterError, match="needs"):
+        with pytest.raises(MissingInputError, match="needs"):
             metric.fit(*one)
 
 

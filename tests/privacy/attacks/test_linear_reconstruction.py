@@ -7,7 +7,7 @@ import pytest
 from skeval.checks import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy import LinearReconstructionAttack
 from skeval.privacy.attacks._reconstruction import people, secrets
 from skeval.stats.intervals import newcombe
@@ -176,7 +176,7 @@ def test_columns_that_cannot_be(metric, message):
 
 
 def test_table_of_one_column():
-    with pytest.raises(InvalidParameterError, match="no column that is known"):
+    with pytest.raises(MissingInputError, match="no column that is known"):
         LinearReconstructionAttack(None, "plan").fit_context(
             Context.of(TRAIN[["plan"]], HOLDOUT[["plan"]])
         )

@@ -150,6 +150,7 @@ def test_density_ratios_by_hand(context):
     np.testing.assert_allclose(member_scores(context, "domias").members, ratio, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density", ["kde", "knn", "gmm", "prior"])
 def test_every_density_sees_a_release_that_clings_to_train(density):
     rng = np.random.default_rng(0)

@@ -1,0 +1,339 @@
+"""The shadow model attack, on generators whose leak is known."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval import Context, check_metric
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.generators import Bootstrap
+from skeval.privacy import DCRShare
+from skeval.privacy.attacks._shadow_distinguishers import learn_distinguisher
+from skeval.privacy.attacks._shadow_membership import duels
+from skeval.privacy.attacks.membership import MembershipInference
+from skeval.privacy.attacks.membership_chosen import holm
+from skeval.privacy.attacks.shadow import ShadowMembershipInference
+from skeval.privacy.targets import select_targets
+
+LINE = LogisticRegression(C=100.0, max_iter=2000)
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(80, random_state=seed) for seed in range(3))
+
+
+def frame(rows):
+    return pd.DataFrame(rows, columns=list("abc"))
+
+
+class Independent:
+    """A generator that looks at nothing."""
+
+    def fit(self, table):
+        return self
+
+    def sample(self, n, random_state=None):
+        return frame(np.random.default_rng(random_state).normal(size=(n, 3)))
+
+
+class Gaussian:
+    """One normal law, with mean and covariance of the rows."""
+
+    def fit(self, table):
+        self.law = table.mean().to_numpy(), np.cov(table.to_numpy().T)
+        return self
+
+    def sample(self, n, random_state=None):
+        return frame(np.random.default_rng(random_state).multivariate_normal(*self.law, n))
+
+
+def normal(n, seed, outlier=False):
+    """Tables of train and holdout; row 7 of train is far from all if there is an outlier."""
+    rs = np.random.RandomState(seed)
+    train, holdout = rs.normal(size=(n, 3)), rs.normal(size=(n, 3))
+    if outlier:
+        train[7] = 8.0
+    return frame(train), frame(holdout)
+
+
+def attack(generator, train, holdout, n_synthetic, **settings):
+    context = Context.of(train, holdout).with_synthetic(train.head(n_synthetic))
+    metric = ShadowMembershipInference(generator, **settings)
+    return metric.fit_context(context.real).evaluate_context(context)
+
+
+# ---------------------------------------------------------------------------- analytic fixtures
+
+
+def test_a_generator_that_looks_at_nothing_tells_nothing():
+    found = attack(
+        Independent(), *normal(80, 0), 60,
+        n_targets=2, features=("naive", "closest"), n_shadow=15, n_eval=60, classifier=LINE,
+    )  # fmt: skip
+    low, high = found.interval
+    assert low <= 0.0 <= high
+    assert found.p_value > 0.05
+    assert found.details["epsilon"] == 0.0
+    assert found.details["n_significant"] == 0
+
+
+def test_rows_drawn_with_replacement_tell_whenever_the_target_is_drawn():
+    # 59 rows and the target: it is among 60 draws with this chance, and never without
+    presence = 1.0 - (1.0 - 1.0 / 60.0) ** 60
+    found = attack(
+        Bootstrap(), *normal(120, 1, outlier=True), 60,
+        targets=[7], features="closest", n_shadow=25, n_eval=150, n_rows=59, classifier=TREE,
+    )  # fmt: skip
+    (one,) = found.details["targets"]
+    assert presence == pytest.approx(0.635, abs=5e-4)
+    assert one["fpr"] == 0.0
+    assert found.value == pytest.approx(presence, abs=0.1)
+    assert one["auc"] == pytest.approx(0.5 + presence / 2, abs=0.05)
+    assert one["interval"][0] <= presence <= one["interval"][1]
+    assert one["privacy_gain"] == pytest.approx(1.0 - found.value)
+
+
+@pytest.mark.parametrize("features", ["corr", "closest"])
+def test_an_outlier_shows_in_a_normal_law(features):
+    train, holdout = normal(300, 0, outlier=True)
+    found = attack(
+        Gaussian(), train, holdout, 300,
+        targets=[7], features=features, n_shadow=20, n_eval=50, classifier=LINE,
+    )  # fmt: skip
+    (one,) = found.details["targets"]
+    assert one["auc"] == 1.0
+    assert found.value > 0.9
+    assert found.details["epsilon"] > 1.5
+    assert found.p_value < 1e-6
+
+
+def test_screens_do_not_see_that_outlier():
+    train, holdout = normal(300, 0, outlier=True)
+    release = Gaussian().fit(train).sample(300, random_state=0)
+    context = Context.of(train, holdout).with_synthetic(release)
+    screen = DCRShare().evaluate_context(context)
+    distance = MembershipInference("distance", n_permutations=19).evaluate_context(context)
+    assert screen.value == pytest.approx(0.507, abs=0.08)
+    assert screen.p_value > 0.025
+    assert distance.value == pytest.approx(0.5, abs=0.05)
+    assert distance.p_value > 0.025
+
+
+# -------------------------------------------------------------------------------------- results
+
+
+def small(generator=None, **settings):
+    chosen = {"n_targets": 2, "n_shadow": 6, "n_eval": 8, "features": "query", "classifier": TREE}
+    return ShadowMembershipInference(generator or Bootstrap(), **{**chosen, **settings})
+
+
+def result(synthetic=SYNTHETIC, **settings):
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(synthetic)
+    return small(**settings).fit_context(context.real).evaluate_context(context)
+
+
+def test_the_value_is_the_largest_and_corrected_for_it():
+    found = result()
+    told = found.details["targets"]
+    assert [one["target"] for one in told] == ["target 1", "target 2"]
+    assert found.value == max(one["advantage"] for one in told)
+    assert found.p_value == min(holm([one["p_value"] for one in told]))
+    widths = [one["interval"][1] - one["interval"][0] for one in told]
+    assert found.interval[1] - found.interval[0] > min(widths)
+    assert found.baseline == 0.0
+    mean = found.details["mean_advantage"]
+    assert mean["value"] == pytest.approx(np.mean([one["advantage"] for one in told]))
+    assert mean["interval"][0] <= mean["value"] <= mean["interval"][1]
+    assert found.details["largest_by_chance"] > 0.0
+    assert found.details["n_fits"] == small().estimate_cost() == 3 * 14
+    assert "uncertain by 0.25" in str(found.warnings[0])
+
+
+def test_no_row_is_named():
+    text = json.dumps(result(targets="achilles").to_dict())
+    rows = select_targets(TRAIN, "achilles", 2)
+    for cell in rows.astype(str).to_numpy().ravel():
+        if len(cell) > 3 and cell not in {"True", "False"}:
+            assert cell not in text
+
+
+@pytest.mark.parametrize("adjacency", ["add", "replace"])
+@pytest.mark.parametrize(
+    ("game", "knowledge"),
+    [("average", "auxiliary"), ("model_seeded", "auxiliary"), ("model_seeded", "exact")],
+)
+def test_every_game_finds_copies(game, knowledge, adjacency):
+    found = result(game=game, knowledge=knowledge, adjacency=adjacency, n_shadow=10, n_eval=12)
+    assert found.value > 0.4
+    assert found.p_value < 0.025
+
+
+def test_canaries_and_rows_of_ones_own():
+    own = select_targets(TRAIN, "canary", 1)
+    first = result(targets="canary", n_targets=1)
+    assert first.value == result(targets=own).value > 0.4
+    assert first.details["n_targets"] == 1
+
+
+def test_the_release_is_attacked_too():
+    released = pd.concat([select_targets(TRAIN, "achilles", 2)] * 40)
+    found = result(released, attack_release=True).details["release"]
+    assert found["n_called_in"] == 2
+    assert found["are_in"]
+    assert found["mean_fpr"] < 0.3
+    without = TRAIN.drop(select_targets(TRAIN, "achilles", 2).index)
+    clean = without.sample(80, replace=True, random_state=0)
+    assert result(clean, attack_release=True).details["release"]["n_called_in"] == 0
+
+
+def test_games_are_played_once_for_tables_of_one_size():
+    done = []
+    metric = small(progress=lambda *count: done.append(count)).fit(TRAIN, HOLDOUT)
+    with pytest.warns(MetricWarning, match="uncertain"):
+        first = metric.score(SYNTHETIC)
+        assert metric.score(TRAIN) == first
+        assert done == [(i, 42) for i in range(1, 43)]
+        metric.score(SYNTHETIC.head(40))
+    assert len(done) == 84
+
+
+def test_what_is_given_is_not_fitted():
+    generator = Bootstrap()
+    result(generator=generator)
+    assert not hasattr(generator, "train_")
+
+
+def test_copies_of_a_fit_are_learnt_from_together():
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
+    assert result(n_copies=3).details["n_fits"] == result().details["n_fits"]
+    assert duels.__wrapped__  # the games are a shared step
+    assert small(n_copies=3).fit_context(context.real).evaluate_context(context).value > 0.3
+
+
+def test_several_features_are_put_side_by_side():
+    found = result(features=["hist", "naive"])
+    assert found.details["features"] == ["naive", "hist"]
+    assert len(result(features="ensemble").details["features"]) == 5
+
+
+# -------------------------------------------------------------------------------- distinguishers
+
+APART = [np.full((1, 1), float(i)) for i in range(10)]
+
+
+def test_the_threshold_is_chosen_on_what_was_not_learnt_from():
+    inside, outside = [part + 20.0 for part in APART], APART
+    fixed = learn_distinguisher(LINE, inside, outside, 0.3, 0.1, 0)
+    assert fixed.threshold == 0.3
+    for how in ("accuracy", "fpr"):
+        found = learn_distinguisher(LINE, inside, outside, how, 0.1, 0)
+        assert (found.scores(np.concatenate(inside)) >= found.threshold).all()
+        assert not (found.scores(np.concatenate(outside)) >= found.threshold).any()
+
+
+def test_a_false_positive_rate_that_no_threshold_holds():
+    noise = np.random.default_rng(0).normal(size=(2, 10, 1, 1))
+    found = learn_distinguisher(LINE, list(noise[0]), list(noise[1]), "fpr", 0.01, 0)
+    assert found.threshold == np.inf
+
+
+def test_classifiers_without_probabilities():
+    from sklearn.linear_model import RidgeClassifier
+
+    found = learn_distinguisher(RidgeClassifier(), [p + 20 for p in APART], APART, 0.5, 0.1, 0)
+    scores = found.scores(np.array([[25.0], [5.0]]))
+    assert scores[0] > 0.5 > scores[1]
+
+
+# ---------------------------------------------------------------------------------- what is refused
+
+
+def test_contradictions_are_refused_at_fit():
+    wrong = {
+        "max_fits=10": {"max_fits": 10},
+        "knowledge='exact'": {"knowledge": "exact"},
+        "n_synthetic=None": {"attack_release": True, "n_synthetic": 9},
+        "n_rows must be at most 78": {"n_rows": 79},
+        "generator must be": {"generator": "none"},
+        "targets must be": {"targets": [0, 0]},
+    }
+    for said, settings in wrong.items():
+        with pytest.raises(InvalidParameterError, match=said):
+            small().set_params(**settings).fit(TRAIN, HOLDOUT)
+
+
+def test_too_few_rows_are_not_defined():
+    context = Context.of(TRAIN.head(4), HOLDOUT.head(3)).with_synthetic(SYNTHETIC)
+    found = small().fit_context(context.real).evaluate_context(context)
+    assert np.isnan(found.value)
+    assert "too few rows" in str(found.warnings[0])
+
+
+def test_a_table_of_texts_is_not_defined():
+    table = pd.DataFrame({"t": [f"a text of its own, number {i}" for i in range(20)]})
+    context = Context.of(table, table[::-1], schema={"t": "text"}).with_synthetic(table)
+    found = small().fit_context(context.real).evaluate_context(context)
+    assert np.isnan(found.value)
+
+
+def test_a_generator_of_another_metric_clones():
+    metric = small((min, max))
+    assert clone(metric).generator == (min, max)
+
+
+# ------------------------------------------------------------------------------------- slow runs
+
+
+class Copying(Independent):
+    """A generator without a name of its own, as `repr` shows it."""
+
+    def fit(self, table):
+        self.rows = table
+        return self
+
+    def sample(self, n, random_state=None):
+        return self.rows.sample(n, replace=True, random_state=random_state, ignore_index=True)
+
+
+@pytest.mark.slow
+def test_it_keeps_the_contract():
+    metric = ShadowMembershipInference(
+        Copying(), n_targets=1, n_shadow=10, n_eval=10, features="closest", classifier=TREE
+    )
+    check_metric(metric)
+
+
+@pytest.mark.slow
+def test_without_a_leak_few_p_values_are_small():
+    found = [
+        attack(
+            Independent(), *normal(60, seed), 40, random_state=seed,
+            n_targets=2, features="closest", n_shadow=8, n_eval=20, classifier=LINE,
+        )
+        for seed in range(80)
+    ]  # fmt: skip
+    p_values = np.array([one.p_value for one in found])
+    covered = [one.interval[0] <= 0.0 <= one.interval[1] for one in found]
+    assert (p_values < 0.05).mean() <= 0.1
+    assert np.mean(covered) >= 0.9
+    means = [one.details["mean_advantage"]["value"] for one in found]
+    assert np.mean(means) == pytest.approx(0.0, abs=0.04)
+    assert max(one.details["epsilon"] for one in found) < 0.5
+
+
+@pytest.mark.slow
+def test_the_default_settings_find_copied_outliers():
+    train, holdout = make_mixed(120, random_state=0), make_mixed(120, random_state=1)
+    context = Context.of(train, holdout).with_synthetic(make_mixed(120, random_state=2))
+    found = ShadowMembershipInference(Bootstrap()).fit_context(context.real)
+    told = found.evaluate_context(context)
+    assert told.details["n_significant"] == 5
+    assert told.details["mean_advantage"]["value"] > 0.7
+    # all 60 rows and 120 draws: presence is 0.867
+    assert told.details["epsilon"] > 1.0

@@ -1,0 +1,272 @@
+"""Which tables are made, of which rows, with which seeds."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
+from skeval.privacy.attacks._shadow_features import arena_of, extractor_of, secret_sources
+from skeval.privacy.attacks._shadow_game import (
+    ALL,
+    Execution,
+    Rules,
+    check_cost,
+    plan,
+    play,
+    reseeded,
+)
+
+TRAIN, HOLDOUT = make_mixed(40, random_state=0), make_mixed(30, random_state=1)
+CONTEXT = Context.of(TRAIN, HOLDOUT)
+TARGETS = [3, 7]
+AVERAGE = Rules("average", "auxiliary", "add", 3, 4, None, 0)
+EXACT = Rules("model_seeded", "exact", "add", 3, 4, None, 0)
+SEEDED = Rules("model_seeded", "auxiliary", "add", 3, 4, None, 0)
+
+
+def arena(targets=TARGETS, **settings):
+    return arena_of(CONTEXT, targets, 2, 0, **settings)
+
+
+def replacing(rules: Rules) -> Rules:
+    return Rules(rules.game, rules.knowledge, "replace", 3, 4, None, 0)
+
+
+def worlds(fits):
+    found: dict = {}
+    for fit in fits:
+        found.setdefault((fit.phase, fit.inside, fit.target), []).append(set(fit.rows.tolist()))
+    return found
+
+
+@pytest.mark.parametrize("rules", [AVERAGE, EXACT, SEEDED])
+@pytest.mark.parametrize("targets", [TARGETS, "canary", make_mixed(2, random_state=9)])
+def test_as_many_fits_as_foretold(rules, targets):
+    fits = plan(rules, arena(targets))
+    assert len(fits) == (2 + 1) * (3 + 4)
+    assert len({fit.seed for fit in fits}) == len(fits)
+    for fit in fits:
+        assert len(set(fit.rows.tolist())) == fit.rows.size
+
+
+@pytest.mark.parametrize("adjacency", ["add", "replace"])
+def test_tables_are_drawn_from_disjoint_pools(adjacency):
+    rules = AVERAGE if adjacency == "add" else replacing(AVERAGE)
+    found = worlds(plan(rules, arena()))
+    assert {key: len(rows) for key, rows in found.items()} == {
+        ("shadow", True, 0): 3,
+        ("shadow", True, 1): 3,
+        ("shadow", False, ALL): 3,
+        ("test", True, 0): 4,
+        ("test", True, 1): 4,
+        ("test", False, ALL): 4,
+    }
+    for (phase, inside, target), tables in found.items():
+        pool = set(range(40)) if phase == "test" else set(range(40, 70))
+        for rows in tables:
+            own = rows & set(TARGETS)
+            assert own == ({TARGETS[target]} if inside else set())
+            assert rows - own <= pool
+            assert len(rows) == 15 + (inside and adjacency == "add")
+    first, second, *_ = found["test", False, ALL]
+    assert first != second
+
+
+def test_all_of_train_and_its_neighbours():
+    found = worlds(plan(EXACT, arena()))
+    train = set(range(40))
+    for phase in ("shadow", "test"):
+        assert all(rows == train for rows in found[phase, True, ALL])
+        for i, target in enumerate(TARGETS):
+            assert all(rows == train - {target} for rows in found[phase, False, i])
+
+
+def test_another_row_in_the_place_of_the_target():
+    found = worlds(plan(replacing(EXACT), arena()))
+    for i, target in enumerate(TARGETS):
+        for rows in found["test", False, i]:
+            assert target not in rows
+            (other,) = rows - set(range(40))
+            assert 40 <= other < 70
+            assert len(rows) == 40
+
+
+def test_a_row_of_no_table_comes_in():
+    for rules, size in ((EXACT, 41), (replacing(EXACT), 40)):
+        found = worlds(plan(rules, arena("canary")))
+        assert all(rows == set(range(40)) for rows in found["test", False, ALL])
+        for i in range(2):
+            assert all(70 + i in rows and len(rows) == size for rows in found["test", True, i])
+
+
+def test_an_attacker_without_train_learns_from_the_holdout():
+    found = worlds(plan(SEEDED, arena()))
+    for rows in found["shadow", False, ALL]:
+        assert rows <= set(range(40, 70))
+    assert all(rows == set(range(40)) for rows in found["test", True, ALL])
+
+
+def test_rows_equal_to_a_target_are_in_no_pool():
+    train = pd.concat([TRAIN, TRAIN.iloc[[3]]], ignore_index=True)
+    holdout = pd.concat([HOLDOUT, TRAIN.iloc[[7]]], ignore_index=True)
+    found = arena_of(Context.of(train, holdout), TARGETS, 2, 0)
+    assert set(range(41)) - set(found.test_pool.tolist()) == {3, 7, 40}
+    assert set(range(41, 72)) - set(found.shadow_pool.tolist()) == {71}
+
+
+def test_more_tests_leave_what_is_learnt_as_it_was():
+    more = Rules("average", "auxiliary", "add", 3, 9, None, 0)
+    first, second = (
+        [(fit.rows.tolist(), fit.seed) for fit in plan(rules, arena()) if fit.phase == "shadow"]
+        for rules in (AVERAGE, more)
+    )
+    assert first == second
+
+
+def test_exact_knowledge_of_rows_that_change_is_a_contradiction():
+    assert "model_seeded" in Rules("average", "exact", "add", 3, 4, None, 0).fault
+    assert EXACT.fault == ""
+
+
+# -------------------------------------------------------------------------------- secret values
+
+
+def test_each_value_of_a_secret_has_a_row():
+    found = arena(secret="plan", n_values=3)
+    assert found.targets.shape == (2, 3)
+    rows = found.table.iloc[found.targets[1]]
+    assert sorted(rows["plan"]) == ["basic", "family", "premium"]
+    others = rows.drop(columns="plan")
+    assert (others == TRAIN.drop(columns="plan").iloc[7]).all(axis=None)
+    assert found.table["plan"].dtype == TRAIN["plan"].dtype
+    fits = plan(EXACT, found, [("shadow", True), ("test", True), ("test", False)])
+    assert len(fits) == 2 * (3 + 4 + 4)
+    for fit in fits:
+        own = set(fit.rows.tolist()) - set(range(40))
+        assert TARGETS[fit.target] not in fit.rows
+        assert own == ({found.targets[fit.target, fit.value]} if fit.inside else set())
+    assert [fit.value for fit in fits if fit.phase == "shadow"] == [0, 1, 2] * 2
+
+
+def test_values_of_numbers_are_quantiles():
+    sources = secret_sources(CONTEXT, "age", 4)
+    ages = pd.concat([TRAIN, HOLDOUT], ignore_index=True)["age"]
+    expected = np.quantile(ages, [0.125, 0.375, 0.625, 0.875], method="inverted_cdf")
+    assert ages.iloc[sources].tolist() == expected.tolist()
+
+
+def test_the_most_frequent_labels_are_the_values():
+    cities = pd.concat([TRAIN, HOLDOUT], ignore_index=True)["city"]
+    found = cities.iloc[secret_sources(CONTEXT, "city", 2)]
+    assert set(found) == set(cities.value_counts().index[:2])
+
+
+# --------------------------------------------------------------------------------- running fits
+
+
+class Fixed:
+    """A generator with a seed of its own."""
+
+    fitted = 0
+
+    def __init__(self, random_state=0):
+        self.random_state = random_state
+
+    def get_params(self, deep=True):
+        return {"random_state": self.random_state}
+
+    def set_params(self, **params):
+        self.random_state = params["random_state"]
+        return self
+
+    def fit(self, table):
+        self.fitted += 1
+
+    def sample(self, n):
+        return pd.DataFrame({"x": [float(self.random_state)] * n})
+
+
+def fit_nothing(table):
+    return None
+
+
+def sample_nothing(model, n, seed):
+    return pd.DataFrame({"x": [float(seed)] * n})
+
+
+KINDS = {
+    "object": Fixed(3),
+    "class": Fixed,
+    "adapter": GeneratorAdapter(Fixed(3)),
+    "adapter of a class": GeneratorAdapter(Fixed, parameters={"random_state": 5}),
+    "functions": (fit_nothing, sample_nothing),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_generator_gets_the_seed_of_the_fit(name):
+    before = joblib.hash(KINDS[name])
+    samples = {
+        float(reseeded(KINDS[name], seed).fit(TRAIN).sample(2, random_state=seed)["x"].iloc[0])
+        for seed in (11, 12)
+    }
+    assert samples == {11.0, 12.0}
+    assert joblib.hash(KINDS[name]) == before  # what was given is not fitted, or seeded
+
+
+def measure(table, target):
+    return float(table["age"].sum()), target
+
+
+def test_copies_are_of_what_is_learnt_from():
+    fits = plan(AVERAGE, arena())
+    found = list(play(Bootstrap(), arena().table, fits, measure, n_synthetic=9, n_copies=2))
+    assert [len(tables) for tables in found] == [2 if f.phase == "shadow" else 1 for f in fits]
+    assert all(target == fit.target for fit, ((_, target), *_) in zip(fits, found, strict=True))
+    (first, _), (second, _) = found[0]
+    assert first != second
+
+
+def test_jobs_change_no_bit_and_progress_is_told():
+    fits, done = plan(AVERAGE, arena())[:4], []
+    execution = Execution(2, lambda *count: done.append(count))
+    both = [
+        list(play(GaussianCopula(), arena().table, fits, measure, n_synthetic=9, execution=how))
+        for how in (None, execution)
+    ]
+    assert both[0] == both[1]
+    assert done == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert joblib.hash(execution) == joblib.hash(Execution())  # no result depends on it
+
+
+def test_too_many_fits_are_refused():
+    with pytest.raises(InvalidParameterError, match=r"600 times, more than max_fits=500; lower n."):
+        check_cost("Attack", 600, 500, "n")
+    check_cost("Attack", 500, 500, "n")
+
+
+def test_targets_that_are_not_there():
+    with pytest.raises(InvalidParameterError, match="below 40, got 40"):
+        arena([40])
+    with pytest.raises(SchemaMismatchError, match="age"):
+        arena(TRAIN.drop(columns="age").iloc[:1])
+
+
+# ------------------------------------------------------------------------------------- features
+
+
+def test_tables_are_read_by_the_levels_of_all_real_rows():
+    found = arena("canary")
+    extractor = extractor_of(CONTEXT, found, ("naive", "closest"), 0)
+    table = found.table.iloc[[70, 70, 0]].sample(frac=1.0, axis=1, random_state=0)
+    first, second = extractor(table, ALL)
+    assert first.size == second.size
+    assert first[-7:-2] == pytest.approx([0.0, 0.0, *([extractor(table, 0)[0][-5]] * 3)])
+    assert (second[-7:-2] > 0).all()
+    assert np.array_equal(extractor(table, 1)[0], second)

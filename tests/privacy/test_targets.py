@@ -1,0 +1,149 @@
+"""Rows that are selected, and rows that are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError
+from skeval.privacy.attacks._shadow_canaries import canaries, stacked
+from skeval.privacy.targets import METHODS, TargetChoice, select_targets, target_positions
+from skeval.stats.neighbors import MixedNearestNeighbors
+
+TRAIN, HOLDOUT = make_mixed(150, random_state=0), make_mixed(150, random_state=1)
+REAL_ROWS = METHODS[:-1]
+
+
+def planted() -> pd.DataFrame:
+    """Rows of two kinds, and one that is neither."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=80), "y": rng.normal(size=80) + 20.0})
+    table["kind"] = np.where(np.arange(80) % 2, "a", "b")
+    table.loc[33] = [12.0, 3.0, "c"]
+    return table
+
+
+@pytest.mark.parametrize("method", ["achilles", "gower-knn", "isolation-forest", "rare-value"])
+def test_the_row_that_is_neither_comes_first(method):
+    found = select_targets(planted(), method, k=3)
+    assert found.index[0] == 33
+    assert len(found) == 3
+    assert found.iloc[0].to_list() == [12.0, 3.0, "c"]
+
+
+def test_gower_by_hand():
+    table = pd.DataFrame({"x": [0.0, 0.0, 1.0, 5.0], "y": [0.0, 1.0, 0.0, 5.0]})
+    found = select_targets(table, "gower-knn", k=4, n_neighbors=2)
+    assert found.index[0] == 3
+    assert found.index[3] == 0  # the other two are equally far, in random order
+
+
+def test_gower_is_the_mean_distance_to_the_nearest():
+    table = planted()[["x", "y"]]
+    engine = MixedNearestNeighbors().fit(table)
+    distances, _ = engine.kneighbors(table, 6)
+    order = np.argsort(-distances[:, 1:].mean(axis=1), kind="stable")
+    assert select_targets(table, "gower-knn", k=5).index.tolist() == order[:5].tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_rows_does_not_matter(method):
+    found = select_targets(TRAIN, method)
+    shuffled = select_targets(TRAIN.sample(frac=1.0, random_state=1), method)
+    assert found.reset_index(drop=True).equals(shuffled.reset_index(drop=True))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_train_alone_is_looked_at(method):
+    found = select_targets(Context.of(TRAIN, HOLDOUT), method)
+    assert found.equals(select_targets(TRAIN, method))
+
+
+def test_the_index_is_the_position():
+    found = select_targets(TRAIN.set_axis(range(1000, 1150)), "achilles")
+    assert found.equals(TRAIN.iloc[found.index])
+    assert select_targets(TRAIN, "canary", k=2).index.tolist() == [150, 151]
+
+
+def test_rows_are_distinct():
+    table = pd.concat([planted()] * 2, ignore_index=True)
+    found = select_targets(table, "random", k=200)
+    assert len(found) == len(found.drop_duplicates()) == 80
+    assert len(select_targets(table.iloc[:1], "achilles")) == 1
+
+
+def test_seeds():
+    first, again, other = (
+        select_targets(TRAIN, "random", random_state=seed).index.tolist() for seed in (0, 0, 1)
+    )
+    assert first == again != other
+
+
+def test_what_cannot_be_asked():
+    for wrong in ({"method": "none"}, {"k": 0}, {"n_neighbors": 0}):
+        with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
+            select_targets(TRAIN, **wrong)
+    with pytest.raises(InvalidParameterError, match="achilles"):
+        target_positions(Context.of(TRAIN), "canary", 2)
+
+
+def test_choices_of_targets():
+    choice = TargetChoice()
+    for legal in ("achilles", "canary", [3, 1], (0,), np.array([2]), TRAIN.iloc[:2]):
+        assert choice.accepts(legal)
+    for wrong in ("nothing", [], [-1], [1, 1], [0.5], [True], 3, None, TRAIN.iloc[:0]):
+        assert not choice.accepts(wrong)
+    assert not choice.accepts(choice.invalid_example())
+
+
+# ---------------------------------------------------------------------------------- canaries
+
+ODD = pd.DataFrame(
+    {
+        "whole": pd.Series([1, 5, 3], dtype="Int64"),
+        "constant": [2.0, 2.0, 2.0],
+        "object": pd.Series([1.5, None, 3.0], dtype=object),
+        "label": pd.Categorical(["a", "b", "a"]),
+        "code": pd.Categorical([1, 2, 1]),
+        "text": ["a", "b", "b"],
+        "truth": [True, False, False],
+        "day": pd.to_datetime(["2020-01-01", "2020-01-03", None]),
+        "zone": pd.to_datetime(["2020-01-01", "2020-01-03", "2020-01-02"]).tz_localize("UTC"),
+        "empty": [np.nan] * 3,
+    }
+)
+KINDS = {"object": "continuous", "text": "categorical", "code": "categorical"}
+
+
+def test_canaries_are_new_in_every_column():
+    context = Context.of(ODD, schema=KINDS)
+    pool = stacked([ODD, canaries(context, 2)])
+    assert pool["whole"].tolist() == [1, 5, 3, 9, 13]
+    assert pool["whole"].dtype == "Int64"
+    assert pool["constant"].tolist() == [2.0, 2.0, 2.0, 3.0, 4.0]
+    assert pool["object"].tolist()[3:] == [4.5, 6.0]
+    assert pool["label"].tolist()[3:] == ["canary-1", "canary-2"]
+    assert isinstance(pool["label"].dtype, pd.CategoricalDtype)
+    assert pool["code"].tolist()[3:] == [3, 4]
+    assert pool["text"].tolist()[3:] == ["canary-1", "canary-2"]
+    assert pool["truth"].tolist()[3:] == [True, True]
+    assert pool["day"].tolist()[3:] == [pd.Timestamp("2020-01-05"), pd.Timestamp("2020-01-07")]
+    assert pool["zone"].iloc[3] == pd.Timestamp("2020-01-05", tz="UTC")
+    assert pool["zone"].dtype == ODD["zone"].dtype
+    assert pool["empty"].isna().all()
+
+
+def test_dates_in_strings_stay_strings():
+    table = pd.DataFrame({"day": ["2020-01-01", "2020-01-03", "2020-01-02"]})
+    context = Context.of(table, schema={"day": "datetime"})
+    assert str(canaries(context, 1)["day"].iloc[0]).startswith("2020-01-05")
+
+
+def test_categories_are_those_of_all_tables():
+    frames = [pd.DataFrame({"x": pd.Categorical(list(labels))}) for labels in ("ab", "cb")]
+    whole = stacked(frames)
+    assert whole["x"].cat.categories.tolist() == ["a", "b", "c"]
+    assert whole["x"].tolist() == ["a", "b", "c", "b"]
