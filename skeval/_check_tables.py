@@ -35,6 +35,7 @@ _ARGUMENTS: dict[str, Any] = {
 
 # and settings under which some hundred evaluations of those that fit many models take seconds
 _LIGHT: dict[str, dict[str, Any]] = {
+    "DPAudit": {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20},
     "EqualizedOddsImprovement": {"estimators": "linear"},
     "FairnessGap": {"estimators": "linear"},
     "FeatureImportanceAgreement": {"estimator": "linear"},
@@ -49,8 +50,16 @@ def example_of(kind: type[Metric]) -> Metric:
     """Return an instance that the default tables suit, cheap to evaluate."""
     parameters = inspect.signature(kind).parameters
     required = [name for name, found in parameters.items() if found.default is found.empty]
-    arguments = {name: _ARGUMENTS[name] for name in required}
+    arguments = {name: _argument(name) for name in required}
     return kind(**{**arguments, **_LIGHT.get(kind.__name__, {})})
+
+
+def _argument(name: str) -> Any:
+    if name == "generator":
+        from skeval.generators import Bootstrap
+
+        return Bootstrap()
+    return _ARGUMENTS[name]
 
 
 def noise(train: pd.DataFrame) -> pd.DataFrame:

@@ -16,6 +16,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from skeval import generators
 from skeval._check_tables import ODD_TABLES, Tables, default_tables, noise
 from skeval._check_tools import (
     CheckFailedError,
@@ -56,7 +57,7 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables) -> None:
     text = repr(metric)
     if "object at" in text:  # a parameter that has no repr of its own
         return
-    again = eval(text, {type(metric).__name__: type(metric)})
+    again = eval(text, {**vars(generators), type(metric).__name__: type(metric)})
     demand(repr(again) == text, f"repr does not evaluate back: {text}")
 
 

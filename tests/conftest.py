@@ -42,9 +42,26 @@ def iris_halves() -> tuple[pd.DataFrame, pd.DataFrame]:
     return frame.iloc[::2].reset_index(drop=True), frame.iloc[1::2].reset_index(drop=True)
 
 
+# What takes longest and seldom breaks alone: the slow run has it, of each metric and every layout.
+SLOW = (
+    "check_memory",
+    "check_odd_tables",
+    "test_layout.py::test_texts_lie_apart_and_on_the_page[hundred]",
+    "test_layout.py::test_texts_lie_apart_and_on_the_page[narrow]",
+    "test_layout.py::test_texts_lie_apart_and_on_the_page[odd]",
+    "test_layout.py::test_texts_lie_apart_and_on_the_page[single]",
+    "test_layout.py::test_texts_lie_apart_and_on_the_page[wide]",
+    "test_layout.py::test_texts_lie_apart_and_on_the_page[without_holdout]",
+    "test_html.py::test_saved_results_give_the_same_page",
+    "test_pdf.py::test_a_report_of_saved_results_has_the_same_bytes",
+    "test_pdf.py::test_another_process_writes_the_same_bytes",
+    "test_scorers.py::test_grid_search[2]",
+)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the memory of each metric to the slow run: it takes as long as all its other checks."""
+    """Leave to the slow run what is named above."""
     for item in items:
-        if "test_common.py" in item.nodeid and "check_memory" in item.nodeid:
+        if any(name in item.nodeid for name in SLOW):
             item.add_marker("slow")

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skeval.fidelity._encoders import OneHot, Ranks
+from skeval._encoders import OneHot, Ranks
+from skeval._estimators import is_estimator, seeded
 
 __all__ = ["CART", "LINEAR", "TREE", "Classifiers", "Model", "Scores", "learn", "out_of_fold"]
 
@@ -32,8 +33,7 @@ class Classifiers:
         return value is None or self._is_one(value)
 
     def _is_one(self, value: object) -> bool:
-        wanted = ("get_params", *self.methods)  # get_params is what clone asks for
-        return not isinstance(value, type) and all(hasattr(value, name) for name in wanted)
+        return is_estimator(value, self.methods)
 
     def describe(self) -> str:
         """Name the kind."""
@@ -119,7 +119,7 @@ def learn(
 def _classifier(estimator: Any, shape: tuple[int, ...], seed: int) -> Any:
     # not at the top: who never asks for a classifier need not wait for these
     if not isinstance(estimator, str):
-        return _seeded(clone(estimator), seed)
+        return seeded(clone(estimator), seed)
     if estimator == LINEAR:
         from sklearn.linear_model import LogisticRegression
 
@@ -136,16 +136,6 @@ def _classifier(estimator: Any, shape: tuple[int, ...], seed: int) -> Any:
     return XGBClassifier(
         n_estimators=100, max_depth=3, tree_method=method, n_jobs=1, random_state=seed
     )
-
-
-def _seeded(estimator: Any, seed: int) -> Any:
-    """Give a seed to what would draw from the global generator."""
-    unset = {
-        name: seed
-        for name, value in estimator.get_params().items()
-        if name.split("__")[-1] == "random_state" and value is None
-    }
-    return estimator.set_params(**unset)
 
 
 def out_of_fold(

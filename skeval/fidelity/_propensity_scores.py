@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from skeval._encoders import OneHot
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity._classifiers import learn, out_of_fold
-from skeval.fidelity._encoders import OneHot
 from skeval.fidelity.discriminator import drawn_rows, nominal_columns
 from skeval.stats.propensity import (
     PropensityNull,

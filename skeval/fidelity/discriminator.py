@@ -8,13 +8,14 @@ which a table came.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skeval._estimators import named
 from skeval._reading import sorted_labels
 from skeval.context import Context, shared
 from skeval.fidelity._classifiers import LINEAR, TREE, Model, Scores, learn, out_of_fold
@@ -73,7 +74,7 @@ class Split:
 
 def with_defaults(estimator: Any) -> dict[str, Any]:
     """Return the classifiers to run by name, the first being the headline; a tree and a line."""
-    given = {} if estimator is None else _named([estimator])
+    given = {} if estimator is None else named([estimator])
     return {**given, TREE: TREE, LINEAR: LINEAR}
 
 
@@ -81,17 +82,7 @@ def candidates(estimator: Any) -> dict[str, Any]:
     """Return the classifiers to choose among by name: those given, else a tree and a line."""
     if estimator is None:
         return {TREE: TREE, LINEAR: LINEAR}
-    return _named(estimator if isinstance(estimator, list | tuple) else [estimator])
-
-
-def _named(estimators: Sequence[Any]) -> dict[str, Any]:
-    """Return classifiers by their class, numbered where one stands twice."""
-    named: dict[str, Any] = {}
-    for estimator in estimators:
-        kind = type(estimator).__name__
-        same = sum(name.split(" ")[0] == kind for name in named)
-        named[f"{kind} {same + 1}" if same else kind] = estimator
-    return named
+    return named(list(estimator) if isinstance(estimator, list | tuple) else [estimator])
 
 
 def too_few(context: Context, columns: ColumnChoice, n_folds: int = 0) -> str:

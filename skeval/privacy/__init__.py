@@ -7,6 +7,7 @@ from skeval.privacy.attacks.disclosure_protection import (
     DisclosureProtection,
     DisclosureProtectionEstimate,
 )
+from skeval.privacy.attacks.dp_audit import DPAudit
 from skeval.privacy.attacks.inference import InferenceRisk, InferenceRiskAll
 from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
 from skeval.privacy.attacks.linkability import LinkabilityRisk
@@ -42,6 +43,7 @@ __all__ = [
     "DCROverfittingProtection",
     "DCRPercentile",
     "DCRShare",
+    "DPAudit",
     "DeltaPresence",
     "DisclosureProtection",
     "DisclosureProtectionEstimate",

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval._encoders import OneHot
 from skeval._parameters import Constraint, Interval, Options, check_parameters
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.fidelity._encoders import OneHot
 from skeval.preprocessing import Discretizer
 from skeval.privacy.attacks._densities import nominal_features, plain_rows
 from skeval.privacy.attacks._shadow_canaries import canaries

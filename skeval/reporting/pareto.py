@@ -110,7 +110,8 @@ class ParetoDisplay(Drawing):
             return
         low, high = self.low.to_numpy(), self.high.to_numpy()
         points = self.scores.to_numpy()
-        for j, line in enumerate((ax.hlines, ax.vlines)):
+        for j in (0, 1):
             across = points[:, 1 - j]
             drawn = ~np.isnan(np.column_stack([low[:, j], high[:, j], across])).any(axis=1)
+            line = ax.hlines if j == 0 else ax.vlines
             line(across[drawn], low[drawn, j], high[drawn, j], color=FAINT, lw=0.8, zorder=1)

@@ -92,7 +92,7 @@ def _privacy(result: SuiteResult) -> str:
     ]
     if alarms:
         return f"Leak found: {'; '.join(alarms)}."
-    compared = Counter(
+    compared: Counter[str | None] = Counter(
         r.tags.evidence for r in tests.values() if r.baseline is not None and r.tags is not None
     )
     if not compared:

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from skeval._encoders import OneHot
 from skeval._estimators import seeded
-from skeval.fidelity._encoders import OneHot
 from skeval.stats.scoring import Predictions
 from skeval.utility.problem import Problem, Rows
 

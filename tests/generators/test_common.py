@@ -21,6 +21,7 @@ from skeval.generators import (
     GaussianCopula,
     IndependentMarginals,
     RandomForestImputation,
+    SequentialCART,
 )
 
 LARGEST = np.int64(2**63 - 1)
@@ -29,9 +30,10 @@ GENERATORS = {
     "GaussianCopula": GaussianCopula(),
     "IndependentMarginals": IndependentMarginals(),
     "RandomForestImputation": RandomForestImputation(0.7, n_estimators=3, min_samples_leaf=2),
+    "SequentialCART": SequentialCART(),
 }
 RESAMPLING = ["Bootstrap", "IndependentMarginals"]
-LEARNING = ["GaussianCopula", "RandomForestImputation"]
+LEARNING = ["GaussianCopula", "RandomForestImputation", "SequentialCART"]
 
 
 def made(name: str, random_state: int | None = 0) -> Any:
@@ -103,7 +105,9 @@ every = pytest.mark.parametrize("name", GENERATORS)
 
 
 def test_every_public_generator_is_tested() -> None:
-    assert list(GENERATORS) == skeval.generators.__all__
+    # one needs a domain, the other a generator: they have tests of their own
+    others = {"DPHistogram", "GeneratorAdapter"}
+    assert set(GENERATORS) == set(skeval.generators.__all__) - others
 
 
 @every

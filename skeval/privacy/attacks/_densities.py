@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval._encoders import OneHot
 from skeval.context import Context, shared
-from skeval.fidelity._encoders import OneHot
 from skeval.preprocessing import NOMINAL, NUMERIC
 from skeval.stats.densities import (
     Axes,

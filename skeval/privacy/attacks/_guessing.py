@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from skeval._encoders import OneHot, Ranks
 from skeval._estimators import seeded
-from skeval.fidelity._encoders import OneHot, Ranks
 
 __all__ = ["MISSING", "Guesses", "Lesson", "guess_labels", "guess_numbers", "marginal_guesses"]
 

@@ -97,7 +97,7 @@ class Extractor:
     targets : ndarray of shape (n_targets, n_values, n_columns)
         The targets' rows.
     radii : ndarray of shape (n_targets, n_radii)
-        How far each is from its nearest and its fifth nearest other real row.
+        Half as far as its nearest other real row, and as far as its fifth nearest.
     """
 
     reader: Reader
@@ -155,10 +155,13 @@ def extractor_of(
 
 
 def _radii(pool: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return how far a target is from the nearest and from the fifth nearest row of the pool."""
+    """Return half the distance of a target to the nearest row of the pool, and that to the fifth.
+
+    Within the first nothing of the pool lies but the target.
+    """
     distances = np.sort(np.min([row_distances(pool, row, domain) for row in rows], axis=0))
     others = distances[distances > 0] if (distances > 0).any() else distances
-    return others[[0, min(_N_NEAREST, others.size) - 1]]
+    return others[[0, min(_N_NEAREST, others.size) - 1]] * np.array([0.5, 1.0])
 
 
 # ------------------------------------------------------------------------------------- the arena

@@ -7,16 +7,18 @@ anything runs and the same bits come out however many run at once.
 from __future__ import annotations
 
 import inspect
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter
@@ -330,13 +332,19 @@ def _played(
     n_copies: int,
 ) -> list[T]:
     # sums of floats, and hence rows, would depend on the number of threads
-    with threadpool_limits(1):
+    with _threads(len(sys.modules)).limit(limits=1):
         fitted = adapter.fit(rows)
         seeds = np.random.SeedSequence(fit.seed).generate_state(n_copies)
         return [
             measure(fitted.sample(n_synthetic, random_state=int(seed)), fit.target)
             for seed in seeds
         ]
+
+
+@lru_cache(maxsize=1)
+def _threads(n_modules: int) -> ThreadpoolController:
+    """Return what holds down threads; looked for anew once more modules are loaded."""
+    return ThreadpoolController()
 
 
 def reseeded(generator: Any, seed: int) -> GeneratorAdapter:

@@ -148,7 +148,7 @@ class DPAudit(Metric):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.generators import Bootstrap, DPHistogram
-    >>> from skeval.privacy.attacks.dp_audit import DPAudit
+    >>> from skeval.privacy import DPAudit
     >>> train = make_mixed(100)[["city", "plan"]].dropna()
     >>> domain = {name: sorted(train[name].unique()) for name in train}
     >>> for generator in (Bootstrap(), DPHistogram(domain, epsilon=1.0)):

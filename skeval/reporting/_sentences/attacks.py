@@ -85,6 +85,23 @@ def _audit(result: Result) -> str:
     return said
 
 
+def _retrained(result: Result) -> str:
+    details = result.details
+    true, false = (
+        percent(as_float(details[f"{which}_positive_rate"])) for which in ("true", "false")
+    )
+    said = (
+        f"Run {details['n_runs']} times with and {details['n_runs']} times without one row, the "
+        f"generator showed that row in {true} against {false} of its tables"
+    )
+    if result.value == 0.0:
+        return f"{said}: no bound above 0, which does not show that epsilon is small."
+    said += f": its epsilon is at least {number(result.value)}"
+    if details.get("verdict") == "violation":
+        said += f"; it claims {number(as_float(details['claimed_epsilon']))}"
+    return f"{said}."
+
+
 def _linear(result: Result) -> str:
     accuracy = {who: percent(as_float(v)) for who, v in result.details["accuracy"].items()}
     majority = percent(as_float(result.details["majority"]["train"]))
@@ -181,6 +198,7 @@ def _anonymeter(result: Result) -> str:
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "AnonymeterRisk": _anonymeter,
     "AttributeInferenceRisk": _inference,
+    "DPAudit": _retrained,
     "DisclosureProtection": _protection,
     "DisclosureProtectionEstimate": _protection,
     "InferenceRisk": _inferred,

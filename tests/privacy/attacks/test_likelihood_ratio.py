@@ -1,0 +1,199 @@
+"""Likelihood ratios, on generators whose leak is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context, check_metric
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError
+from skeval.generators import Bootstrap
+from skeval.privacy.attacks._shadow_game import Execution
+from skeval.privacy.attacks._shadow_halves import halved, pooled_targets, record_scores
+from skeval.privacy.attacks.likelihood_ratio import LikelihoodRatioMIA
+from skeval.reporting.roc import ROCDisplay
+from skeval.stats.auc import auc, auc_p_value, delong
+from skeval.stats.shadow_likelihood import likelihood_ratio, moments, offline_score
+from skeval.steps import nearest
+
+TRAIN, HOLDOUT = make_mixed(60, random_state=0), make_mixed(50, random_state=1)
+RELEASE = Bootstrap().fit(TRAIN).sample(70, random_state=2)
+CONTEXT = Context.of(TRAIN, HOLDOUT).with_synthetic(RELEASE)
+SCORES = ("neg_distance", "query", "log_density")
+
+
+class Independent:
+    """A generator that looks at nothing."""
+
+    def fit(self, table):
+        return self
+
+    def sample(self, n, random_state=None):
+        rows = np.random.default_rng(random_state).normal(size=(n, 3))
+        return pd.DataFrame(rows, columns=list("abc"))
+
+
+class Copying:
+    """A generator without a name of its own, as `repr` shows it."""
+
+    def fit(self, table):
+        self.rows = table
+        return self
+
+    def sample(self, n, random_state=None):
+        return self.rows.sample(n, replace=True, random_state=random_state, ignore_index=True)
+
+
+def evaluate(context=CONTEXT, **settings):
+    metric = LikelihoodRatioMIA(Bootstrap(), **{"n_models": 8, **settings})
+    return metric.fit_context(context.real).evaluate_context(context)
+
+
+def models(n_models=8, score="neg_distance"):
+    return halved(CONTEXT, Bootstrap(), n_models, score, 70, 0, Execution())
+
+
+# --------------------------------------------------------------------------------------- halves
+
+
+@pytest.mark.parametrize("n_models", [8, 9])
+def test_each_row_is_in_as_many_halves_as_it_is_not(n_models):
+    inside = models(n_models).inside
+    assert inside.shape == (n_models, 110)
+    assert (inside.sum(axis=1) == 55).all()
+    assert (inside[:8].sum(axis=0) == 4).all()
+    assert (inside[0] ^ inside[1]).all()
+    assert not np.array_equal(inside[0], inside[2])
+
+
+def test_rows_that_were_drawn_are_at_no_distance():
+    found = models()
+    present = found.scores == 0.0
+    assert not (present & ~found.inside).any()
+    # 55 rows and 70 draws
+    expected = 1 - (1 - 1 / 55) ** 70
+    assert present[found.inside].mean() == pytest.approx(expected, abs=0.03)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_rows_are_scored_train_first(score):
+    found = record_scores(CONTEXT, score)
+    assert found.shape == (110,)
+    assert np.isfinite(found).all()
+    members, others = found[:60], found[60:]
+    assert auc(members, others) > 0.6
+
+
+def test_distances_are_those_of_the_screens():
+    distances = [nearest(CONTEXT, role, "synthetic")[0][:, 0] for role in ("train", "holdout")]
+    assert np.array_equal(record_scores(CONTEXT, "neg_distance"), -np.concatenate(distances))
+
+
+def test_pooled_targets_do_not_go_by_table():
+    found = pooled_targets(CONTEXT, "achilles", 30, 0)
+    assert found.size == 30
+    assert (np.diff(found) > 0).all()
+    assert 0 < (found < 60).sum() < 30
+
+
+# -------------------------------------------------------------------------------------- results
+
+
+@pytest.mark.parametrize("mode", ["online", "offline"])
+@pytest.mark.parametrize("variance", ["global", "per_record"])
+def test_the_value_is_the_auc_on_the_release(mode, variance):
+    found, half = evaluate(mode=mode, variance=variance), models()
+    known = moments(half.scores, half.inside, per_record=variance == "per_record")
+    judge = likelihood_ratio if mode == "online" else offline_score
+    ratios = judge(record_scores(CONTEXT, "neg_distance"), known)
+    area = delong(ratios[:60], ratios[60:])
+    assert (found.value, found.interval) == (area.value, area.interval)
+    assert found.p_value == auc_p_value(ratios[:60], ratios[60:]) < 1e-4
+    assert found.baseline == 0.5
+    assert len(found.warnings) == (variance == "per_record")
+    plain = record_scores(CONTEXT, "neg_distance")
+    assert found.details["uncalibrated_auc"] == auc(plain[:60], plain[60:])
+
+
+def test_copies_are_found_as_often_as_they_were_drawn():
+    found = evaluate(n_models=16)
+    presence = 1 - (1 - 1 / 60) ** 70
+    assert found.value == pytest.approx(0.5 + presence / 2, abs=0.06)
+    over = found.details["models"]
+    presence = 1 - (1 - 1 / 55) ** 70
+    assert over["auc"] == pytest.approx(0.5 + presence / 2, abs=0.04)
+    assert over["interval"][0] <= over["auc"] <= over["interval"][1]
+    assert over["tpr_at_fpr"][0]["tpr"] > 0.4
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_every_score_finds_copies(score):
+    found = evaluate(record_score=score)
+    assert found.value > 0.65
+    assert found.details["models"]["auc"] > 0.65
+
+
+def test_a_curve_to_draw():
+    found = evaluate(fpr=[0.1, 0.001])
+    first, last = found.details["tpr_at_fpr"]
+    assert 0.0 < first["tpr"] <= 1.0
+    assert first["interval"][0] <= first["tpr"] <= first["interval"][1]
+    assert first["p_value"] < 0.05
+    assert np.isnan(last["tpr"])
+    frame = ROCDisplay(found).frame()
+    assert (frame["point"] == "at most 0.1").sum() == 1
+    ROCDisplay(found).plot()
+
+
+def test_the_most_exposed_rows_alone():
+    found = evaluate(targets="achilles", n_targets=30)
+    assert found.details["n_members"] + found.details["n_others"] == 30
+    assert found.value > 0.6
+    few = evaluate(targets="achilles", n_targets=1)
+    assert np.isnan(few.value)
+    assert "fewer than two rows" in str(few.warnings[0])
+
+
+def test_it_tells_what_it_costs():
+    metric = LikelihoodRatioMIA(Bootstrap(), n_models=64, max_fits=63)
+    assert metric.estimate_cost() == 64
+    with pytest.raises(InvalidParameterError, match="64 times, more than max_fits=63"):
+        metric.fit(TRAIN, HOLDOUT)
+    with pytest.raises(InvalidParameterError, match="n_models"):
+        LikelihoodRatioMIA(Bootstrap(), n_models=2).fit(TRAIN, HOLDOUT)
+
+
+def test_a_density_of_few_rows_is_not_defined():
+    few = CONTEXT.real.with_synthetic(RELEASE.head(5))
+    found = evaluate(few, record_score="log_density")
+    assert np.isnan(found.value)
+    assert "10 synthetic rows" in str(found.warnings[0])
+
+
+# ------------------------------------------------------------------------------------- slow runs
+
+
+@pytest.mark.slow
+def test_it_keeps_the_contract():
+    check_metric(LikelihoodRatioMIA(Copying(), n_models=8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["online", "offline"])
+def test_without_a_leak_nothing_is_found(mode):
+    found = []
+    for seed in range(150):
+        rs = np.random.RandomState(seed)
+        tables = [pd.DataFrame(rs.normal(size=(60, 3)), columns=list("abc")) for _ in range(3)]
+        context = Context.of(*tables[:2]).with_synthetic(tables[2])
+        metric = LikelihoodRatioMIA(Independent(), n_models=8, mode=mode, random_state=seed)
+        found.append(metric.fit_context(context.real).evaluate_context(context))
+    values = [one.value for one in found]
+    assert np.mean(values) == pytest.approx(0.5, abs=0.015)
+    assert np.mean([one.p_value < 0.05 for one in found]) <= 0.1
+    assert np.mean([one.interval[0] <= 0.5 <= one.interval[1] for one in found]) >= 0.9
+    over = [one.details["models"] for one in found]
+    assert np.mean([one["auc"] for one in over]) == pytest.approx(0.5, abs=0.01)
+    assert np.mean([one["interval"][0] <= 0.5 <= one["interval"][1] for one in over]) >= 0.9

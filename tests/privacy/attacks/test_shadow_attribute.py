@@ -1,0 +1,134 @@
+"""Random secrets, guessed from releases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval import Context, check_metric
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError
+from skeval.generators import Bootstrap
+from skeval.privacy.attacks.membership_chosen import holm
+from skeval.privacy.attacks.shadow_attribute import ShadowAttributeInference
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(80, random_state=seed) for seed in range(3))
+LONG = pd.concat([SYNTHETIC] * 2)
+TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
+
+
+class Fresh:
+    """A generator that looks at nothing."""
+
+    def fit(self, table):
+        return self
+
+    def sample(self, n, random_state=None):
+        return make_mixed(n, random_state=random_state)
+
+
+class Copying:
+    """A generator without a name of its own, as `repr` shows it."""
+
+    def fit(self, table):
+        self.rows = table
+        return self
+
+    def sample(self, n, random_state=None):
+        return self.rows.sample(n, replace=True, random_state=random_state, ignore_index=True)
+
+
+def evaluate(generator=None, secret="plan", synthetic=LONG, **settings):
+    chosen = {"n_targets": 1, "n_shadow": 15, "n_eval": 20, "features": "query"}
+    metric = ShadowAttributeInference(
+        generator or Bootstrap(), secret, **{**chosen, "classifier": TREE, **settings}
+    )
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(synthetic)
+    return metric.fit_context(context.real).evaluate_context(context)
+
+
+@pytest.mark.parametrize("secret", ["plan", "income", "joined", "member"])
+def test_a_secret_is_read_off_copies(secret):
+    found = evaluate(secret=secret, n_values=3)
+    assert found.value > 0.3
+    assert found.p_value < 0.01
+    (one,) = found.details["targets"]
+    chance = 1.0 / found.details["n_values"]
+    assert one["by_chance"] == chance
+    assert found.value == pytest.approx(one["accuracy"] - chance)
+    assert one["interval"] == [bound - chance for bound in one["accuracy_interval"]]
+
+
+def test_without_a_leak_guesses_are_chance():
+    found = evaluate(Fresh(), n_targets=2, n_eval=40)
+    low, high = found.interval
+    assert low <= 0.0 <= high
+    assert found.p_value > 0.05
+    assert found.details["n_significant"] == 0
+
+
+@pytest.mark.parametrize("game", ["average", "model_seeded"])
+def test_tables_without_the_target_as_a_control(game):
+    knowledge = "exact" if game == "model_seeded" else "auxiliary"
+    found = evaluate(control="out", game=game, knowledge=knowledge, n_targets=2)
+    told = found.details["targets"]
+    for one in told:
+        assert one["advantage"] == pytest.approx(one["accuracy"] - one["by_chance"])
+        assert 0.0 <= one["by_chance"] < 0.8
+    assert found.p_value == min(holm([one["p_value"] for one in told])) < 0.025
+    assert found.details["n_fits"] == 2 * (15 + 20) + (20 if game == "average" else 40)
+
+
+def test_the_value_is_the_largest_and_corrected_for_it():
+    found = evaluate(n_targets=2, n_shadow=6, n_eval=6)
+    told = found.details["targets"]
+    assert found.value == max(one["advantage"] for one in told)
+    assert found.details["mean_advantage"] == pytest.approx(
+        np.mean([one["advantage"] for one in told])
+    )
+    assert found.details["largest_by_chance"] > 0.0
+    assert found.baseline == 0.0
+    assert "6 tables" in str(found.warnings[0])
+
+
+@pytest.mark.parametrize("targets", ["canary", [4], TRAIN.iloc[[4]]])
+def test_targets_of_every_kind(targets):
+    found = evaluate(targets=targets, n_shadow=12, n_eval=12)
+    assert found.value > 0.2
+
+
+def test_cost_and_contradictions():
+    metric = ShadowAttributeInference(Bootstrap(), "plan", n_targets=3, control="out")
+    assert metric.estimate_cost() == 3 * 150 + 50
+    assert metric.set_params(game="model_seeded").estimate_cost() == 3 * 150 + 150
+    for said, settings in {
+        "max_fits=9": {"max_fits": 9},
+        "knowledge='exact'": {"knowledge": "exact", "game": "average"},
+        "n_rows must be at most": {"n_rows": 80},
+        "secret must be a column": {"secret": "none"},
+    }.items():
+        wrong = ShadowAttributeInference(Bootstrap(), "plan").set_params(**settings)
+        with pytest.raises(InvalidParameterError, match=said):
+            wrong.fit(TRAIN, HOLDOUT)
+
+
+def test_what_is_not_defined():
+    one_value = [table.assign(plan="basic") for table in (TRAIN, HOLDOUT)]
+    metric = ShadowAttributeInference(Bootstrap(), "plan")
+    context = Context.of(*one_value).with_synthetic(one_value[0])
+    found = metric.fit_context(context.real).evaluate_context(context)
+    assert np.isnan(found.value)
+    assert "one value" in str(found.warnings[0])
+    context = Context.of(TRAIN.head(4), HOLDOUT.head(3)).with_synthetic(SYNTHETIC)
+    found = metric.fit_context(context.real).evaluate_context(context)
+    assert "too few rows" in str(found.warnings[0])
+
+
+@pytest.mark.slow
+def test_it_keeps_the_contract():
+    metric = ShadowAttributeInference(
+        Copying(), "plan", n_targets=1, n_shadow=10, n_eval=10, features="closest", classifier=TREE
+    )
+    check_metric(metric)
