@@ -28,11 +28,11 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
     ----------
     constraint : str
         The name of the score that must be good enough.
+    maximise : str
+        The name of the score to choose by; where lower values are better, the lowest.
     at_least, at_most : float
         One of them: the bound, in the published scale of the metric. `at_most` is for metrics whose
         lower values are better, which searches negate.
-    maximise : str
-        The name of the score to choose by; where lower values are better, the lowest.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class ModelRankAgreement(Metric):
         How the synthetic table is used.
     test_size : float, default=0.4
         Share of the synthetic rows that is tested on where `mode` is "tsts", in (0, 1).
-    max_rows : int or None, default=10_000
+    max_rows : int or None, default=5_000
         The most rows that a model learns from, drawn at random; None for all.
     task, pos_label, features, n_repeats, n_bootstrap, random_state
         As of :class:`TSTR`.
@@ -128,7 +128,7 @@ class ModelRankAgreement(Metric):
         statistic: str = "sra",
         mode: str = "tstr",
         test_size: float = 0.4,
-        max_rows: int | None = 10_000,
+        max_rows: int | None = 5_000,
         task: str = "auto",
         pos_label: Any = None,
         features: list[str] | int | None = None,
@@ -265,7 +265,7 @@ class SelectionRegret(Metric):
         relative: bool = False,
         mode: str = "tsts",
         test_size: float = 0.4,
-        max_rows: int | None = 10_000,
+        max_rows: int | None = 5_000,
         task: str = "auto",
         pos_label: Any = None,
         features: list[str] | int | None = None,

@@ -246,12 +246,13 @@ class EqualizedOddsImprovement(Metric):
     ----------
     target, sensitive : str
         As of :class:`FairnessGap`.
-    estimators, include_sensitive, n_bins, task, pos_label, features, n_repeats, n_bootstrap, \
-random_state
+    estimators, include_sensitive
         As of :class:`FairnessGap`.
     min_cell : int, default=5
         Positive and negative rows that each group must have, in both tables that models learn from
         and in the holdout.
+    n_bins, task, pos_label, features, n_repeats, n_bootstrap, random_state
+        As of :class:`FairnessGap`.
 
     Attributes
     ----------

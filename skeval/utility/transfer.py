@@ -152,11 +152,13 @@ class TRTS(Metric):
 
     Parameters
     ----------
-    target, scoring, estimators, task, pos_label, features, n_repeats, n_bootstrap, random_state
+    target, scoring, estimators
         As of :class:`TSTR`.
     test_size : float, default=0.4
         Share of the synthetic rows that is tested on, in (0, 1): the same rows as in
         :class:`TSTS`.
+    task, pos_label, features, n_repeats, n_bootstrap, random_state
+        As of :class:`TSTR`.
 
     Attributes
     ----------
@@ -228,10 +230,12 @@ class TSTS(Metric):
 
     Parameters
     ----------
-    target, scoring, estimators, task, pos_label, features, n_repeats, n_bootstrap, random_state
+    target, scoring, estimators
         As of :class:`TSTR`.
     test_size : float, default=0.4
         Share of the synthetic rows that is tested on, in (0, 1); the model learns from the others.
+    task, pos_label, features, n_repeats, n_bootstrap, random_state
+        As of :class:`TSTR`.
 
     Attributes
     ----------
@@ -303,10 +307,12 @@ class AugmentationGain(Metric):
 
     Parameters
     ----------
-    target, scoring, estimators, task, pos_label, features, n_repeats, n_bootstrap, random_state
+    target, scoring, estimators
         As of :class:`TSTR`.
     ratio : float, default=1.0
         Synthetic rows to add for each row of train; all, if there are fewer.
+    task, pos_label, features, n_repeats, n_bootstrap, random_state
+        As of :class:`TSTR`.
 
     Attributes
     ----------

@@ -227,10 +227,10 @@ class ShadowMembershipInference(Metric):
             faults.append(
                 "attack_release takes tables of the size of the release: n_synthetic=None"
             )
-        if self.n_rows is not None and not nothing_to_measure(context, "gower"):
+        if not nothing_to_measure(context, "gower"):
             arena = arena_of(context, self.targets, self.n_targets, self.random_state)
             fewest = min(arena.test_pool.size, arena.shadow_pool.size)
-            if self.n_rows > fewest:
+            if self.n_rows is not None and self.n_rows > fewest:
                 faults.append(f"n_rows must be at most {fewest}, the rows of the smaller pool")
         if faults:
             raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")

@@ -268,6 +268,7 @@ def test_contradictions_are_refused_at_fit():
         "n_rows must be at most 78": {"n_rows": 79},
         "generator must be": {"generator": "none"},
         "targets must be": {"targets": [0, 0]},
+        "below 80": {"targets": [80]},
     }
     for said, settings in wrong.items():
         with pytest.raises(InvalidParameterError, match=said):
