@@ -34,15 +34,19 @@ _ARGUMENTS: dict[str, Any] = {
 }
 
 # and settings under which some hundred evaluations of those that fit many models take seconds
+_SHADOW = {"n_targets": 1, "n_shadow": 4, "n_eval": 6, "features": "closest"}
 _LIGHT: dict[str, dict[str, Any]] = {
     "DPAudit": {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20},
     "EqualizedOddsImprovement": {"estimators": "linear"},
     "FairnessGap": {"estimators": "linear"},
     "FeatureImportanceAgreement": {"estimator": "linear"},
+    "LikelihoodRatioMIA": {"n_models": 8},
     "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
     "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
     "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
+    "ShadowAttributeInference": _SHADOW,
+    "ShadowMembershipInference": _SHADOW,
 }
 
 

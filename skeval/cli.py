@@ -204,7 +204,8 @@ def list_metrics() -> None:
     from skeval import diagnostic, fidelity, privacy, utility
 
     modules = (diagnostic, fidelity, utility, privacy)
-    kinds = {name: getattr(module, name) for module in modules for name in module.__all__}
+    exported = {name: getattr(module, name) for module in modules for name in module.__all__}
+    kinds = {name: kind for name, kind in exported.items() if hasattr(kind, "tags")}
     width = max(map(len, kinds)) + 2
     console = Console(soft_wrap=True, highlight=False)
     for name, kind in kinds.items():

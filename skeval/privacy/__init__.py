@@ -9,12 +9,15 @@ from skeval.privacy.attacks.disclosure_protection import (
 )
 from skeval.privacy.attacks.dp_audit import DPAudit
 from skeval.privacy.attacks.inference import InferenceRisk, InferenceRiskAll
+from skeval.privacy.attacks.likelihood_ratio import LikelihoodRatioMIA
 from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
 from skeval.privacy.attacks.linkability import LinkabilityRisk
 from skeval.privacy.attacks.membership import MembershipInference
 from skeval.privacy.attacks.membership_f1 import MembershipDisclosureF1
 from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
 from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
+from skeval.privacy.attacks.shadow import ShadowMembershipInference
+from skeval.privacy.attacks.shadow_attribute import ShadowAttributeInference
 from skeval.privacy.attacks.singling_out import SinglingOutRisk
 from skeval.privacy.authenticity import Authenticity
 from skeval.privacy.boxes import HittingRate, NewRowShare
@@ -33,6 +36,7 @@ from skeval.privacy.nndr import NNDR
 from skeval.privacy.percentiles import DCRPercentile
 from skeval.privacy.presence import DeltaPresence, KMap
 from skeval.privacy.proximity import PrivacyScore
+from skeval.privacy.targets import select_targets
 
 __all__ = [
     "NNDR",
@@ -57,6 +61,7 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "LDiversity",
+    "LikelihoodRatioMIA",
     "LinearReconstructionAttack",
     "LinkabilityRisk",
     "MembershipDisclosureF1",
@@ -71,6 +76,9 @@ __all__ = [
     "PrivacyScore",
     "RecordReconstruction",
     "ReplicatedUniques",
+    "ShadowAttributeInference",
+    "ShadowMembershipInference",
     "SinglingOutRisk",
     "TCloseness",
+    "select_targets",
 ]

@@ -131,7 +131,7 @@ class LikelihoodRatioMIA(Metric):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.generators import Bootstrap
-    >>> from skeval.privacy.attacks.likelihood_ratio import LikelihoodRatioMIA
+    >>> from skeval.privacy import LikelihoodRatioMIA
     >>> train, holdout = make_mixed(80, random_state=0), make_mixed(80, random_state=1)
     >>> release = Bootstrap().fit(train).sample(80, random_state=2)
     >>> attack = LikelihoodRatioMIA(Bootstrap(), n_models=8).fit(train, holdout)

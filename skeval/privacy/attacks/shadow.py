@@ -142,7 +142,7 @@ class ShadowMembershipInference(Metric):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.generators import Bootstrap
-    >>> from skeval.privacy.attacks.shadow import ShadowMembershipInference
+    >>> from skeval.privacy import ShadowMembershipInference
     >>> train, holdout = make_mixed(60, random_state=0), make_mixed(60, random_state=1)
     >>> attack = ShadowMembershipInference(Bootstrap(), n_targets=1, n_shadow=20, features="query")
     >>> attack.estimate_cost()

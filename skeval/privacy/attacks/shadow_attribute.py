@@ -132,7 +132,7 @@ class ShadowAttributeInference(Metric):
     --------
     >>> from skeval.datasets import make_mixed
     >>> from skeval.generators import Bootstrap
-    >>> from skeval.privacy.attacks.shadow_attribute import ShadowAttributeInference
+    >>> from skeval.privacy import ShadowAttributeInference
     >>> train, holdout = make_mixed(60, random_state=0), make_mixed(60, random_state=1)
     >>> attack = ShadowAttributeInference(Bootstrap(), "plan", n_targets=1, n_shadow=30)
     >>> attack.estimate_cost()
