@@ -204,8 +204,7 @@ def list_metrics() -> None:
     from skeval import diagnostic, fidelity, privacy, utility
 
     modules = (diagnostic, fidelity, utility, privacy)
-    exported = {name: getattr(module, name) for module in modules for name in module.__all__}
-    kinds = {name: kind for name, kind in exported.items() if hasattr(kind, "tags")}
+    kinds = {name: getattr(module, name) for module in modules for name in module.__all__}
     width = max(map(len, kinds)) + 2
     console = Console(soft_wrap=True, highlight=False)
     for name, kind in kinds.items():

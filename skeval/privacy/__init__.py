@@ -36,7 +36,6 @@ from skeval.privacy.nndr import NNDR
 from skeval.privacy.percentiles import DCRPercentile
 from skeval.privacy.presence import DeltaPresence, KMap
 from skeval.privacy.proximity import PrivacyScore
-from skeval.privacy.targets import select_targets
 
 __all__ = [
     "NNDR",
@@ -80,5 +79,4 @@ __all__ = [
     "ShadowMembershipInference",
     "SinglingOutRisk",
     "TCloseness",
-    "select_targets",
 ]

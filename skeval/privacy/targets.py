@@ -118,7 +118,7 @@ def select_targets(
     Examples
     --------
     >>> import pandas as pd
-    >>> from skeval.privacy import select_targets
+    >>> from skeval.privacy.targets import select_targets
     >>> table = pd.DataFrame({"x": [0.0, 0.0, 1.0, 5.0], "y": [0.0, 1.0, 0.0, 5.0]})
     >>> select_targets(table, "gower-knn", k=1, n_neighbors=2).index.tolist()
     [3]
