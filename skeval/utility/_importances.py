@@ -65,6 +65,7 @@ def _measured(context: Context, model: Model, question: Question, measure: Measu
 
 
 def sampled_holdout(context: Context, question: Question, measure: Measure) -> Rows:
+    """Return the holdout rows that features are shuffled in, at most so many."""
     rows = tested_rows(context, "holdout", question, measure.seed)
     return rows.take(sample_positions(len(rows), measure.max_rows, measure.seed))
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 
 from skeval import Context, Result
@@ -227,7 +228,6 @@ def test_a_reference_of_ones_own():
     result = evaluate(MembershipInference(list(CALIBRATED), own))
     assert all(one["n_others"] == 240 for one in result.details["attacks"].values())
     assert not result.warnings
-    polars = pytest.importorskip("polars")
     again = evaluate(MembershipInference(list(CALIBRATED), polars.from_pandas(own)))
     assert again.value == result.value
     overlapping = evaluate(MembershipInference("ratio", pd.concat([own, HOLDOUT[:30]])))

@@ -239,4 +239,5 @@ def test_work_is_shared(context, monkeypatch):
     nearest(fresh, "train", "synthetic")
     nearest(fresh, "holdout", "synthetic")
     monkeypatch.setattr(neighbors, "index_of", None)  # another pass would have to build an index
-    member_scores(fresh, "distance")
+    found = member_scores(fresh, "distance")
+    assert found.members.size == len(TRAIN)
