@@ -74,6 +74,7 @@ def test_fold_means_by_hand():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
 def test_interval_of_folds_covers_what_the_generator_scores():
     """KS of a bootstrap of n rows against them: truth by fresh draws at the size of a fold."""
     from skeval.datasets import make_census
