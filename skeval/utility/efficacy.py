@@ -57,7 +57,7 @@ class PrecisionEfficacy(Metric):
         Which scores of train rows the threshold is chosen on: of models that learnt without the
         row (but with the synthetic ones), or those of the model itself. The model is surer of rows
         that it has learnt, so that its threshold is too high for others and misses the recall.
-    n_folds : int, default=3
+    n_folds : int, default=2
         Number of folds of the first.
     task : {"auto", "binary"}, default="auto"
         "binary" with `pos_label` sets one of several labels against all others.
@@ -115,7 +115,7 @@ class PrecisionEfficacy(Metric):
         *,
         ratio: float = 1.0,
         threshold: str = "out-of-fold",
-        n_folds: int = 3,
+        n_folds: int = 2,
         task: str = "auto",
         pos_label: Any = None,
         features: list[str] | int | None = None,
@@ -199,7 +199,7 @@ class RecallEfficacy(Metric):
         *,
         ratio: float = 1.0,
         threshold: str = "out-of-fold",
-        n_folds: int = 3,
+        n_folds: int = 2,
         task: str = "auto",
         pos_label: Any = None,
         features: list[str] | int | None = None,

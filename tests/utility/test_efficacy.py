@@ -28,7 +28,7 @@ def by_hand(cancer, model, fixed, level, oof):
     values = []
     for training in (TRAIN, AUGMENTED):
         known = (
-            out_of_fold(context, training, model, question, 3, 0)
+            out_of_fold(context, training, model, question, 2, 0)
             if oof
             else predicted(context, training, "train", model, question, 0)
         ).scores[:, 1]
