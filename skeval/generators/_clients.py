@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
+import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -13,22 +14,69 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval._estimators import seeded
 from skeval.exceptions import InvalidParameterError
 
-__all__ = ["Client", "client_of", "parameters_of", "with_parameters"]
+__all__ = [
+    "SEEDS",
+    "Arguments",
+    "Client",
+    "Generator",
+    "client_of",
+    "parameters_of",
+    "with_parameters",
+]
 
+SEEDS = ("random_state", "seed")  # what parameters are called that hold one
 _TABLE = "table"  # what SDV calls the one table
-_SEEDS = ("random_state", "seed")
+_TABLES = (pd.DataFrame, pd.Series)  # which have a method `sample` too
+
+
+class Generator:
+    """The legal set of generators."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether `value` is a generator; of a class, what it makes is looked at later."""
+        known = _is_pair(value) or isinstance(value, type) or _is_of_sdv(type(value))
+        return known or _can_sample(value)
+
+    def describe(self) -> str:
+        """Name the kinds."""
+        return (
+            "an object with fit and sample, a class of such, a synthesizer of SDV or a pair of "
+            "functions"
+        )
+
+    def invalid_example(self) -> object:
+        """Return what is no generator."""
+        return "no such option"
+
+
+class Arguments:
+    """The legal set of arguments by name."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether `value` maps strings."""
+        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+
+    def describe(self) -> str:
+        """Name them."""
+        return "a dict of arguments by name"
+
+    def invalid_example(self) -> object:
+        """Return what is no dict."""
+        return "no such option"
 
 
 class Client(Protocol):
-    """Fits a generator of one kind, and samples the fitted one."""
+    """Fits a generator of one kind, and samples the fitted one.
 
-    def fit(self, train: pd.DataFrame, seed: int) -> Any:
+    Nothing is seeded where the seed is None; what takes a seed gets None then.
+    """
+
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
         """Return a fitted generator; what it is made of stays as it was."""
 
-    def sample(self, fitted: Any, n: int, seed: int) -> Any:
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
         """Return `n` rows."""
 
 
@@ -38,15 +86,18 @@ class Plain:
     def __init__(self, generator: Any) -> None:
         self.generator = generator
 
-    def fit(self, train: pd.DataFrame, seed: int) -> Any:
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
         """Fit a copy of the generator."""
         made = clone(self.generator, safe=False)
-        has_seed = hasattr(made, "get_params") and set(_SEEDS) & set(made.get_params())
-        made = seeded(made, seed) if has_seed else made
-        fitted = made.fit(train) if has_seed else _seeded_call(made.fit, seed, train)
-        return made if fitted is None else fitted
+        if seed is not None and _took_seed(made, seed):
+            fitted = made.fit(train)
+        else:
+            fitted = _seeded_call(made.fit, seed, train)
+        # what is returned may be anything, such as the history of a training
+        other = callable(getattr(fitted, "sample", None)) and not isinstance(fitted, _TABLES)
+        return fitted if other else made
 
-    def sample(self, fitted: Any, n: int, seed: int) -> Any:
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
         """Sample by number, and by seed where the generator takes one."""
         return _seeded_call(fitted.sample, seed, n)
 
@@ -57,11 +108,11 @@ class Functions:
     def __init__(self, fit: Callable[..., Any], sample: Callable[..., Any]) -> None:
         self.functions = fit, sample
 
-    def fit(self, train: pd.DataFrame, seed: int) -> Any:
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
         """Return the model of the first."""
-        return _seeded_call(self.functions[0], seed, train.copy())
+        return _seeded_call(self.functions[0], seed, train)
 
-    def sample(self, fitted: Any, n: int, seed: int) -> Any:
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
         """Return the rows of the second."""
         return _seeded_call(self.functions[1], seed, fitted, n)
 
@@ -75,8 +126,9 @@ class Synthesizer:
         self.parameters = parameters
         self.dtypes: dict[str, Any] = {}
 
-    def fit(self, train: pd.DataFrame, seed: int) -> Any:
-        """Fit a new synthesizer; some of them take no categories of pandas."""
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
+        """Fit a new synthesizer; some of them take no categories of pandas, and no whole names."""
+        train = train.set_axis([str(name) for name in train.columns], axis="columns")
         categories = train.select_dtypes("category")
         self.dtypes = categories.dtypes.to_dict()
         rows = train.assign(**{name: values.astype(object) for name, values in categories.items()})
@@ -86,10 +138,10 @@ class Synthesizer:
             made.fit({_only_table(metadata): rows} if _takes_dicts() else rows)
         return made
 
-    def sample(self, fitted: Any, n: int, seed: int) -> Any:
-        """Sample by seed; left alone, each call goes on where the one before it ended."""
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
+        """Sample by seed; left alone, all of a kind would start from the same one."""
         with _global_seed(seed):
-            _seed_sampling(fitted, seed)
+            _seed_sampling(fitted, secrets.randbits(32) if seed is None else seed)
             found = fitted.sample(num_rows=n)
         rows = next(iter(found.values())) if isinstance(found, dict) else found
         return rows.astype(self.dtypes)
@@ -118,11 +170,10 @@ def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) 
     if _is_of_sdv(type(generator)):
         known = generator.get_metadata() if metadata is None else metadata
         return Synthesizer(type(generator), known, _arguments(generator))
-    if all(callable(getattr(generator, name, None)) for name in ("fit", "sample")):
+    if _can_sample(generator):
         return Plain(generator)
     raise InvalidParameterError(
-        "GeneratorAdapter: generator must be an object with fit and sample, a class of such, a "
-        f"synthesizer of SDV or a pair of functions, got {generator!r}."
+        f"GeneratorAdapter: generator must be {Generator().describe()}, got {generator!r}."
     )
 
 
@@ -167,6 +218,10 @@ def detected(train: pd.DataFrame) -> Any:
     return Metadata.detect_from_dataframes({_TABLE: train})
 
 
+def _can_sample(generator: Any) -> bool:
+    return all(callable(getattr(generator, name, None)) for name in ("fit", "sample"))
+
+
 def _is_pair(generator: Any) -> bool:
     pair = isinstance(generator, list | tuple) and len(generator) == 2
     return pair and all(callable(part) for part in generator)
@@ -200,21 +255,38 @@ def _seed_sampling(synthesizer: Any, seed: int) -> None:
         synthesizer._set_random_state(seed)
 
 
-def _seeded_call(function: Callable[..., Any], seed: int, *arguments: Any) -> Any:
+def _took_seed(generator: Any, seed: int) -> bool:
+    """Set the seeds of a generator that are None; tell whether one of them is its own."""
+    if not (hasattr(generator, "get_params") and hasattr(generator, "set_params")):
+        return False
+    unset = {
+        name: seed
+        for name, value in generator.get_params().items()
+        if value is None and name.split("__")[-1] in SEEDS
+    }
+    if unset:
+        generator.set_params(**unset)
+    return any(name in unset for name in SEEDS)
+
+
+def _seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any) -> Any:
     """Call a function with a seed, by argument if it takes one, else through global generators."""
     try:
         taken = set(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # of compiled functions nothing is known
         taken = set()
-    if by_name := {name: seed for name in _SEEDS if name in taken}:
+    if by_name := {name: seed for name in SEEDS if name in taken}:
         return function(*arguments, **by_name)
     with _global_seed(seed):
         return function(*arguments)
 
 
 @contextmanager
-def _global_seed(seed: int) -> Iterator[None]:
-    """Seed what libraries draw from if they take no seed, and put NumPy's state back."""
+def _global_seed(seed: int | None) -> Iterator[None]:
+    """Seed what libraries draw from if they take no seed, and put its state back."""
+    if seed is None:
+        yield
+        return
     state = np.random.get_state()  # noqa: NPY002
     np.random.seed(seed)  # noqa: NPY002
     torch = sys.modules.get("torch")

@@ -15,15 +15,14 @@ from skeval.exceptions import InvalidParameterError, TableError
 
 __all__ = [
     "Codes",
+    "Grid",
     "as_dtype",
     "check_hashable",
     "check_table",
-    "decimals_of",
     "kind_of",
     "numbers_of",
     "ordered_codes",
     "start_draw",
-    "step_of",
     "table_of",
 ]
 
@@ -120,7 +119,45 @@ def as_dtype(values: np.ndarray, dtype: Any) -> pd.Series:
     return column.astype(dtype)
 
 
-def decimals_of(distinct: np.ndarray) -> int | None:
+@dataclass(frozen=True)
+class Grid:
+    """What the numbers, dates or durations of a column are multiples of.
+
+    Attributes
+    ----------
+    decimals : int or None
+        How many decimals floats have; None if they are not rounded, or no floats.
+    step : int
+        The largest step that all differences of others are multiples of.
+    """
+
+    decimals: int | None
+    step: int
+
+    @classmethod
+    def of(cls, distinct: np.ndarray) -> Grid:
+        """Return the grid of sorted values."""
+        if distinct.dtype.kind == "f":
+            return cls(_decimals_of(distinct), 1)
+        return cls(None, _step_of(distinct))
+
+    def rounded(self, values: np.ndarray) -> np.ndarray:
+        """Return floats with the decimals of the column."""
+        return values if self.decimals is None else np.asarray(values.round(self.decimals))
+
+    def between(self, lower: np.ndarray, upper: np.ndarray, part: np.ndarray) -> np.ndarray:
+        """Return values that are a part of the way from the lower to the upper ones."""
+        if lower.dtype.kind == "f":
+            with np.errstate(invalid="ignore", over="ignore"):
+                gap = upper - lower
+            return self.rounded(lower + part * np.where(np.isfinite(gap), gap, 0.0))
+        # unsigned differences cannot overflow, and float64 would lose the digits of the values
+        gap = upper.view(np.uint64) - lower.view(np.uint64)
+        steps = np.rint(part * (gap // np.uint64(self.step))).astype(np.uint64)
+        return np.asarray((lower.view(np.uint64) + steps * np.uint64(self.step)).view(lower.dtype))
+
+
+def _decimals_of(distinct: np.ndarray) -> int | None:
     """Return how many decimals write all floats exactly; None if more than six."""
     for decimals in range(_MOST_DECIMALS + 1):
         with np.errstate(over="ignore"):  # huge numbers come back infinite, which they are not
@@ -130,7 +167,7 @@ def decimals_of(distinct: np.ndarray) -> int | None:
     return None
 
 
-def step_of(distinct: np.ndarray) -> int:
+def _step_of(distinct: np.ndarray) -> int:
     """Return the largest step that all differences of sorted integers or dates are multiples of."""
     # unsigned differences cannot overflow
     return int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1

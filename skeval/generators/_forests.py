@@ -12,12 +12,11 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from skeval.generators._columns import (
     Codes,
+    Grid,
     as_dtype,
-    decimals_of,
     kind_of,
     numbers_of,
     ordered_codes,
-    step_of,
 )
 
 __all__ = ["Forest", "features_of", "predict_column"]
@@ -117,19 +116,12 @@ class _Scale:
 
     low: np.ndarray
     high: np.ndarray
-    decimals: int | None
-    step: int
+    grid: Grid
 
     @classmethod
     def of(cls, values: np.ndarray) -> _Scale:
         distinct = np.unique(values)
-        floats = values.dtype.kind == "f"
-        return cls(
-            distinct[:1],
-            distinct[-1:],
-            decimals=decimals_of(distinct) if floats else None,
-            step=1 if floats else step_of(distinct),
-        )
+        return cls(distinct[:1], distinct[-1:], Grid.of(distinct))
 
     def to_unit(self, values: np.ndarray) -> np.ndarray:
         if values.dtype.kind == "f":
@@ -140,9 +132,8 @@ class _Scale:
         if self.low.dtype.kind == "f":
             half = unit * self._half_width()
             values = self.low + half + half
-            rounded = values if self.decimals is None else values.round(self.decimals)
-            return np.clip(rounded, self.low, self.high)
-        steps = self._whole_steps(unit) * np.uint64(self.step)
+            return np.clip(self.grid.rounded(values), self.low, self.high)
+        steps = self._whole_steps(unit) * np.uint64(self.grid.step)
         return np.asarray((self.low.view(np.uint64) + steps).view(self.low.dtype))
 
     def _half_width(self) -> float:
@@ -151,7 +142,7 @@ class _Scale:
 
     def _steps(self, values: np.ndarray) -> np.ndarray:
         # unsigned differences cannot overflow, and float64 would lose the digits of the values
-        return (values.view(np.uint64) - self.low.view(np.uint64)) // np.uint64(self.step)
+        return (values.view(np.uint64) - self.low.view(np.uint64)) // np.uint64(self.grid.step)
 
     def _whole_steps(self, unit: np.ndarray) -> np.ndarray:
         last = self._steps(self.high)[0]

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import copy
+from typing import Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
-from skeval.generators._clients import Client, client_of, parameters_of, with_parameters
+from skeval.generators._clients import (
+    Arguments,
+    Client,
+    Generator,
+    client_of,
+    parameters_of,
+    with_parameters,
+)
 from skeval.tables import as_frame
 
 __all__ = ["GeneratorAdapter"]
 
 _SEED_LIMIT = 2**32
+_NUMBER_AND_SEED = {
+    "n": Nullable(Interval(int, 1, None)),
+    "random_state": Nullable(Interval(int, 0, None)),
+}
 
 
 class GeneratorAdapter(BaseEstimator):
@@ -28,8 +41,9 @@ class GeneratorAdapter(BaseEstimator):
     Parameters
     ----------
     generator : object, class or pair of callables
-        - An object with ``fit(table)`` and ``sample(n)``, such as those of `skeval.generators`. If
-          `sample` takes `random_state` or `seed`, it gets one.
+        - An object with ``fit(table)`` and ``sample(n)``, such as those of `skeval.generators`.
+          Parameters `random_state` and `seed` that are None are set; if `sample` takes one of these
+          names, it gets it.
         - A synthesizer of SDV (1.x or 2.x), or its class; the metadata are then detected in the
           training rows at each fit, or taken from `metadata`.
         - A pair of functions ``(fit, sample)``: ``model = fit(table)`` and
@@ -39,22 +53,46 @@ class GeneratorAdapter(BaseEstimator):
         hold all categories of these rows and their extremes.
     parameters : dict, optional
         Arguments of a class given as `generator`.
-    random_state : int, default=0
-        Seed of fit, and of samples that get none.
+    random_state : int or None, default=0
+        Seed of fit, and of samples that get none. None seeds nothing: each fit and each draw is a
+        new one, unless the generator has a seed of its own. **A generator that promises
+        differential privacy needs None**, see the notes.
 
     Attributes
     ----------
     generator_ : object
         The fitted generator; what `generator` holds is never fitted.
     train_ : DataFrame of shape (n_rows, n_columns)
-        The rows that it was fitted on. Pickling drops them unless `remember_rows_` is set;
-        :meth:`forget` does at once.
+        The rows that it was fitted on; the generator gets a copy of them. Copies within the process
+        keep them, pickling drops them unless `remember_rows_` is set, and :meth:`forget` does at
+        once.
+    n_rows_ : int
+        How many they were, which is kept in any case.
+    columns_ : Index of length n_columns
+        Their columns, with the labels that they were given.
     remember_rows_ : bool
         Whether pickling keeps `train_`; False. The generator itself may hold training rows too:
         that is its own affair.
 
     Notes
     -----
+    **Differential privacy.** Where the generator's `random_state` or `seed` is None, which for
+    `DPHistogram` is the only setting with a guarantee against everybody, the adapter sets it to its
+    own, 0 by default. The noise is then known, and whoever knows it can take it off: epsilon is
+    void. Attacks and audits need that, and seed each fit anew; a search has no need of noise that
+    is secret, unless a table of its `best_estimator_` is released. For a table that is released,
+    take ``random_state=None``. And say how many rows to sample: ``sample()`` gives as many as there
+    were training rows, a number that "add_remove" protects. It is `n_rows_` too, which is pickled.
+
+    Fitted adapters that come back from other processes were pickled, and have forgotten their rows:
+    such are the estimators of ``cross_validate(..., return_estimator=True, n_jobs=2)``. They still
+    sample, but cannot be scored. The `best_estimator_` of a ``GridSearchCV(n_jobs=2)`` is fitted in
+    the process of the search, and remembers them.
+
+    Columns have the labels that the training table had, whole numbers for one, in what the
+    generator learns from and in what :meth:`sample` returns. Those of polars and pyarrow, and those
+    that SDV gets, are strings, as metrics read all.
+
     Parameters of the generator are set as ``generator__name``, also where it is a synthesizer of
     SDV, which has no `set_params`: it is made anew then.
 
@@ -70,13 +108,19 @@ class GeneratorAdapter(BaseEstimator):
     ((5, 7), (300, 7))
     """
 
+    _legal: ClassVar[dict[str, Constraint]] = {
+        "generator": Generator(),
+        "parameters": Nullable(Arguments()),
+        "random_state": _NUMBER_AND_SEED["random_state"],
+    }
+
     def __init__(
         self,
         generator: Any,
         *,
         metadata: Any = None,
         parameters: dict[str, Any] | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.generator = generator
         self.metadata = metadata
@@ -127,13 +171,19 @@ class GeneratorAdapter(BaseEstimator):
         TableError
             If it is no table, or has no rows.
         InvalidParameterError
-            If `generator` can neither be fitted nor sampled.
+            If a parameter is outside its legal set: a `generator` that can neither be fitted nor
+            sampled, a `random_state` that is no int.
         """
+        check_parameters("GeneratorAdapter", self.get_params(deep=False), self._legal)
         train = as_frame(X, "train")
+        if isinstance(X, pd.DataFrame):
+            train = train.set_axis(X.columns, axis="columns")
         client = client_of(self.generator, self.metadata, self.parameters)
-        self.generator_ = client.fit(train, self.random_state % _SEED_LIMIT)
+        # a copy: what a generator does to its table must not change what it is measured against
+        self.generator_ = client.fit(train.copy(), _seed_of(self.random_state))
         self._client: Client = client
         self.train_ = train
+        self.n_rows_, self.columns_ = len(train), train.columns
         self.remember_rows_ = False
         return self
 
@@ -145,8 +195,8 @@ class GeneratorAdapter(BaseEstimator):
         n : int, optional
             How many; as many as there were training rows if None.
         random_state : int, optional
-            Seed of the draw; that of the adapter if None. Where the generator takes a seed, equal
-            seeds give equal rows.
+            Seed of the draw; that of the adapter if None, and none if that is None too. Where the
+            generator takes a seed, equal seeds give equal rows.
 
         Returns
         -------
@@ -155,23 +205,21 @@ class GeneratorAdapter(BaseEstimator):
         Raises
         ------
         InvalidParameterError
-            If `n` is below 1.
+            If `n` is no int or below 1, or `random_state` no int.
         TableError
             If the generator gives another number of rows, or no table.
         """
         check_is_fitted(self, "generator_")
-        n = len(self.train_rows()) if n is None else n
-        if n < 1:
-            raise InvalidParameterError(
-                f"GeneratorAdapter.sample: n must be at least 1, got {n!r}."
-            )
-        seed = self.random_state if random_state is None else random_state
-        rows = as_frame(self._client.sample(self.generator_, n, seed % _SEED_LIMIT), "synthetic")
+        given = {"n": n, "random_state": random_state}
+        check_parameters("GeneratorAdapter.sample", given, _NUMBER_AND_SEED)
+        n = self.n_rows_ if n is None else int(n)
+        seed = _seed_of(self.random_state if random_state is None else random_state)
+        rows = as_frame(self._client.sample(self.generator_, n, seed), "synthetic")
         if len(rows) != n:
             raise TableError(
                 f"{type(self.generator_).__name__} was asked for {n} rows and gave {len(rows)}."
             )
-        return rows
+        return self._labelled(rows)
 
     def train_rows(self) -> pd.DataFrame:
         """Return the rows that the generator was fitted on.
@@ -196,13 +244,37 @@ class GeneratorAdapter(BaseEstimator):
             del self.train_
         return self
 
+    def _labelled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return rows with the labels of the training columns, which a generator may have lost."""
+        places = {str(label): j for j, label in enumerate(self.columns_)}
+        if not places.keys() >= set(rows.columns):
+            return rows
+        labels = self.columns_.take([places[name] for name in rows.columns])
+        return rows.set_axis(labels, axis="columns")
+
     def __sklearn_clone__(self) -> GeneratorAdapter:
         # a pair of functions, a class or a synthesizer is no estimator: clone it as a value
         params = {name: clone(v, safe=False) for name, v in super().get_params(deep=False).items()}
         return type(self)(**params)
+
+    def __copy__(self) -> GeneratorAdapter:
+        return self._copied(self.__dict__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GeneratorAdapter:
+        return self._copied(copy.deepcopy(self.__dict__, memo))
+
+    def _copied(self, state: dict[str, Any]) -> GeneratorAdapter:
+        """Return an adapter with this state: within the process copies keep the rows."""
+        copied = object.__new__(type(self))
+        copied.__dict__.update(state)
+        return copied
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if not getattr(self, "remember_rows_", False):
             state.pop("train_", None)
         return state
+
+
+def _seed_of(random_state: int | None) -> int | None:
+    return None if random_state is None else int(random_state) % _SEED_LIMIT

@@ -15,15 +15,14 @@ from skeval._parameters import Constraint, Interval, Nullable, Options, check_pa
 from skeval.exceptions import InvalidParameterError
 from skeval.generators._columns import (
     Codes,
+    Grid,
     as_dtype,
     check_hashable,
     check_table,
-    decimals_of,
     kind_of,
     numbers_of,
     ordered_codes,
     start_draw,
-    step_of,
     table_of,
 )
 
@@ -155,8 +154,8 @@ class SequentialCART(BaseEstimator):
         for place, j in enumerate(order):
             grower = _Grower(settings | {"random_state": int(seeds[place])}, columns[:place])
             smooth = self.smoothing and kind_of(train.dtypes.iloc[j]) in "iufMm"
-            scale = _Scale.of(train.iloc[:, j]) if smooth else None
-            models.append(_model(columns[place], grower, self.max_levels, scale))
+            grid = Grid.of(numbers_of(train.iloc[columns[place].positions, j])) if smooth else None
+            models.append(_model(columns[place], grower, self.max_levels, grid))
         self.train_, self.order_, self.models_ = train, order, models
         return self
 
@@ -284,12 +283,12 @@ def _level_scores(column: Codes, codes: np.ndarray, target: np.ndarray) -> np.nd
 
 
 def _model(
-    column: Codes, grower: _Grower, max_levels: int, scale: _Scale | None
+    column: Codes, grower: _Grower, max_levels: int, grid: Grid | None
 ) -> _Categories | _Numbers:
     if not column.ordered or not (column.codes >= 0).any():
         rows = np.arange(column.codes.size)
         return _Categories(grower.grow(_indicators(column.codes, max_levels), rows, rows), column)
-    return _Numbers.fit(column, grower, scale)
+    return _Numbers.fit(column, grower, grid)
 
 
 def _indicators(codes: np.ndarray, max_levels: int) -> np.ndarray:
@@ -325,10 +324,10 @@ class _Numbers:
     gaps: _Leaves | None
     values: _Leaves
     codes: Codes
-    scale: _Scale | None
+    grid: Grid | None
 
     @classmethod
-    def fit(cls, column: Codes, grower: _Grower, scale: _Scale | None) -> _Numbers:
+    def fit(cls, column: Codes, grower: _Grower, grid: Grid | None) -> _Numbers:
         """Grow both trees."""
         rows = np.arange(column.codes.size)
         missing = column.codes < 0
@@ -337,7 +336,7 @@ class _Numbers:
         counts = np.bincount(present)
         ranks = (np.cumsum(counts) - counts / 2.0)[present] / present.size
         gaps = grower.grow(missing.astype(np.float64), rows, rows) if missing.any() else None
-        return cls(gaps, grower.grow(ranks, rows[~missing], present), column, scale)
+        return cls(gaps, grower.grow(ranks, rows[~missing], present), column, grid)
 
     def draw(
         self, column: pd.Series, features: list[np.ndarray], n: int, rng: np.random.Generator
@@ -345,12 +344,12 @@ class _Numbers:
         """Return the values, and their codes: between two of them where they are smoothed."""
         gap = np.full(n, -1) if self.gaps is None else self.gaps.donors(features, n, rng)
         missing = (gap >= 0) & (self.codes.codes[gap] < 0)
-        if self.scale is None:
+        if self.grid is None:
             donors = np.where(missing, gap, self.values.donors(features, n, rng))
             return column.take(donors), self.codes.codes[donors]
         lower, upper, part = self._neighbours(features, n, rng)
         distinct = numbers_of(column.iloc[self.codes.positions])
-        found = self.scale.between(distinct[lower], distinct[upper], part)
+        found = self.grid.between(distinct[lower], distinct[upper], part)
         codes = _codes_between(distinct, found)
         values = as_dtype(found, column.dtype)
         return values.mask(missing) if missing.any() else values, np.where(missing, -1.0, codes)
@@ -370,30 +369,3 @@ def _codes_between(distinct: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the rank of each value among sorted ones; halves are between two of them."""
     left, right = (np.searchsorted(distinct, values, side=side) for side in ("left", "right"))
     return np.asarray((left + right - 1) / 2.0)
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """The grid that the values of a column are on."""
-
-    decimals: int | None
-    step: int
-
-    @classmethod
-    def of(cls, column: pd.Series) -> _Scale:
-        distinct = np.unique(numbers_of(column.dropna()))
-        if distinct.dtype.kind == "f":
-            return cls(decimals_of(distinct), 1)
-        return cls(None, step_of(distinct))
-
-    def between(self, lower: np.ndarray, upper: np.ndarray, part: np.ndarray) -> np.ndarray:
-        """Return values that are a part of the way from the lower to the upper ones."""
-        if lower.dtype.kind == "f":
-            with np.errstate(invalid="ignore", over="ignore"):
-                gap = upper - lower
-            inside = lower + part * np.where(np.isfinite(gap), gap, 0.0)
-            return np.asarray(inside if self.decimals is None else inside.round(self.decimals))
-        # unsigned differences cannot overflow, and float64 would lose the digits of the values
-        gap = upper.view(np.uint64) - lower.view(np.uint64)
-        steps = np.rint(part * (gap // np.uint64(self.step))).astype(np.uint64)
-        return np.asarray((lower.view(np.uint64) + steps * np.uint64(self.step)).view(lower.dtype))

@@ -13,15 +13,14 @@ from sklearn.base import BaseEstimator
 
 from skeval.generators._columns import (
     Codes,
+    Grid,
     as_dtype,
     check_hashable,
     check_table,
-    decimals_of,
     kind_of,
     numbers_of,
     ordered_codes,
     start_draw,
-    step_of,
     table_of,
 )
 
@@ -43,7 +42,8 @@ class GaussianCopula(BaseEstimator):
     one direction.
 
     It is not private. Numbers lie between training values that are neighbours in rank, or on
-    them; categories, strings and keys are training values as they stand, the rarest included.
+    them; categories, strings and keys are training values as they stand, the rarest included. A
+    fitted generator, and so its pickle, holds them all: see `marginals_`.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ class GaussianCopula(BaseEstimator):
     columns_ : Index of length n_columns
         The columns of the training table.
     marginals_ : list of length n_columns
-        The learnt distribution of each column.
+        The learnt distribution of each column: all numbers, dates and durations of the training
+        table, sorted within the column, and the distinct values of other columns with their shares.
     correlation_ : ndarray of shape (n_latent, n_latent)
         Correlations of the latent normals: one per column, then one for each column that has both
         missing and other values, in that order, which is high where the value is missing.
@@ -175,8 +176,7 @@ class _Numbers:
 
     values: np.ndarray
     dtype: Any
-    decimals: int | None
-    step: int
+    grid: Grid
     missing: float
 
     def draw(self, uniform: np.ndarray, missing: np.ndarray) -> pd.Series:
@@ -184,21 +184,9 @@ class _Numbers:
         # the last interval is closed, and a table of one row has none
         lower = np.minimum(place.astype(np.int64), max(len(self.values) - 2, 0))
         upper = np.minimum(lower + 1, len(self.values) - 1)
-        between = self._between(self.values[lower], self.values[upper], place - lower)
+        between = self.grid.between(self.values[lower], self.values[upper], place - lower)
         column = as_dtype(between, self.dtype)
         return column.mask(missing) if missing.any() else column
-
-    def _between(self, lower: np.ndarray, upper: np.ndarray, part: np.ndarray) -> np.ndarray:
-        if self.values.dtype.kind == "f":
-            with np.errstate(invalid="ignore", over="ignore"):
-                gap = upper - lower
-            inside = lower + part * np.where(np.isfinite(gap), gap, 0.0)
-            return np.asarray(inside if self.decimals is None else inside.round(self.decimals))
-        # unsigned differences cannot overflow, and float64 would lose the digits of the values
-        gap = upper.view(np.uint64) - lower.view(np.uint64)
-        steps = np.rint(part * (gap // np.uint64(self.step))).astype(np.uint64)
-        between = lower.view(np.uint64) + steps * np.uint64(self.step)
-        return np.asarray(between.view(self.values.dtype))
 
 
 def _absent(share: float, gaps: Iterator[np.ndarray], n: int) -> np.ndarray:
@@ -234,15 +222,7 @@ def _marginal(column: pd.Series, codes: Codes) -> _Levels | _Numbers:
         cumulative = np.cumsum(counts) / max(counts.sum(), 1)
         return _Levels(column.iloc[codes.positions].array, column.dtype, cumulative, missing)
     values = np.sort(numbers_of(column.dropna()))
-    floats = values.dtype.kind == "f"
-    distinct = np.unique(values)
-    return _Numbers(
-        values,
-        column.dtype,
-        decimals=decimals_of(distinct) if floats else None,
-        step=1 if floats else step_of(distinct),
-        missing=missing,
-    )
+    return _Numbers(values, column.dtype, Grid.of(np.unique(values)), missing)
 
 
 def _scores(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

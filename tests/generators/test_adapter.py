@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
+from skeval.fidelity import KSComplement
 from skeval.generators import (
     Bootstrap,
+    DPHistogram,
     GaussianCopula,
     GeneratorAdapter,
     RandomForestImputation,
+    SequentialCART,
 )
+from skeval.model_selection import make_generator_scorer
 
 TRAIN = make_mixed(120)
 
@@ -33,6 +38,70 @@ class Nameless:
 
     def sample(self, n):
         return pd.DataFrame({"x": self.mean + np.random.random(n)})
+
+
+class Spoiler:
+    """A generator that works in its table."""
+
+    def fit(self, table):
+        self.fit_rows(table)
+
+    @staticmethod
+    def fit_rows(table):
+        table.iloc[0, 0] = 99
+        table.loc[1, "plan"] = None
+        table["new"] = 1
+        table.pop("income")
+
+    def sample(self, n):
+        return TRAIN[:n]
+
+
+class Seeded(BaseEstimator):
+    """A generator whose seeds have other names than scikit-learn's."""
+
+    def __init__(self, seed=None, model=None):
+        self.seed = seed
+        self.model = model
+
+    def fit(self, table):
+        self.own = np.random.default_rng(self.seed).random()
+        self.public = np.random.random()
+        return self
+
+    def sample(self, n):
+        return pd.DataFrame({"x": np.full(n, self.own)})
+
+
+class Unseeded(BaseEstimator):
+    """A generator with parameters, none of which is a seed."""
+
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def fit(self, table):
+        self.public = np.random.random()
+
+    def sample(self, n):
+        return pd.DataFrame({"x": np.full(n, self.public)})
+
+
+class Returning:
+    """A generator whose fit returns something."""
+
+    def __init__(self, returned):
+        self.returned = returned
+
+    def fit(self, table):
+        self.fitted = True
+        return self.returned
+
+    def sample(self, n):
+        return pd.DataFrame({"x": np.zeros(n)})
+
+
+def fit_nothing(table):
+    return None
 
 
 def fit_mean(table, seed):
@@ -68,14 +137,14 @@ def test_same_seeds_same_rows(name):
 def test_clones_and_leaves_the_generator_alone(name):
     generator, train = KINDS[name]
     adapter = GeneratorAdapter(generator, random_state=3)
-    copy = clone(adapter)
-    assert copy.random_state == 3
+    unfitted = clone(adapter)
+    assert unfitted.random_state == 3
     adapter.fit(train)
     assert not hasattr(generator, "mean")
     assert not hasattr(generator, "columns_")
     with pytest.raises(NotFittedError):
         clone(adapter).sample(1)
-    pd.testing.assert_frame_equal(copy.fit(train).sample(4), adapter.sample(4))
+    pd.testing.assert_frame_equal(unfitted.fit(train).sample(4), adapter.sample(4))
 
 
 def test_number_of_rows_and_seed_of_a_sample():
@@ -83,8 +152,12 @@ def test_number_of_rows_and_seed_of_a_sample():
     assert len(adapter.sample()) == len(TRAIN)
     pd.testing.assert_frame_equal(adapter.sample(5, random_state=9), adapter.sample(5, 9))
     assert not adapter.sample(5, 9).equals(adapter.sample(5, 8))
-    with pytest.raises(InvalidParameterError, match="n must be at least 1"):
-        adapter.sample(0)
+    assert len(adapter.sample(np.int64(3))) == 3
+    for n in (0, -1, "10", 10.0, True, [3]):
+        with pytest.raises(InvalidParameterError, match=r"sample: n must be an int in \[1, inf\)"):
+            adapter.sample(n)
+    with pytest.raises(InvalidParameterError, match=r"n must be .*; random_state must be"):
+        adapter.sample("10", random_state=0.5)
 
 
 def test_parameters_of_the_generator():
@@ -116,8 +189,183 @@ def test_pickles_hold_no_training_rows():
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(adapter)).train_rows(), TRAIN)
     assert adapter.forget() is adapter
     with pytest.raises(NotRememberedError):
-        adapter.sample()  # as many as there were training rows: nobody knows any more
-    assert len(adapter.sample(3)) == 3
+        adapter.train_rows()
+    # how many rows there were is no row
+    assert len(adapter.sample()) == len(again.sample()) == adapter.n_rows_ == len(TRAIN)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_hold_the_training_rows(copied):
+    adapter = GeneratorAdapter(GaussianCopula()).fit(TRAIN)
+    again = copied(adapter)
+    pd.testing.assert_frame_equal(again.train_rows(), TRAIN)
+    pd.testing.assert_frame_equal(again.sample(5), adapter.sample(5))
+    assert not again.remember_rows_
+    again.forget()
+    pd.testing.assert_frame_equal(adapter.train_rows(), TRAIN)
+    assert not hasattr(copied(again), "train_")
+    assert copied(GeneratorAdapter(Bootstrap(), random_state=5)).random_state == 5
+    deep = copied is copy.deepcopy
+    assert (copied(adapter).train_ is not adapter.train_) is deep
+
+
+def test_estimators_that_come_back_from_other_processes():
+    """They sample, as many rows as they learnt from, and cannot be scored."""
+    scorer = make_generator_scorer(KSComplement())
+    adapter = GeneratorAdapter(Bootstrap()).fit(TRAIN[:100])
+    assert np.isfinite(scorer(adapter, TRAIN[100:]))
+    again = pickle.loads(pickle.dumps(adapter))
+    assert len(again.sample()) == 100
+    with pytest.raises(NotRememberedError):
+        scorer(again, TRAIN[100:])
+
+
+@pytest.mark.parametrize("generator", [Spoiler(), (Spoiler.fit_rows, lambda model, n: TRAIN[:n])])
+def test_generators_cannot_change_what_is_measured(generator):
+    given = TRAIN.copy()
+    adapter = GeneratorAdapter(generator).fit(given)
+    pd.testing.assert_frame_equal(adapter.train_rows(), TRAIN)
+    pd.testing.assert_frame_equal(given, TRAIN)
+
+
+def test_a_parameter_named_seed_is_set():
+    first, again, other = (
+        GeneratorAdapter(Seeded(model=Seeded()), random_state=seed).fit(NUMBERS).generator_
+        for seed in (1, 1, 2)
+    )
+    assert first.seed == first.model.seed == 1
+    assert first.own == again.own != other.own
+    fixed = GeneratorAdapter(Seeded(seed=7), random_state=1).fit(NUMBERS).generator_
+    assert fixed.seed == 7
+
+
+@pytest.mark.parametrize("generator", [Unseeded(), Seeded(seed=7), Seeded(7, Seeded())])
+def test_the_global_generator_is_seeded_where_no_seed_was_set(generator):
+    """A generator may have a seed of its own, and yet draw from elsewhere."""
+    before = np.random.get_state()[1].copy()
+    first, again, other = (
+        GeneratorAdapter(generator, random_state=seed).fit(NUMBERS).generator_ for seed in (1, 1, 2)
+    )
+    assert first.public == again.public != other.public
+    assert (np.random.get_state()[1] == before).all()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_seed_no_equal_rows(name):
+    generator, train = KINDS[name]
+    adapter = GeneratorAdapter(generator, random_state=None)
+    first, again = (clone(adapter).fit(train) for _ in range(2))
+    assert not first.sample(7).equals(again.sample(7))
+    assert not first.sample(7).equals(first.sample(7))
+    pd.testing.assert_frame_equal(first.sample(7, 5), first.sample(7, 5))
+
+
+def test_no_seed_leaves_those_of_the_generator():
+    adapter = GeneratorAdapter(GaussianCopula(random_state=3), random_state=None).fit(TRAIN)
+    assert adapter.generator_.random_state == 3
+    pd.testing.assert_frame_equal(adapter.sample(7), adapter.sample(7))
+    place = np.random.get_state()[2]
+    GeneratorAdapter(Nameless(), random_state=None).fit(NUMBERS)
+    assert np.random.get_state()[2] != place  # neither seeded nor put back
+
+
+@pytest.mark.parametrize(
+    "seed", [np.random.RandomState(0), np.random.default_rng(0), "0", 0.5, -1, True]
+)
+def test_seeds_are_whole_numbers_or_none(seed):
+    with pytest.raises(InvalidParameterError, match=r"random_state must be an int in \[0, inf\)"):
+        GeneratorAdapter(Bootstrap(), random_state=seed).fit(TRAIN)
+    with pytest.raises(InvalidParameterError, match="random_state must be an int"):
+        GeneratorAdapter(Bootstrap()).fit(TRAIN).sample(3, random_state=seed)
+
+
+def test_large_seeds_are_taken():
+    first, again = (
+        GeneratorAdapter(Nameless(), random_state=seed).fit(NUMBERS).sample(3)
+        for seed in (2**40, np.int64(2**40))
+    )
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_all_faults_at_once():
+    with pytest.raises(
+        InvalidParameterError, match=r"generator must be .*; parameters must be .*; random_state"
+    ):
+        GeneratorAdapter(3, parameters=[1], random_state="x").fit(TRAIN)
+
+
+@pytest.mark.parametrize("returned", [{"loss": [1]}, pd.DataFrame({"loss": [1]}), 3, [1], "done"])
+def test_what_fit_returns_may_be_no_generator(returned):
+    rows = GeneratorAdapter(Returning(returned)).fit(NUMBERS).sample(4)
+    assert rows["x"].tolist() == [0.0] * 4
+
+
+def test_what_fit_returns_may_be_the_fitted_generator():
+    rows = GeneratorAdapter(Returning(Nameless())).fit(NUMBERS)
+    assert isinstance(rows.generator_, Nameless)
+
+
+class TestLabels:
+    WHOLE = pd.DataFrame(np.random.default_rng(0).random((30, 3)))
+    PAIRS = WHOLE.set_axis(
+        pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]), axis="columns"
+    )
+
+    @pytest.mark.parametrize("train", [WHOLE, PAIRS], ids=["whole", "pairs"])
+    def test_are_those_of_the_table(self, train):
+        adapter = GeneratorAdapter(Bootstrap()).fit(train)
+        pd.testing.assert_index_equal(adapter.train_.columns, train.columns)
+        pd.testing.assert_index_equal(adapter.sample(4).columns, train.columns, exact="equiv")
+        pd.testing.assert_index_equal(adapter.columns_, train.columns)
+
+    def test_name_columns_to_the_generator(self):
+        adapter = GeneratorAdapter(SequentialCART(order=[1])).fit(self.WHOLE)
+        assert adapter.sample(4).columns.tolist() == [0, 1, 2]
+
+    def test_come_back_where_the_generator_lost_them(self):
+        domain = {name: [0.0, 0.5, 1.0] for name in (2, 0, 1)}
+        adapter = GeneratorAdapter(DPHistogram(domain)).fit(self.WHOLE)
+        assert adapter.sample(4).columns.tolist() == [2, 0, 1]
+        other = GeneratorAdapter((fit_nothing, lambda model, n: NUMBERS[:n])).fit(self.WHOLE)
+        assert other.sample(4).columns.tolist() == ["x"]
+
+    def test_do_not_matter_to_what_is_measured(self):
+        adapter = GeneratorAdapter(SequentialCART())
+        named = self.WHOLE.set_axis(["0", "1", "2"], axis="columns")
+        scores = [
+            make_generator_scorer(KSComplement())(adapter.fit(train[:20]), holdout[20:])
+            for train in (self.WHOLE, named)
+            for holdout in (self.WHOLE, named)
+        ]
+        assert len(set(scores)) == 1
+
+    def test_that_are_one_as_strings(self):
+        with pytest.raises(TableError, match="columns of the same name: 1"):
+            GeneratorAdapter(Bootstrap()).fit(self.WHOLE.set_axis([1, "1", 2], axis="columns"))
+
+
+class TestDifferentialPrivacy:
+    """The noise of a generator is drawn anew only where nothing seeds it."""
+
+    ROWS = pd.DataFrame({"x": ["a", "b"] * 50})
+    GENERATOR = DPHistogram({"x": ["a", "b"]}, epsilon=0.1)
+
+    def counts(self, rows, **settings):
+        return GeneratorAdapter(self.GENERATOR, **settings).fit(rows).generator_.counts_
+
+    def test_a_known_seed_takes_off_the_noise(self):
+        change = self.counts(self.ROWS) - self.counts(self.ROWS[1:])
+        assert change.tolist() == [1, 0]
+
+    def test_no_seed_keeps_the_noise(self):
+        found = {tuple(self.counts(self.ROWS, random_state=None)) for _ in range(20)}
+        assert len(found) > 15
+        assert (
+            GeneratorAdapter(self.GENERATOR, random_state=None)
+            .fit(self.ROWS)
+            .generator_.random_state
+            is None
+        )
 
 
 def test_what_is_no_generator():
