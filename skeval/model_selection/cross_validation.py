@@ -6,21 +6,28 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.model_selection import KFold, check_cv
 
+from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
+from skeval.generators._copies import reseeded
 from skeval.generators.adapter import GeneratorAdapter
-from skeval.model_selection.scorers import GeneratorScorer
+from skeval.model_selection._splits import splits_of
 from skeval.result import Result, SuiteResult
 from skeval.stats.folds import fold_mean
 from skeval.suite import MetricSuite
 from skeval.tables import as_frame
 
 __all__ = ["CrossValidated", "cross_validate_generator"]
+
+_LEGAL: dict[str, Constraint] = {
+    "n_samples": Nullable(Interval(int, 1, None)),
+    "random_state": Interval(int, 0, None),
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,8 @@ def cross_validate_generator(
     cv: Any = 5,
     n_samples: int | None = None,
     schema: Any = None,
-    groups: Sequence[Any] | None = None,
+    groups: str | Sequence[Any] | None = None,
+    stratify: str | Sequence[Any] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> CrossValidated:
@@ -96,22 +104,28 @@ def cross_validate_generator(
     Parameters
     ----------
     generator : GeneratorAdapter, or whatever it takes
-        It is cloned, never fitted itself.
+        It is cloned, never fitted itself. Each clone gets seeds of its own, in place of those that
+        the generator has.
     table : table of shape (n_rows, n_columns)
         Real rows: pandas, polars or pyarrow.
     evaluator : Metric or MetricSuite
         What to measure.
     cv : int or splitter, default=5
-        Number of folds of shuffled rows, or any splitter of scikit-learn. Rows of one person belong
-        into one fold: ``GroupKFold``, with `groups`.
+        Number of folds of shuffled rows, from 2 to the number of rows; or a splitter of
+        scikit-learn, or pairs of positions to learn from and to test on.
     n_samples : int, optional
         Rows to sample in each fold; as many as it learnt from if None.
     schema : TableSchema or mapping of str to str, optional
         The kinds of the columns; those not named are inferred from each training fold.
-    groups : sequence of length n_rows, optional
-        As splitters take it.
+    groups : str or sequence of length n_rows, optional
+        A column, or labels of the rows: rows of one label, such as those of one person, are in one
+        fold.
+    stratify : str or sequence of length n_rows, optional
+        A column, or labels of the rows: each fold has about the same share of each label. Missing
+        values are a label. What splitters call `y`.
     random_state : int, default=0
-        Seed of folds, fits and samples.
+        Seed of folds, fits and samples; each fit and each sample has its own from it. Splitters
+        have theirs.
     n_jobs : int, optional
         Number of processes, a fold each; the numbers do not depend on it.
 
@@ -124,13 +138,16 @@ def cross_validate_generator(
     Raises
     ------
     InvalidParameterError
-        If the generator or the evaluator is none.
+        If the generator or the evaluator is none, the rows cannot be split so, or a fold is tested
+        on rows that it has learnt from.
 
     Notes
     -----
     Training folds overlap, so that their values vary together. The standard error is that of Nadeau
     and Bengio, ``sqrt((1/K + n_test/n_train) * variance)``, and the interval Student's, which
-    is an approximation: no unbiased estimate of this variance exists.
+    is an approximation: no unbiased estimate of this variance exists. It counts the chance in
+    fitting and sampling too, which is why no two folds may share a seed: with one sample's random
+    numbers in all folds, their values agree where fresh samples would not.
 
     The generator learns from ``1 - 1/K`` of the rows: one that learns from all is somewhat better,
     and its attackers have more to find.
@@ -151,40 +168,47 @@ def cross_validate_generator(
     ({'KSComplement': 4}, 4)
     """
     rows = as_frame(table, "train")
-    adapter = generator if hasattr(generator, "train_rows") else GeneratorAdapter(generator)
     if not isinstance(evaluator, Metric | MetricSuite):
         raise InvalidParameterError(
             "cross_validate_generator: evaluator must be a Metric or a MetricSuite, got "
             f"{type(evaluator).__name__}."
         )
-    splitter = (
-        KFold(cv, shuffle=True, random_state=random_state)
-        if isinstance(cv, int) and not isinstance(cv, bool)
-        else check_cv(cv)
-    )
-    splits = list(splitter.split(rows, groups=groups))
-    scorer = GeneratorScorer(
-        evaluator, n_samples=n_samples, random_state=random_state, schema=schema
-    )
+    own = {"n_samples": n_samples, "random_state": random_state}
+    check_parameters("cross_validate_generator", own, _LEGAL)
+    splits = splits_of(rows, cv, groups=groups, stratify=stratify, random_state=random_state)
+    if isinstance(table, pd.DataFrame):
+        rows = rows.set_axis(table.columns, axis="columns")  # a generator may name them
+    seeds = [
+        child.generate_state(2).tolist()
+        for child in np.random.SeedSequence(random_state).spawn(len(splits))
+    ]
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_evaluated)(adapter, rows.iloc[learnt], rows.iloc[tested], scorer)
-        for learnt, tested in splits
+        delayed(_evaluated)(
+            reseeded(generator, fit_seed),
+            clone(evaluator),
+            rows.iloc[split.learnt].reset_index(drop=True),
+            rows.iloc[split.tested].reset_index(drop=True),
+            n_samples=n_samples,
+            schema=schema,
+            seed=sample_seed,
+        )
+        for split, (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
-    shares = tuple(len(tested) / len(learnt) for learnt, tested in splits)
-    return CrossValidated(tuple(found), shares)
+    return CrossValidated(tuple(found), tuple(split.test_share for split in splits))
 
 
 def _evaluated(
-    adapter: Any, train: pd.DataFrame, holdout: pd.DataFrame, scorer: GeneratorScorer
+    adapter: GeneratorAdapter,
+    evaluator: Metric | MetricSuite,
+    train: pd.DataFrame,
+    holdout: pd.DataFrame,
+    *,
+    n_samples: int | None,
+    schema: Any,
+    seed: int,
 ) -> SuiteResult:
     """Return the results of one fold."""
-    fitted = clone(adapter).fit(train.reset_index(drop=True))
-    found = scorer.evaluate(fitted, holdout.reset_index(drop=True))
-    if isinstance(found, Result):
-        return SuiteResult({found.metric: found})
-    if found is None:
-        raise InvalidParameterError(
-            "cross_validate_generator: a fold is tested on its training rows; "
-            "rows must not stand in both."
-        )
-    return found
+    n_rows = len(train) if n_samples is None else n_samples
+    synthetic = adapter.fit(train).sample(n_rows, random_state=seed)
+    found = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
+    return SuiteResult({found.metric: found}) if isinstance(found, Result) else found

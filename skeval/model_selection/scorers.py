@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from sklearn.base import BaseEstimator, clone
 
 from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
+from skeval.model_selection._rows import same_rows, seed_of
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
+from skeval.tables import as_frame
 
 __all__ = ["GeneratorScorer", "make_generator_scorer"]
 
@@ -43,7 +46,8 @@ def make_generator_scorer(
     n_samples : int, optional
         Rows to sample; as many as the generator learnt from if None.
     random_state : int, default=0
-        Seed of the sample.
+        Seed of the samples. From it and the rows of the test fold comes the seed of each split, so
+        that all candidates of a search have the same one within a split, and each split another.
     schema : TableSchema or mapping of str to str, optional
         The kinds of the columns, as :meth:`Metric.fit` takes them. Give it where a fold might lack
         what the kind of a column is told by.
@@ -63,7 +67,19 @@ def make_generator_scorer(
     -----
     Scores of the training folds are nan: privacy of the training rows against themselves measures
     nothing, and says that all is well. Searches ask for them with ``return_train_score=True``, and
-    halving ones do by default.
+    halving ones do by default. A test fold is taken for the training fold if it holds the same
+    rows, each as often; with few columns of few values another fold can.
+
+    A generator that cannot be sampled, or whose table lacks columns, costs a suite's scorer no
+    search: all its scores are nan, with a warning that names the exception, whatever `error_score`
+    says, for scikit-learn has nothing to put in place of several scores. ``scorer.evaluate`` raises
+    it. For a metric alone, scikit-learn goes by `error_score`.
+
+    A suite with privacy metrics looks in each split whether train and test fold can be told apart;
+    of random folds that is known, and ``MetricSuite(..., check_holdout=False)`` is quicker.
+
+    A search fits with the seed of the adapter, in every split the same. For means with intervals,
+    for which the fits need seeds of their own, see :func:`cross_validate_generator`.
 
     A search over many candidates picks the luckiest too. Measure the winner on rows that no fold
     had: its privacy in the search is optimistic, and choosing by it tells something of train.
@@ -137,23 +153,70 @@ class GeneratorScorer(BaseEstimator):
             return ["score"]
         return [name for name, metric in self.evaluator.metrics if metric.tags.sign]
 
+    def directions(self) -> dict[str, int]:
+        """Return 1 by the name of a score whose published values are best high, -1 if low."""
+        if isinstance(self.evaluator, Metric):
+            return {"score": self.evaluator.tags.sign}
+        metrics = dict(self.evaluator.metrics)
+        return {name: metrics[name].tags.sign for name in self.names()}
+
     def __call__(self, generator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted generator on rows that it has not seen."""
-        if (found := self.evaluate(generator, X)) is None:
-            nothing = dict.fromkeys(self.names(), np.nan)
-            return np.nan if isinstance(self.evaluator, Metric) else nothing
-        if isinstance(found, Result):
-            return signed(found)
-        return {name: signed(found[name]) for name in self.names()}
+        if isinstance(self.evaluator, Metric):
+            found = self.evaluate(generator, X)
+            return signed(found) if isinstance(found, Result) else float("nan")
+        results = self._results(generator, X)
+        if results is None:
+            return dict.fromkeys(self.names(), np.nan)
+        return {name: signed(results[name]) for name in self.names()}
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
-        """Return the whole result behind a score; None if X are the training rows."""
-        train = _train_of(generator)
-        if _same_rows(train, X):
+        """Return the whole result behind a score; None if X are the training rows.
+
+        What the generator raises when it is sampled is raised.
+        """
+        train, holdout = _train_of(generator), as_frame(X, "holdout")
+        if same_rows(train, holdout):
             return None
+        synthetic = self._sample(generator, train, holdout)
+        return clone(self.evaluator).fit(train, holdout, schema=self.schema).evaluate(synthetic)
+
+    def _results(self, generator: Any, X: Any) -> SuiteResult | None:
+        """Return what a suite finds; None if X are the training rows, or if nothing was sampled."""
+        train, holdout = _train_of(generator), as_frame(X, "holdout")
+        if same_rows(train, holdout):
+            return None
+        try:
+            synthetic = self._sample(generator, train, holdout)
+        except Exception as error:  # generators raise anything; other candidates must not be lost
+            _warn_of(generator, error)
+            return None
+        suite = clone(self.evaluator).fit(train, holdout, schema=self.schema)
+        try:
+            found: SuiteResult = suite.evaluate(synthetic)
+        except TableError as error:  # of the generator too: it left out a column, for example
+            _warn_of(generator, error)
+            return None
+        return found
+
+    def _sample(self, generator: Any, train: pd.DataFrame, holdout: pd.DataFrame) -> Any:
         n_samples = len(train) if self.n_samples is None else self.n_samples
-        synthetic = generator.sample(n_samples, random_state=self.random_state)
-        return clone(self.evaluator).fit(train, X, schema=self.schema).evaluate(synthetic)
+        return generator.sample(n_samples, random_state=self.sample_seed(holdout))
+
+    def sample_seed(self, X: Any) -> int:
+        """Return the seed of the sample that a test fold is compared with.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            The test fold.
+
+        Returns
+        -------
+        int
+            Whatever the order of the rows.
+        """
+        return seed_of(self.random_state, as_frame(X, "holdout"))
 
 
 def signed(result: Result) -> float:
@@ -162,22 +225,22 @@ def signed(result: Result) -> float:
     return sign * result.value if sign else float("nan")
 
 
+def _warn_of(generator: Any, error: Exception) -> None:
+    # a foreign message may quote a cell, and logs of searches are kept
+    text = str(error) if isinstance(error, SkevalError) else "GeneratorScorer.evaluate raises it."
+    kind = type(getattr(generator, "generator_", generator)).__name__
+    warnings.warn(
+        MetricWarning(
+            f"no rows of {kind} to score, its scores are nan: {type(error).__name__}: {text}"
+        ),
+        stacklevel=4,
+    )
+
+
 def _train_of(generator: Any) -> pd.DataFrame:
     if hasattr(generator, "train_rows"):
-        train: pd.DataFrame = generator.train_rows()
-        return train
+        return as_frame(generator.train_rows(), "train")
     raise InvalidParameterError(
         f"a scorer of generators needs to know the training rows, and {type(generator).__name__} "
         "does not remember them. Wrap it: GeneratorAdapter(generator)."
     )
-
-
-def _same_rows(train: pd.DataFrame, X: Any) -> bool:
-    """Tell whether X are the rows of train, in whatever order."""
-    if not isinstance(X, pd.DataFrame) or X.shape != train.shape:
-        return False
-    plain = X.reset_index(drop=True).set_axis(train.columns, axis="columns")
-    if plain.equals(train):
-        return True
-    hashes = [np.sort(pd.util.hash_pandas_object(t, index=False)) for t in (train, plain)]
-    return bool((hashes[0] == hashes[1]).all())

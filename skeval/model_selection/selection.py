@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval._parameters import Interval
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.overall import OverallScore
-from skeval.result import SuiteResult
+from skeval.model_selection.scorers import GeneratorScorer
 from skeval.stats import pareto
 
-__all__ = ["best_subject_to", "facet_table", "hypervolume", "knee", "pareto_front"]
+__all__ = ["best_subject_to", "hypervolume", "knee", "pareto_front"]
 
 FACETS = ("fidelity", "utility", "privacy")
+_BOUND = Interval(float, float("-inf"), float("inf"), "neither")
 
 
 class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_subject_to(...)
@@ -31,18 +32,29 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
     maximise : str
         The name of the score to choose by; where lower values are better, the lowest.
     at_least, at_most : float
-        One of them: the bound, in the published scale of the metric. `at_most` is for metrics whose
-        lower values are better, which searches negate.
+        One of them: the bound, in the published scale of the metric.
+    scoring : GeneratorScorer, optional
+        What the search scores by. It knows which scores are negated, and names are checked before
+        the search. If None, `at_least` takes the score as it is, as of a metric whose higher values
+        are better, and `at_most` takes it to be negated, as searches do where lower are better;
+        give it for a bound from the other side, or for scores of either sign.
 
     Raises
     ------
     InvalidParameterError
-        If not one of the bounds is given, or, in the search, a score is not there.
+        If not one of the bounds is given, as a finite number, if `scoring` has no such scores, or,
+        in the search, if a score is not there or no candidate has both.
+
+    Warns
+    -----
+    MetricWarning
+        If no candidate is good enough; the one that comes nearest is taken then, for a search may
+        have run for days. Without `scoring` also if all scores are of the sign that the bound does
+        not suit.
 
     Notes
     -----
-    If no candidate is good enough, the one that comes nearest is taken, with a warning: a search
-    may have run for days. Equal ones are decided by the first.
+    Equal ones are decided by the first.
 
     Examples
     --------
@@ -60,6 +72,7 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         maximise: str,
         at_least: float | None = None,
         at_most: float | None = None,
+        scoring: GeneratorScorer | None = None,
     ) -> None:
         if (at_least is None) == (at_most is None):
             raise InvalidParameterError("best_subject_to: give one of at_least and at_most.")
@@ -67,6 +80,12 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         self.maximise = maximise
         self.at_least = at_least
         self.at_most = at_most
+        self.scoring = scoring
+        if not _BOUND.accepts(self._bound):
+            raise InvalidParameterError(
+                f"best_subject_to: the bound must be a finite number, got {self._bound!r}."
+            )
+        self._check_scoring()
 
     def __repr__(self) -> str:
         name, bound = (
@@ -77,24 +96,66 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the position of the chosen candidate in `cv_results_`."""
         held, aim = (self._scores(cv_results, n) for n in (self.constraint, self.maximise))
-        lowest = self.at_least if self.at_least is not None else -float(self.at_most or 0.0)
-        good = (held >= lowest) & ~np.isnan(aim)
-        if good.any():
-            return int(np.argmax(np.where(good, aim, -np.inf)))
-        known = np.where(np.isnan(held) | np.isnan(aim), -np.inf, held)
-        if not np.isfinite(known).any():
+        known = np.flatnonzero(~np.isnan(held) & ~np.isnan(aim))
+        if known.size == 0:
             raise InvalidParameterError(
                 f"best_subject_to: no candidate has both {self.constraint} and {self.maximise}."
             )
-        nearest = int(np.argmax(known))
+        published = held * self._sign(held[known]) + 0.0  # which makes 0 of -0
+        spare = self._spare(published[known])
+        if (good := known[spare >= 0.0]).size:
+            return int(good[np.argmax(aim[good])])
+        nearest = int(known[np.argmax(spare)])
         warnings.warn(
             MetricWarning(
                 f"no candidate keeps {self!r}; the nearest has {self.constraint} "
-                f"{abs(held[nearest]):.4g}."
+                f"{published[nearest]:.4g}."
             ),
             stacklevel=2,
         )
         return nearest
+
+    @property
+    def _bound(self) -> Any:
+        return self.at_least if self.at_most is None else self.at_most
+
+    def _spare(self, published: np.ndarray) -> np.ndarray:
+        """Return by how much values keep the bound; below 0 if they do not."""
+        return published - self._bound if self.at_most is None else self._bound - published
+
+    def _sign(self, held: np.ndarray) -> int:
+        """Return -1 if scores are published values negated, else 1."""
+        if self.scoring is not None:
+            return self.scoring.directions()[self.constraint]
+        sign = 1 if self.at_most is None else -1
+        published = sign * held
+        # of measures that are never below 0, which most are, with a bound that is not
+        if self._bound >= 0.0 and (published <= 0.0).all() and (published < 0.0).any():
+            name = "at_least" if sign > 0 else "at_most"
+            warnings.warn(
+                MetricWarning(
+                    f"best_subject_to: the scores of {self.constraint} look as if they were "
+                    f"{'' if sign > 0 else 'not '}negated, and {name} takes them to be "
+                    f"{'as published' if sign > 0 else 'negated'}. Pass scoring, which knows."
+                ),
+                stacklevel=3,
+            )
+        return sign
+
+    def _check_scoring(self) -> None:
+        if self.scoring is None:
+            return
+        if not isinstance(self.scoring, GeneratorScorer):
+            raise InvalidParameterError(
+                "best_subject_to: scoring must be what make_generator_scorer makes, got "
+                f"{type(self.scoring).__name__}."
+            )
+        known = self.scoring.names()
+        for name in (self.constraint, self.maximise):
+            if name not in known:
+                raise InvalidParameterError(
+                    f"best_subject_to: there is no score {name}; there are {', '.join(known)}."
+                )
 
     def _scores(self, cv_results: Mapping[str, Any], name: str) -> np.ndarray:
         key = f"mean_test_{name}"
@@ -104,37 +165,6 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
                 f"best_subject_to: there is no score {name}; there are {', '.join(known)}."
             )
         return np.asarray(cv_results[key], dtype=np.float64)
-
-
-def facet_table(
-    results: Mapping[str, SuiteResult], overall: OverallScore | None = None
-) -> pd.DataFrame:
-    """Return the score of each facet of several candidates, from 0 to 1, as fresh real rows.
-
-    Parameters
-    ----------
-    results : mapping of str to SuiteResult
-        By candidate, of one suite.
-    overall : OverallScore, optional
-        How facets are scored; ``OverallScore()`` if None.
-
-    Returns
-    -------
-    DataFrame of shape (n_candidates, n_facets)
-
-    Examples
-    --------
-    >>> from skeval import MetricSuite
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import KSComplement
-    >>> from skeval.model_selection import facet_table
-    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
-    >>> suite = MetricSuite([("ks", KSComplement())]).fit(train, holdout)
-    >>> facet_table({"copy": suite.evaluate(train)})["fidelity"].to_dict()
-    {'copy': 1.0}
-    """
-    scorer = OverallScore() if overall is None else overall
-    return pd.DataFrame({name: scorer.score(result) for name, result in results.items()}).T
 
 
 def pareto_front(
@@ -153,8 +183,10 @@ def pareto_front(
     facets : sequence of str, default=("fidelity", "utility", "privacy")
         The columns to compare by.
     low, high : DataFrame, optional
-        Intervals, in the form of `scores`. Given them, a difference counts only where the intervals
-        do not meet, so that candidates that chance may have set apart all stay.
+        Intervals, in the form of `scores` and by its labels, both or none; those of
+        :func:`facet_intervals`, for example. Given them, a difference counts only where the
+        intervals do not meet, so that candidates that chance may have set apart all stay. Where an
+        end is missing, the score stands for it.
 
     Returns
     -------
@@ -164,7 +196,13 @@ def pareto_front(
     Raises
     ------
     InvalidParameterError
-        If a facet is no column.
+        If a facet is no column of numbers, if there is none, or an interval lacks an end or a
+        candidate.
+
+    Warns
+    -----
+    MetricWarning
+        If no candidate has a score in each facet, so that the front is empty.
 
     Examples
     --------
@@ -177,10 +215,10 @@ def pareto_front(
     >>> pareto_front(scores).to_dict()
     {'a': True, 'b': True, 'c': False}
     """
-    points = _points(scores, facets, "pareto_front")
-    ends = [None if end is None else _points(end, facets, "pareto_front") for end in (low, high)]
-    beaten = pareto.dominated(points, *ends)
-    known = ~np.isnan(points).any(axis=1)
+    points = pareto.points_of(scores, facets, "pareto_front")
+    ends = pareto.ends_of(scores, low, high, facets, "pareto_front")
+    known = _known(points, facets, "pareto_front: the front is empty")
+    beaten = pareto.dominated(points, *(ends or ()))
     return pd.Series(known & ~beaten, index=scores.index, name="on_front")
 
 
@@ -206,7 +244,13 @@ def hypervolume(
     Raises
     ------
     InvalidParameterError
-        If a facet is no column.
+        If a facet is no column of finite numbers, if there is none, or the reference is not one
+        number or one a facet.
+
+    Warns
+    -----
+    MetricWarning
+        If no candidate has a score in each facet; the volume is 0 then.
 
     Examples
     --------
@@ -216,10 +260,15 @@ def hypervolume(
     >>> round(hypervolume(scores, ["utility", "privacy"]), 2)
     0.62
     """
-    points = _points(scores, facets, "hypervolume")
-    known = points[~np.isnan(points).any(axis=1)]
-    worst = np.broadcast_to(np.asarray(reference, dtype=np.float64), (len(facets),))
-    return pareto.hypervolume(known, worst)
+    points = _finite(pareto.points_of(scores, facets, "hypervolume"), "hypervolume")
+    worst = np.asarray(reference, dtype=np.float64)
+    if worst.shape not in {(), (len(facets),)} or not np.isfinite(worst).all():
+        raise InvalidParameterError(
+            "hypervolume: reference must be a finite number, or one for each of "
+            f"{', '.join(map(str, facets))}, got {reference!r}."
+        )
+    known = points[_known(points, facets, "hypervolume: the volume is 0")]
+    return pareto.hypervolume(known, np.broadcast_to(worst, (len(facets),)))
 
 
 def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
@@ -240,7 +289,12 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     Raises
     ------
     InvalidParameterError
-        If a facet is no column.
+        If a facet is no column of finite numbers, or there is none.
+
+    Warns
+    -----
+    MetricWarning
+        If no candidate has a score in each facet.
 
     Examples
     --------
@@ -252,14 +306,29 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     >>> knee(scores, ["utility", "privacy"])
     'b'
     """
-    found = pareto.knee(_points(scores, facets, "knee"))
+    points = _finite(pareto.points_of(scores, facets, "knee"), "knee")
+    _known(points, facets, "knee: there is none")
+    found = pareto.knee(points)
     return None if found is None else scores.index[found]
 
 
-def _points(scores: pd.DataFrame, facets: Sequence[str], owner: str) -> np.ndarray:
-    if missing := [name for name in facets if name not in scores.columns]:
-        raise InvalidParameterError(
-            f"{owner}: no column {', '.join(missing)}; there are "
-            f"{', '.join(map(str, scores.columns))}."
+def _finite(points: np.ndarray, owner: str) -> np.ndarray:
+    if np.isinf(points).any():
+        raise InvalidParameterError(f"{owner}: a score is infinite; set it to nan or to a bound.")
+    return points
+
+
+def _known(points: np.ndarray, facets: Sequence[str], consequence: str) -> np.ndarray:
+    """Return which points have all scores; warn if, of some points, none has."""
+    lacks = np.isnan(points)
+    known: np.ndarray = ~lacks.any(axis=1)
+    if len(points) and not known.any():
+        nowhere = [str(name) for name, gone in zip(facets, lacks.all(axis=0), strict=True) if gone]
+        text = (
+            f"no candidate has a score in {', '.join(nowhere)}. Leave that out of facets, or "
+            "measure it."
+            if nowhere
+            else f"every candidate lacks one of {', '.join(map(str, facets))}."
         )
-    return scores[list(facets)].to_numpy(dtype=np.float64)
+        warnings.warn(MetricWarning(f"{consequence}, since {text}"), stacklevel=3)
+    return known

@@ -2,9 +2,116 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Collection, Sequence
+from typing import Any
 
-__all__ = ["dominated", "hypervolume", "knee"]
+import numpy as np
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError
+
+__all__ = ["dominated", "ends_of", "hypervolume", "knee", "points_of"]
+
+
+def points_of(scores: Any, facets: Any, owner: str) -> np.ndarray:
+    """Return the columns of a table of scores as points, a row each.
+
+    Parameters
+    ----------
+    scores : DataFrame of shape (n_points, n_facets)
+        May have more columns.
+    facets : sequence of str
+        Columns, none twice.
+    owner : str
+        Who asks; messages begin with it.
+
+    Returns
+    -------
+    ndarray of float, shape (n_points, n_directions)
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are no facets, or one is no column of numbers.
+    """
+    if not isinstance(scores, pd.DataFrame):
+        raise InvalidParameterError(
+            f"{owner}: scores must be a DataFrame, got {type(scores).__name__}."
+        )
+    if isinstance(facets, str) or not isinstance(facets, Collection) or not len(facets):
+        raise InvalidParameterError(
+            f"{owner}: facets must be a list of columns, at least one, got {facets!r}."
+        )
+    if missing := [name for name in facets if name not in scores.columns]:
+        raise InvalidParameterError(
+            f"{owner}: no column {', '.join(map(str, missing))}; there are "
+            f"{', '.join(map(str, scores.columns))}."
+        )
+    chosen = scores[list(facets)]
+    if twice := sorted({str(name) for name in chosen.columns[chosen.columns.duplicated()]}):
+        raise InvalidParameterError(f"{owner}: twice among the columns: {', '.join(twice)}.")
+    try:
+        return chosen.astype("float64").to_numpy()
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError(
+            f"{owner}: {', '.join(map(str, facets))} must hold numbers: {error}."
+        ) from error
+
+
+def ends_of(
+    scores: pd.DataFrame,
+    low: pd.DataFrame | None,
+    high: pd.DataFrame | None,
+    facets: Sequence[str],
+    owner: str,
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the ends of the intervals of points, in the order of the scores.
+
+    Parameters
+    ----------
+    scores : DataFrame of shape (n_points, n_facets)
+        Whose labels of rows tell which end belongs to which point.
+    low, high : DataFrame, optional
+        Both or none.
+    facets : sequence of str
+        Columns.
+    owner : str
+        Who asks; messages begin with it.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_points, n_directions)
+        None if none are given.
+
+    Raises
+    ------
+    InvalidParameterError
+        If one is given alone, lacks a point, or low is above high.
+    """
+    if low is None and high is None:
+        return None
+    if low is None or high is None:
+        raise InvalidParameterError(f"{owner}: give both low and high, or neither.")
+    ends = [
+        points_of(_aligned(end, scores.index, name, owner), facets, f"{owner}, {name}")
+        for name, end in (("low", low), ("high", high))
+    ]
+    if crossed := (ends[0] > ends[1]).any(axis=1).sum():
+        raise InvalidParameterError(f"{owner}: low is above high in {crossed} of the rows.")
+    return ends[0], ends[1]
+
+
+def _aligned(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
+    if not isinstance(end, pd.DataFrame) or end.index.equals(labels):
+        return end
+    if not (end.index.is_unique and labels.is_unique):
+        raise InvalidParameterError(
+            f"{owner}: scores and {name} have other labels of rows, or in another order, and one "
+            "label twice, so that they cannot be matched."
+        )
+    if lacking := [str(label) for label in labels.difference(end.index, sort=False)]:
+        raise InvalidParameterError(f"{owner}: {name} has no row {', '.join(lacking)}.")
+    return end.loc[labels]
 
 
 def dominated(
@@ -17,14 +124,23 @@ def dominated(
     points : ndarray of shape (n_points, n_directions)
         The higher, the better. A point with a nan neither dominates nor is dominated.
     low, high : ndarray of shape (n_points, n_directions), optional
-        Intervals. Given them, better means that the lower end of the one lies above the upper end
-        of the other: what chance may explain dominates nothing.
+        Intervals, both or none. Given them, better means that the lower end of the one lies above
+        the upper end of the other: what chance may explain dominates nothing. The value stands for
+        an end that is nan, and for one beyond which it lies.
 
     Returns
     -------
     ndarray of bool, shape (n_points,)
+
+    Raises
+    ------
+    InvalidParameterError
+        If one of low and high is given alone.
     """
-    better_from, better_than = (points, points) if low is None or high is None else (low, high)
+    if (low is None) != (high is None):
+        raise InvalidParameterError("dominated: give both low and high, or neither.")
+    better_from = points if low is None else np.fmin(low, points)
+    better_than = points if high is None else np.fmax(high, points)
     found = np.zeros(len(points), dtype=bool)
     known = ~np.isnan(points).any(axis=1)
     for i in np.flatnonzero(known):

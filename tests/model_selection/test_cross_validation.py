@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.model_selection import GroupKFold
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 
 from skeval import MetricSuite
 from skeval.datasets import make_mixed
@@ -56,12 +58,178 @@ def test_groups_stay_together():
     assert [result["ExactMatchShare"].baseline for result in found.results] == [0.0, 0.0]
 
 
+class Recorder(BaseEstimator):
+    """Notes its seeds; what a fold has drawn tells of them."""
+
+    seeds: list[tuple[str, int]] = []
+
+    def __init__(self, random_state=5):
+        self.random_state = random_state
+
+    def fit(self, table):
+        self.seeds.append(("fit", self.random_state))
+        self.made_ = Bootstrap(self.random_state).fit(table)
+        return self
+
+    def sample(self, n, random_state=None):
+        self.seeds.append(("sample", random_state))
+        return self.made_.sample(n, random_state)
+
+
+def seeds_of(generator, random_state=0):
+    Recorder.seeds.clear()
+    cross_validate_generator(
+        generator, TABLE, KSComplement(), cv=3, n_samples=20, random_state=random_state
+    )
+    return list(Recorder.seeds)
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [Recorder(), Recorder, Recorder(random_state=None), GeneratorAdapter(Recorder())],
+    ids=["object", "class", "without a seed", "adapter"],
+)
+def test_each_fit_and_each_sample_has_a_seed_of_its_own(generator):
+    found = seeds_of(generator)
+    assert [kind for kind, _ in found] == ["fit", "sample"] * 3
+    assert len({seed for _, seed in found}) == 6
+    assert seeds_of(generator) == found
+    assert not set(found) & set(seeds_of(generator, random_state=1))
+
+
+def test_seeds_reach_generators_that_take_none():
+    """They draw from NumPy's global generator, in a fit too."""
+    drawn = []
+
+    def fit(table):
+        drawn.append(np.random.random())
+        return table
+
+    def sample(table, n):
+        drawn.append(np.random.random())
+        return table.sample(n, replace=True)
+
+    for _ in range(2):
+        cross_validate_generator((fit, sample), TABLE, KSComplement(), cv=2)
+    assert len(set(drawn)) == 4
+    assert drawn[:4] == drawn[4:]
+
+
+class Seen(KSComplement):
+    """Keeps the holdouts."""
+
+    holdouts: list[pd.DataFrame] = []
+
+    def fit(self, train, holdout=None, **options):
+        self.holdouts.append(holdout)
+        return super().fit(train, holdout, **options)
+
+
+def holdouts_of(table, **options):
+    Seen.holdouts.clear()
+    cross_validate_generator(Bootstrap(), table, Seen(), n_samples=20, **options)
+    return list(Seen.holdouts)
+
+
+def test_folds_in_strata():
+    table = pd.DataFrame({"x": np.arange(60.0), "y": (["a"] * 6 + ["b"] * 3 + [None]) * 6})
+    by_column = holdouts_of(table, cv=6, stratify="y")
+    by_labels = holdouts_of(table, cv=6, stratify=table["y"].tolist())
+    by_splitter = holdouts_of(table, cv=StratifiedKFold(6), stratify="y")
+    for holdouts in (by_column, by_labels, by_splitter):
+        counts = [fold["y"].value_counts(dropna=False).to_list() for fold in holdouts]
+        assert counts == [[6, 3, 1]] * 6
+    for one, other in zip(by_column, by_labels, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+def test_folds_of_groups():
+    person = np.repeat(np.arange(20), 3)
+    table = pd.DataFrame({"x": np.arange(60.0), "person": person, "y": person % 2})
+    for options in (
+        {"cv": 4, "groups": "person"},
+        {"cv": 4, "groups": person, "stratify": "y"},
+        {"cv": GroupKFold(4), "groups": "person"},
+        {"cv": LeaveOneGroupOut(), "groups": person % 4},
+    ):
+        found = holdouts_of(table, **options)
+        assert [len(fold) for fold in found] == [15] * 4
+        assert all(fold["person"].value_counts().eq(3).all() for fold in found)
+    both = holdouts_of(table, cv=5, groups="person", stratify="y")
+    assert [fold["y"].sum() for fold in both] == [6] * 5
+    others = holdouts_of(table, cv=4, groups="person", random_state=1)
+    assert [set(f["person"]) for f in others] != [
+        set(f["person"]) for f in holdouts_of(table, cv=4, groups="person")
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
+def test_folds_of_equal_rows_are_no_training_rows():
+    table = pd.DataFrame({"a": [0, 1] * 20, "b": ["x", "y"] * 20})
+    found = cross_validate_generator(Bootstrap(), table, ExactMatchShare(), cv=KFold(2))
+    assert [result["ExactMatchShare"].value for result in found.results] == [1.0, 1.0]
+
+
+def test_generators_see_the_labels_of_the_table():
+    labels = []
+
+    def fit(table):
+        labels.append(list(table.columns))
+        return table
+
+    def sample(table, n):
+        return table.sample(n, replace=True)
+
+    table = pd.DataFrame({0: np.arange(20.0), 1: [0, 1] * 10})
+    found = cross_validate_generator((fit, sample), table, KSComplement(), cv=2, stratify="1")
+    assert labels == [[0, 1], [0, 1]]
+    assert found.frame()["n_folds"].tolist() == [2]
+
+
+def test_numbers_of_numpy_are_numbers_of_folds():
+    plain, numpy_s = (holdouts_of(TABLE, cv=cv) for cv in (3, np.int64(3)))
+    for one, other in zip(plain, numpy_s, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+EVERY = np.arange(len(TABLE))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cv": [(EVERY, EVERY)]}, "tested on its training rows"),
+        ({"cv": [(EVERY[:150], EVERY[149:])]}, "tested on its training rows"),
+        ({"cv": [(EVERY[:150], EVERY[:0])]}, "or none to test on; take fewer folds"),
+        ({"cv": []}, "cv gives no split"),
+        ({"cv": 1}, "from 2 to the number of rows, 200, got 1"),
+        ({"cv": 201}, "from 2 to the number of rows, 200, got 201"),
+        ({"cv": True}, "an int, a splitter or pairs of positions, got True"),
+        ({"cv": "five"}, "an int, a splitter or pairs of positions, got 'five'"),
+        ({"cv": None}, "an int, a splitter or pairs of positions, got None"),
+        (
+            {"cv": StratifiedKFold(2)},
+            "StratifiedKFold cannot split these rows, given neither stratify nor groups",
+        ),
+        ({"cv": GroupKFold(2)}, "GroupKFold cannot split these rows, given neither"),
+        ({"cv": 2, "stratify": EVERY}, "StratifiedKFold cannot split these rows, given stratify:"),
+        ({"cv": 3, "groups": EVERY % 2}, "given groups: .* number of groups: 2"),
+        ({"groups": "person"}, "groups names no column of the table: person"),
+        ({"stratify": [1, 2]}, "stratify must have a label for each of the 200 rows, got 2"),
+        ({"stratify": [[1]] * len(TABLE)}, "stratify must hold labels"),
+        ({"n_samples": 0}, "n_samples must be"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"random_state": None}, "random_state must be"),
+    ],
+)
+def test_refusals_of_folds(options, said):
+    with pytest.raises(InvalidParameterError, match=f"^cross_validate_generator.*{said}"):
+        cross_validate_generator(Bootstrap(), TABLE, KSComplement(), **options)
+
+
 def test_refusals():
     with pytest.raises(InvalidParameterError, match="evaluator must be"):
         cross_validate_generator(Bootstrap(), TABLE, "ks")
-    every = np.arange(len(TABLE))
-    with pytest.raises(InvalidParameterError, match="tested on its training rows"):
-        cross_validate_generator(Bootstrap(), TABLE, KSComplement(), cv=[(every, every)])
 
 
 def test_fold_means_by_hand():
@@ -95,3 +263,24 @@ def test_interval_of_folds_covers_what_the_generator_scores():
         row = found.frame().iloc[0]
         hits += row["low"] <= truth <= row["high"]
     assert hits / 200 >= 0.92  # the correction is on the safe side where folds share little
+
+
+@pytest.mark.slow
+def test_interval_of_folds_counts_the_chance_of_samples():
+    """Small samples of a copula: had all folds one seed, 12% of intervals would hold the mean."""
+    frames = []
+    for seed in range(120):
+        rows = np.random.default_rng(seed).normal(size=(1_000, 2))
+        found = cross_validate_generator(
+            GaussianCopula(),
+            pd.DataFrame(rows, columns=["a", "b"]),
+            KSComplement(),
+            n_samples=200,
+            random_state=seed,
+        )
+        frames.append(found.frame())
+    means = pd.concat(frames)
+    truth = means["mean"].mean()
+    assert ((means["low"] <= truth) & (truth <= means["high"])).mean() >= 0.93
+    assert means["standard_error"].mean() >= means["mean"].std()  # on the safe side,
+    assert means["standard_error"].mean() <= 2 * means["mean"].std()  # and not by far

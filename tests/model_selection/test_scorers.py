@@ -5,13 +5,21 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_validate
 
 from skeval import MetricSuite
 from skeval.datasets import make_mixed
-from skeval.exceptions import InvalidParameterError, NotRememberedError
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricWarning,
+    NotRememberedError,
+    TableError,
+)
 from skeval.fidelity import KSComplement, TVComplement, WassersteinDistance
 from skeval.generators import (
     Bootstrap,
@@ -40,9 +48,9 @@ class CountingBootstrap(Bootstrap):
 
 def test_a_metric_scores_the_test_fold_as_holdout():
     adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
-    scorer = make_generator_scorer(ExactMatchShare(), random_state=5)
-    synthetic = adapter.sample(160, random_state=5)
-    metric = ExactMatchShare().fit(TABLE[:160], TABLE[160:])
+    scorer = make_generator_scorer(WassersteinDistance(), random_state=5)
+    synthetic = adapter.sample(160, random_state=scorer.sample_seed(TABLE[160:]))
+    metric = WassersteinDistance().fit(TABLE[:160], TABLE[160:])
     assert scorer(adapter, TABLE[160:]) == -metric.score(synthetic)  # lower is better
     fewer = make_generator_scorer(ExactMatchShare(), n_samples=10)
     assert len(fewer.evaluate(adapter, TABLE[160:]).details) > 0
@@ -57,10 +65,11 @@ def test_training_rows_are_not_measured_against_themselves():
         assert np.isnan(list(scores.values())).all()
 
 
-def test_cross_validate_with_training_scores():
+@pytest.mark.parametrize("table", [TABLE, pl.from_pandas(TABLE), pa.Table.from_pandas(TABLE)])
+def test_cross_validate_with_training_scores(table):
     found = cross_validate(
         GeneratorAdapter(Bootstrap()),
-        TABLE,
+        table,
         scoring=make_generator_scorer(SUITE),
         cv=3,
         return_train_score=True,
@@ -68,6 +77,105 @@ def test_cross_validate_with_training_scores():
     assert np.isnan(found["train_matches"]).all()
     assert found["test_matches"] == pytest.approx([-1.0] * 3)
     assert (found["test_ks"] > 0.8).all()
+
+
+def test_rows_with_lists_are_told_apart():
+    """The scorer is not what they fail in: metrics that take them have scores."""
+    table = pd.DataFrame({"x": np.arange(40.0), "cell": [[i % 3] for i in range(40)]})
+    scorer = make_generator_scorer(KSComplement())
+    adapter = GeneratorAdapter((lambda t: t, lambda t, n: t.sample(n, replace=True))).fit(
+        table[:20]
+    )
+    assert np.isnan(scorer(adapter, table[:20][::-1]))
+    with pytest.raises(TableError, match="cell holds values that are no categories"):
+        scorer(adapter, table[20:])
+    assert scorer.sample_seed(table[:20]) == scorer.sample_seed(table[:20][::-1])
+    assert scorer.sample_seed(table[:20]) != scorer.sample_seed(table[20:])
+
+
+class SeededBootstrap(Bootstrap):
+    """Notes the seeds of its samples."""
+
+    seeds: list[int] = []
+
+    def sample(self, n, random_state=None):
+        self.seeds.append(random_state)
+        return super().sample(n, random_state)
+
+
+def test_candidates_share_the_seed_of_a_split_and_splits_do_not():
+    def seeds(random_state, rows):
+        SeededBootstrap.seeds.clear()
+        GridSearchCV(
+            GeneratorAdapter(SeededBootstrap()),
+            {"random_state": [0, 1]},
+            scoring=make_generator_scorer(KSComplement(), random_state=random_state),
+            cv=3,
+            refit=False,
+        ).fit(rows)
+        return list(SeededBootstrap.seeds)
+
+    found = seeds(0, TABLE)
+    assert found[:3] == found[3:]
+    assert len(set(found)) == 3
+    assert not set(found) & set(seeds(1, TABLE))
+    within = np.concatenate([np.arange(80)[::-1] + i for i in (0, 80, 160)])
+    assert seeds(0, TABLE.iloc[within]) == found  # the order of a fold's rows is nothing
+
+
+class Failing(Bootstrap):
+    """Cannot be sampled, or leaves out a column; what it says quotes a cell."""
+
+    def __init__(self, random_state=None, fault=""):
+        super().__init__(random_state)
+        self.fault = fault
+
+    def sample(self, n, random_state=None):
+        rows = super().sample(n, random_state)
+        if self.fault == "error":
+            raise RuntimeError(f"cannot draw {rows.iloc[0].to_dict()}")
+        return rows.drop(columns="age") if self.fault == "column" else rows
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("error", r"no rows of Failing to score, .* nan: RuntimeError: \S+ raises it\.$"),
+        ("column", "no rows of Failing to score, .* nan: SchemaMismatchError: .* it misses age"),
+    ],
+)
+def test_a_candidate_that_cannot_be_sampled_costs_no_search(fault, said):
+    for faults, best in (([fault, ""], 1), (["", fault], 0)):
+        search = GridSearchCV(
+            GeneratorAdapter(Failing()),
+            {"generator__fault": faults},
+            scoring=make_generator_scorer(SUITE),
+            refit="ks",
+            cv=2,
+        )
+        with pytest.warns(MetricWarning, match=said):
+            search.fit(TABLE)
+        assert search.best_index_ == best
+        for name in ("ks", "matches", "distance"):
+            scores = search.cv_results_[f"mean_test_{name}"]
+            assert np.isnan(scores[1 - best])
+            assert np.isfinite(scores[best])
+    adapter = GeneratorAdapter(Failing(fault=fault)).fit(TABLE[:160])
+    with pytest.raises((RuntimeError, TableError)):
+        make_generator_scorer(SUITE).evaluate(adapter, TABLE[160:])
+
+
+def test_faults_of_the_suite_are_raised():
+    suite = MetricSuite([("ks", KSComplement(columns=["nowhere"]))])
+    adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
+    with pytest.raises(InvalidParameterError, match="nowhere"):
+        make_generator_scorer(suite)(adapter, TABLE[160:])
+
+
+def test_directions_of_scores():
+    assert make_generator_scorer(SUITE).directions() == {"ks": 1, "matches": -1, "distance": -1}
+    assert make_generator_scorer(ExactMatchShare()).directions() == {"score": -1}
 
 
 def test_a_suite_samples_once_a_fold():

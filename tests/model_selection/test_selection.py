@@ -9,20 +9,22 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from skeval import MetricSuite, OverallScore
+from skeval import MetricSuite, OverallScore, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.fidelity import KSComplement
 from skeval.generators import GeneratorAdapter, RandomForestImputation
 from skeval.model_selection import (
     best_subject_to,
+    facet_intervals,
     facet_table,
     hypervolume,
     knee,
     make_generator_scorer,
     pareto_front,
 )
-from skeval.privacy import ExactMatchShare
+from skeval.privacy import DCRShare, ExactMatchShare
+from skeval.tags import MetricTags
 
 SCORES = {
     "mean_test_privacy": np.array([0.9, 0.85, 0.3, np.nan]),
@@ -53,8 +55,87 @@ def test_best_subject_to_refuses():
         best_subject_to("privacy", at_least=1, maximise="utility")(nothing)
 
 
+def ruled(rule, held, aim):
+    return rule({"mean_test_held": held, "mean_test_aim": aim})
+
+
+NEGATIVE = best_subject_to("held", at_least=-1.0, maximise="aim")
+RISK = best_subject_to("held", at_most=1.0, maximise="aim")
+SCORE = best_subject_to("held", at_least=0.5, maximise="aim")
+
+
+@pytest.mark.parametrize("bound", [np.nan, np.inf, "0.5", True])
+def test_bounds_are_finite_numbers(bound):
+    with pytest.raises(InvalidParameterError, match="the bound must be a finite number, got"):
+        best_subject_to("held", at_least=bound, maximise="aim")
+
+
+def test_the_nearest_is_told_as_published():
+    with pytest.warns(MetricWarning, match=r"the nearest has held -5\.$"):
+        assert ruled(NEGATIVE, [-6.0, -5.0], [0.6, 0.7]) == 1
+    with pytest.warns(MetricWarning, match=r"the nearest has held 5\.$"):
+        assert ruled(RISK, [-6.0, -5.0], [0.6, 0.7]) == 1
+
+    below = best_subject_to("held", at_most=-1.0, maximise="aim")
+    with pytest.warns(MetricWarning, match=r"the nearest has held 0\.$"):
+        assert ruled(below, [0.0, -1.0], [0.6, 0.7]) == 0
+
+
+def test_infinite_scores_are_scores():
+    with pytest.warns(MetricWarning, match=r"the nearest has held inf\.$"):
+        assert ruled(RISK, [np.nan, -np.inf, -np.inf], [0.9, 0.5, 0.7]) == 1
+    assert ruled(RISK, [-2.0, -0.5], [0.5, -np.inf]) == 1
+    assert ruled(SCORE, [np.inf, 0.6], [0.1, 0.2]) == 1
+
+
+def test_bounds_on_the_other_side_are_told_of():
+    """Of a search one knows scores only: those of 0 and more are hardly negated."""
+    with pytest.warns(MetricWarning, match=r"held look as if they were not negated, and at_most"):
+        ruled(best_subject_to("held", at_most=0.5, maximise="aim"), [0.9, 0.3], [0.6, 0.95])
+    with pytest.warns(MetricWarning) as told:
+        ruled(best_subject_to("held", at_least=0.4, maximise="aim"), [-0.5, -0.6], [0.6, 0.7])
+    assert "look as if they were negated, and at_least takes them to be as published" in str(
+        told[0].message
+    )
+    assert ruled(best_subject_to("held", at_most=0.0, maximise="aim"), [0.0, 0.0], [1.0, 2.0]) == 1
+
+
+PAIR = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
+
+
+@pytest.mark.parametrize(
+    ("bound", "chosen"),
+    [({"at_most": 0.2}, 1), ({"at_least": 0.2}, 2), ({"at_least": 0.7}, 0), ({"at_most": 0.0}, 3)],
+)
+def test_scoring_knows_what_is_negated(bound, chosen):
+    scores = {
+        "mean_test_ks": [0.6, 0.8, 0.9, 0.5],
+        "mean_test_matches": [-0.9, -0.1, -0.5, -0.0],
+    }
+    rule = best_subject_to("matches", **bound, maximise="ks", scoring=make_generator_scorer(PAIR))
+    assert rule(scores) == chosen
+
+
+def test_scoring_of_higher_is_better():
+    rule = best_subject_to(
+        "ks", at_most=0.7, maximise="matches", scoring=make_generator_scorer(PAIR)
+    )
+    scores = {"mean_test_ks": [0.6, 0.8, 0.65], "mean_test_matches": [-0.9, -0.1, -0.5]}
+    assert rule(scores) == 2
+    with pytest.warns(MetricWarning, match=r"the nearest has ks 0\.8\.$"):
+        rule({"mean_test_ks": [0.9, 0.8], "mean_test_matches": [-0.9, -0.1]})
+
+
+def test_scoring_is_checked_before_the_search():
+    scoring = make_generator_scorer(PAIR)
+    with pytest.raises(InvalidParameterError, match="no score attack; there are ks, matches"):
+        best_subject_to("attack", at_most=0.5, maximise="ks", scoring=scoring)
+    with pytest.raises(InvalidParameterError, match="must be what make_generator_scorer makes"):
+        best_subject_to("matches", at_most=0.5, maximise="ks", scoring="ks")
+
+
 def test_best_subject_to_in_a_search():
-    suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
+    suite = PAIR
     search = GridSearchCV(
         GeneratorAdapter(RandomForestImputation(n_estimators=5)),
         {"generator__p": [0.0, 0.5, 1.0]},
@@ -101,7 +182,79 @@ def test_missing_scores_are_on_no_front():
     assert pareto_front(holed).to_dict() == {"A": False, "B": True, "C": False}
     assert hypervolume(holed) == pytest.approx(0.7 * 0.7 * 0.8)
     assert knee(holed) == "B"
-    assert knee(holed.assign(privacy=np.nan)) is None
+
+
+def test_facets_without_any_score_are_told_of():
+    gone = FRONT.assign(privacy=np.nan, utility=np.nan)
+    said = "no candidate has a score in utility, privacy. Leave that out of facets"
+    with pytest.warns(MetricWarning, match=f"pareto_front: the front is empty, since {said}"):
+        assert not pareto_front(gone).any()
+    with pytest.warns(MetricWarning, match=f"hypervolume: the volume is 0, since {said}"):
+        assert hypervolume(gone) == 0.0
+    with pytest.warns(MetricWarning, match=f"knee: there is none, since {said}"):
+        assert knee(gone) is None
+    holed = pd.DataFrame({"x": [1.0, np.nan], "y": [np.nan, 1.0]})
+    with pytest.warns(MetricWarning, match="every candidate lacks one of x, y"):
+        assert not pareto_front(holed, ["x", "y"]).any()
+    assert pareto_front(FRONT[:0]).empty  # of none nothing is missing
+
+
+def test_intervals_go_by_the_labels():
+    low, high = FRONT - 0.01, FRONT + 0.01
+    sure = pareto_front(FRONT, low=low, high=high)
+    shuffled = ["C", "A", "B"]
+    assert pareto_front(FRONT, low=low.loc[shuffled], high=high.loc[shuffled]).equals(sure)
+    more = pd.concat([low, low.set_axis(["D", "E", "F"])])
+    assert pareto_front(FRONT, low=more, high=high).equals(sure)
+
+
+def test_the_score_stands_for_a_missing_end():
+    low, high = FRONT - 0.01, FRONT + 0.01
+    low["fidelity"] = high["fidelity"] = np.nan
+    assert pareto_front(FRONT, low=low, high=high).to_dict() == {"A": True, "B": True, "C": False}
+    wide = FRONT - 0.5, FRONT + 0.5
+    for end in wide:
+        end["fidelity"] = np.nan
+    # by fidelity alone B is better than C for sure
+    assert pareto_front(FRONT, low=wide[0], high=wide[1]).tolist() == [True, True, False]
+
+
+TWICE = FRONT.set_axis(["A", "A", "B"])
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: pareto_front(FRONT, low=FRONT), "pareto_front: give both low and high"),
+        (lambda: pareto_front(FRONT, low=FRONT[:2], high=FRONT), "low has no row C"),
+        (lambda: pareto_front(FRONT, low=FRONT, high=FRONT[["utility"]]), "high: no column fid"),
+        (lambda: pareto_front(FRONT, low=FRONT + 1, high=FRONT), "low is above high in 3"),
+        (lambda: pareto_front(FRONT, low=[1], high=[2]), "low: scores must be a DataFrame"),
+        (lambda: pareto_front(TWICE, low=FRONT, high=FRONT), "cannot be matched"),
+        (lambda: pareto_front(FRONT, "utility"), "a list of columns, at least one, got 'utility'"),
+        (lambda: pareto_front(FRONT, []), "a list of columns, at least one"),
+        (lambda: hypervolume(FRONT, []), "hypervolume: facets must be a list"),
+        (lambda: knee(FRONT, "utility"), "knee: facets must be a list"),
+        (lambda: hypervolume(FRONT, ["utility"] * 2), "twice among the columns: utility"),
+        (lambda: knee(FRONT.assign(utility="x")), "must hold numbers"),
+        (lambda: knee(FRONT.to_dict()), "scores must be a DataFrame, got dict"),
+        (lambda: knee(FRONT.assign(utility=np.inf)), "knee: a score is infinite"),
+        (lambda: hypervolume(FRONT.assign(utility=np.inf)), "hypervolume: a score is infinite"),
+        (lambda: hypervolume(FRONT, reference=[0, 0]), "one for each of fidelity, utility, priv"),
+        (lambda: hypervolume(FRONT, reference=np.nan), "reference must be a finite number"),
+        (lambda: facet_table({}), "facet_table: results must be a dict"),
+        (lambda: facet_intervals(SuiteResult({"a": Result(1.0)})), "by candidate, got SuiteResult"),
+    ],
+)
+def test_refusals_in_one_sentence(call, said):
+    with pytest.raises(InvalidParameterError, match=said):
+        call()
+
+
+def test_equal_labels_in_equal_order_match():
+    close = pareto_front(TWICE, low=TWICE - 0.2, high=TWICE + 0.2)
+    assert close.tolist() == [True] * 3
+    assert pareto_front(FRONT, FRONT.columns).equals(pareto_front(FRONT))
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -134,3 +287,100 @@ def test_facets_of_candidates():
     assert pareto_front(table, ["fidelity", "privacy"]).tolist() == [True, True]
     with pytest.raises(InvalidParameterError, match="no column cost"):
         pareto_front(table, ["cost"])
+
+
+HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
+LOW = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
+LEAK = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="attack")
+
+
+def candidate(value=0.6, half=0.1):
+    return SuiteResult(
+        {
+            "high": Result(value, interval=(value - half, value + half), baseline=0.8, tags=HIGH),
+            "low": Result(0.4, interval=(0.3, 0.5), baseline=0.2, tags=LOW),
+            "exact": Result(0.5, baseline=1.0, tags=HIGH),
+            "leak": Result(0.5, baseline=0.5, tags=LEAK),
+            "undefined": Result(np.nan, tags=HIGH),
+        }
+    )
+
+
+def test_intervals_of_facets_by_hand():
+    results = {"a": candidate(), "b": candidate(0.2, 0.05)}
+    low, high = facet_intervals(results)
+    worse = np.mean([0.5 / 0.8, 0.5 / 0.8, 0.5])
+    better = np.mean([0.7 / 0.8, 0.7 / 0.8, 0.5])
+    assert low.loc["a", "fidelity"] == pytest.approx(worse)
+    assert high.loc["a", "fidelity"] == pytest.approx(better)
+    assert low["privacy"].isna().all()  # no metric of it has an interval
+    assert high["utility"].isna().all()
+    table = facet_table(results)
+    assert list(table.columns) == list(low.columns) == list(high.columns)
+    assert (low.fillna(table) <= table).to_numpy()[:, [0, 2]].all()
+    facets = ["fidelity", "privacy"]
+    assert pareto_front(table, facets, low=low, high=high).to_dict() == {"a": True, "b": False}
+    results["b"] = candidate(0.5, 0.05)
+    low, high = facet_intervals(results)
+    assert pareto_front(facet_table(results), facets).to_dict() == {"a": True, "b": False}
+    assert pareto_front(facet_table(results), facets, low=low, high=high).all()
+
+
+def test_intervals_of_facets_go_by_mean_weights_and_size():
+    low, high = facet_intervals({"a": candidate()}, OverallScore(mean="min"))
+    assert (low.loc["a", "fidelity"], high.loc["a", "fidelity"]) == (0.5, 0.5)
+    weights = {"exact": 0.0, "low": 0.0}
+    low, high = facet_intervals({"a": candidate()}, OverallScore(weights))
+    assert high.loc["a", "fidelity"] == pytest.approx(0.7 / 0.8)
+    sized = Result(
+        0.6,
+        interval=(0.5, 0.7),
+        baseline=0.8,
+        tags=HIGH,
+        details={"at_baseline_size": {"n_rows": 5, "value": 0.4}},
+    )
+    low, high = facet_intervals({"a": SuiteResult({"sized": sized})})
+    assert low.loc["a", "fidelity"] == pytest.approx(0.3 / 0.8)
+    assert high.loc["a", "fidelity"] == pytest.approx(0.5 / 0.8)
+    assert sized.details["at_baseline_size"]["value"] == 0.4
+
+
+def test_intervals_of_facets_know_odd_ends():
+    odd = Result(0.6, interval=(np.nan, np.inf), baseline=0.8, tags=HIGH)
+    low, high = facet_intervals({"a": SuiteResult({"odd": odd})})
+    assert low.loc["a", "fidelity"] == pytest.approx(0.6 / 0.8)
+    assert high.loc["a", "fidelity"] == 1.0
+
+
+def test_intervals_of_facets_of_a_suite():
+    train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    suite = MetricSuite([("ks", KSComplement()), ("share", DCRShare())]).fit(train, holdout)
+    results = {name: suite.evaluate(make_mixed(random_state=name)) for name in (2, 3, 4)}
+    results["copy"] = suite.evaluate(train)
+    table, (low, high) = facet_table(results), facet_intervals(results)
+    assert (low["privacy"] < high["privacy"]).all()
+    alone = pareto_front(table, ["privacy"])
+    sure = pareto_front(table, ["privacy"], low=low, high=high)
+    assert sure.to_dict() == {2: True, 3: True, 4: True, "copy": False}
+    assert alone.sum() < sure.sum()
+
+
+@pytest.mark.slow
+def test_intervals_of_facets_hold_under_any_dependence():
+    """Means of three shares, independent and of the same rows."""
+    from skeval.stats.intervals import wilson
+
+    truth, n = np.array([0.3, 0.5, 0.6]), 200
+    rng = np.random.default_rng(0)
+    for shared in (False, True):
+        hits = 0
+        for _ in range(400):
+            draws = rng.random((n, 1)) if shared else rng.random((n, 3))
+            counts = (np.broadcast_to(draws, (n, 3)) < truth).sum(axis=0)
+            metrics = {
+                str(i): Result(k / n, interval=wilson(int(k), n), tags=HIGH)
+                for i, k in enumerate(counts)
+            }
+            low, high = facet_intervals({"a": SuiteResult(metrics)})
+            hits += low.loc["a", "fidelity"] <= truth.mean() <= high.loc["a", "fidelity"]
+        assert hits / 400 >= (0.93 if shared else 0.99)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skeval.exceptions import InvalidParameterError
 from skeval.reporting import ParetoDisplay
 
 SCORES = pd.DataFrame(
@@ -30,6 +31,15 @@ def test_names_stand_at_the_front_and_steps_go_through_it():
     assert "Candidates" in ax.get_title(loc="left")
 
 
+def test_names_that_would_lie_on_others_are_left_out():
+    close = pd.DataFrame(
+        {"utility": [0.9, 0.899, 0.2], "privacy": [0.2, 0.201, 0.9]}, index=["a", "b", "c"]
+    )
+    display = ParetoDisplay(close)
+    display.plot()
+    assert [text.get_text() for text in display.axes_.texts] == ["a", "c"]
+
+
 def test_intervals_are_crosses_and_keep_candidates():
     display = ParetoDisplay(SCORES, low=SCORES - 0.2, high=SCORES + 0.2)
     display.plot()
@@ -44,5 +54,42 @@ def test_other_columns_and_nothing_to_draw():
     empty = ParetoDisplay(SCORES * np.nan)
     empty.plot()
     assert empty.axes_.texts[0].get_text() == "no candidate has both scores"
-    with pytest.raises(KeyError):
-        ParetoDisplay(SCORES, "cost", "privacy")
+
+
+def test_intervals_go_by_the_labels():
+    order = list("dcba")
+    low, high = SCORES - 0.01, SCORES + 0.01
+    shown = ParetoDisplay(SCORES, low=low.loc[order], high=high.loc[order])
+    assert shown.frame()["on_front"].to_dict() == {"a": True, "b": True, "c": False, "d": False}
+    pd.testing.assert_frame_equal(shown.low, low)
+    shown.plot()
+    across, _ = shown.axes_.collections
+    assert across.get_segments()[0].tolist() == [[0.89, 0.3], [0.91, 0.3]]
+
+
+def test_one_label_may_stand_for_several_candidates():
+    twice = pd.concat([SCORES, SCORES.assign(utility=0.95, privacy=0.2)])
+    display = ParetoDisplay(twice)
+    assert display.frame()["on_front"].tolist() == [True, True, False, False] + [True] * 4
+    display.plot()
+    assert {text.get_text() for text in display.axes_.texts} >= {"a", "b"}
+
+
+def test_what_is_infinite_has_no_place():
+    display = ParetoDisplay(SCORES.replace({0.95: np.inf}).assign(utility=[np.inf, 0.7, 0.6, 0.5]))
+    display.plot()
+    assert "a" not in [text.get_text() for text in display.axes_.texts]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"x": "cost"}, "ParetoDisplay: no column cost; there are utility, privacy"),
+        ({"x": "privacy"}, "twice among the columns: privacy"),
+        ({"low": SCORES}, "give both low and high"),
+        ({"low": SCORES[:3], "high": SCORES}, "low has no row d"),
+    ],
+)
+def test_refusals(options, said):
+    with pytest.raises(InvalidParameterError, match=said):
+        ParetoDisplay(SCORES, **options)
