@@ -8,10 +8,9 @@ import numpy as np
 from scipy.stats import norm
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Options
+from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
@@ -127,13 +126,7 @@ class NearestNeighborAdversarialAccuracy(Metric):
         return _result(found, baseline)
 
     def _accuracies(self, context: Context, other: str) -> list[Adversarial]:
-        columns = column_key(context.schema, self.columns)
-        sizes = {context.n_rows(role) for role in ("train", other)}
-        settings = (self.space, columns, self.ties)
-        if len(sizes) == 1:
-            return [accuracies(context, ("train",), other, None, 0, *settings)[0]]
-        seeds = range(self.random_state, self.random_state + self.n_resample)
-        return [accuracies(context, ("train",), other, min(sizes), s, *settings)[0] for s in seeds]
+        return [one for (one,) in _resampled(self, context, ("train",), other)]
 
 
 def _result(samples: list[Adversarial], baseline: float | None) -> Result:
@@ -245,22 +238,16 @@ class NNAAPrivacyLoss(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        sizes = {context.n_rows(role) for role in ("train", "holdout", "synthetic")}
-        if min(sizes) < 2:
+        if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
             return undefined(_TOO_FEW)
-        settings = (self.space, column_key(context.schema, self.columns), self.ties)
-        roles = ("train", "holdout")
-        seeds = range(self.random_state, self.random_state + self.n_resample)
-        if len(sizes) == 1:
-            samples = [accuracies(context, roles, "synthetic", None, 0, *settings)]
-        else:
-            samples = [
-                accuracies(context, roles, "synthetic", min(sizes), s, *settings) for s in seeds
-            ]
+        samples = _resampled(self, context, ("train", "holdout"), "synthetic")
         on_train, on_holdout = (
             float(np.mean([sample[i].accuracy for sample in samples])) for i in (0, 1)
         )
-        test = loss_test(context, *settings, self.n_permutations, self.random_state)
+        columns = column_key(context.schema, self.columns)
+        test = loss_test(
+            context, self.space, columns, self.ties, self.n_permutations, self.random_state
+        )
         value = on_holdout - on_train
         half = _Z * test.spread
         return Result(
@@ -275,6 +262,24 @@ class NNAAPrivacyLoss(Metric):
                 "n_samples": len(samples),
             },
         )
+
+
+def _resampled(
+    metric: NearestNeighborAdversarialAccuracy | NNAAPrivacyLoss,
+    context: Context,
+    roles: tuple[str, ...],
+    other: str,
+) -> list[list[Adversarial]]:
+    """Return the accuracies of each role with `other`: of the tables if of equal size, or samples.
+
+    The samples are as large as the smallest of the tables.
+    """
+    settings = (metric.space, column_key(context.schema, metric.columns), metric.ties)
+    sizes = {context.n_rows(role) for role in (*roles, other)}
+    if len(sizes) == 1:
+        return [accuracies(context, roles, other, None, 0, *settings)]
+    seeds = range(metric.random_state, metric.random_state + metric.n_resample)
+    return [accuracies(context, roles, other, min(sizes), seed, *settings) for seed in seeds]
 
 
 @shared

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval
+from skeval._parameters import SPACE, Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled

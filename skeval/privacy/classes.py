@@ -18,7 +18,7 @@ from skeval.preprocessing import NOMINAL, NUMERIC, Cells, TablePreprocessor, num
 from skeval.result import Result
 from skeval.schema import TableSchema
 from skeval.stats import disclosure as stats
-from skeval.steps import cells, chosen_columns
+from skeval.steps import cells, check_measured, chosen_columns
 
 __all__ = [
     "CAP",
@@ -138,11 +138,7 @@ def sensitive_columns(
     named = set() if quasi_identifiers is None else set(chosen_columns(schema, quasi_identifiers))
     if sensitive is None:
         return tuple(name for name in schema.columns(*NOMINAL) if name not in named)
-    if sensitive not in schema.measured:
-        raise InvalidParameterError(
-            f"{owner}: sensitive names {sensitive}, which cannot be measured. "
-            f"Columns that can: {', '.join(schema.measured)}."
-        )
+    check_measured(schema, {"sensitive": [sensitive]}, owner)
     if sensitive in named:
         raise InvalidParameterError(
             f"{owner}: sensitive names {sensitive}, which is among quasi_identifiers too. "

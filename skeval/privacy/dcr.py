@@ -9,11 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
+from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats.proximity import closer_share
 from skeval.stats.shares import TrainShare, share_of_mass

@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable
+from skeval._parameters import SPACE, Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.privacy.compared_percentiles import median_test
 from skeval.privacy.dcr import check_iterations, iteration_seeds
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps import (

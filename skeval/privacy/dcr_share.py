@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
+from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
@@ -21,7 +21,6 @@ from skeval.privacy.dcr import (
     share_details,
     train_share,
 )
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.stats.shares import TrainShare

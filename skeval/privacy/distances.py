@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import wasserstein_distance
 
 from skeval._aggregate import undefined
-from skeval._parameters import Anything, Columns, Interval
+from skeval._parameters import SPACE, Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.result import Result
@@ -20,7 +20,6 @@ from skeval.tags import MetricTags
 
 __all__ = ["NNDistanceDistributions"]
 
-SPACE = Anything(("fit", "transform", "get_params"), values=("gower", "euclidean"))
 _LEAST = 10  # rows between two quantiles, or beyond the outermost
 _MOST_BARS, _FEWEST_BARS = 40, 4
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Interval
+from skeval._parameters import SPACE, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.privacy.compared import TextColumns, compared
-from skeval.privacy.distances import SPACE
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
 from skeval.result import Result
 from skeval.stats._columns import round_to_grid

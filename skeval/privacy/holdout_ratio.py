@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval
+from skeval._parameters import SPACE, Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.privacy.compared_percentiles import median_test
-from skeval.privacy.distances import SPACE, histograms
+from skeval.privacy.distances import histograms
 from skeval.result import Result
 from skeval.stats.distributions import kolmogorov_distance
 from skeval.stats.percentiles import ratio_interval, smaller_test

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Options
+from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.adversarial import rivals
-from skeval.privacy.distances import SPACE
 from skeval.privacy.entropy import entropy_space
 from skeval.result import Result
 from skeval.stats import adversarial as stats

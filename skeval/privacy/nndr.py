@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Options
+from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.privacy.compared_percentiles import (
@@ -16,7 +16,6 @@ from skeval.privacy.compared_percentiles import (
     seen_from_train,
     statistic,
 )
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats import percentiles as stats
 from skeval.stats.proximity import ratios

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Options
+from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.privacy.compared_percentiles import label_test, seen_from_train
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.steps import (
     is_gower,

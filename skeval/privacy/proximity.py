@@ -9,11 +9,11 @@ import numpy as np
 from scipy.stats import beta, norm
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
+from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy.distances import SPACE, histograms
+from skeval.privacy.distances import histograms
 from skeval.result import Result
 from skeval.stats import proximity as stats
 from skeval.steps import column_key, encoded, index_of, nearest, nothing_to_measure

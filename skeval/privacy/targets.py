@@ -43,10 +43,7 @@ class TargetChoice:
             return value in METHODS
         if hasattr(value, "columns"):
             return len(value) > 0  # type: ignore[arg-type]
-        if not isinstance(value, list | tuple | np.ndarray) or len(value) == 0:
-            return False
-        whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in value)
-        return whole and min(value) >= 0 and len(set(value)) == len(value)
+        return are_positions(value)
 
     def describe(self) -> str:
         """Name the choices."""
@@ -56,6 +53,14 @@ class TargetChoice:
     def invalid_example(self) -> object:
         """Return a name that is none of them."""
         return "no such method"
+
+
+def are_positions(value: object) -> bool:
+    """Tell whether `value` lists distinct positions of rows."""
+    if not isinstance(value, list | tuple | range | np.ndarray | pd.Index | pd.Series):
+        return False
+    whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in value)
+    return whole and len(value) > 0 and min(value) >= 0 and len(set(value)) == len(value)
 
 
 def select_targets(

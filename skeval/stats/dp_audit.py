@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 from skeval.stats.intervals import clopper_pearson
 
 __all__ = [
+    "against_claim",
     "epsilon_of_rates",
     "gdp_delta",
     "gdp_epsilon",
@@ -27,6 +28,7 @@ __all__ = [
 Adjacency = Literal["replace", "add_remove"]
 
 _LARGEST = 700.0  # its exponential is the last that floating point holds
+_LOOSE = 0.5  # a bound under this share of what is claimed tells little
 
 
 def one_run_p_value(
@@ -202,6 +204,38 @@ def _least_epsilon(p_value: Callable[[float], float], level: float) -> float:
     while p_value(high) < level:
         high *= 2.0
     return float(brentq(lambda epsilon: p_value(epsilon) - level, 0.0, high, xtol=1e-12))
+
+
+def against_claim(
+    bound: float, claimed: float, p_value: Callable[[float], float]
+) -> dict[str, Any]:
+    """Hold a lower bound of epsilon against the epsilon that a generator claims.
+
+    Parameters
+    ----------
+    bound, claimed : float
+        Of the same adjacency and delta.
+    p_value : callable
+        The p-value of an epsilon.
+
+    Returns
+    -------
+    dict
+        `claimed_epsilon`; `verdict`: "violation" if the bound is above it, "loose" if it is below
+        half of it, else "consistent"; `p_value_of_claim`.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from skeval.stats.dp_audit import against_claim, one_run_p_value
+    >>> against_claim(0.70, 0.5, partial(one_run_p_value, 100, 100, 75))["verdict"]
+    'violation'
+    """
+    if bound > claimed:
+        verdict = "violation"
+    else:
+        verdict = "loose" if bound < _LOOSE * claimed else "consistent"
+    return {"claimed_epsilon": claimed, "verdict": verdict, "p_value_of_claim": p_value(claimed)}
 
 
 # ------------------------------------------------------------------------------------ two worlds

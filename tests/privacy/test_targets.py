@@ -92,7 +92,8 @@ def test_what_cannot_be_asked():
 
 def test_choices_of_targets():
     choice = TargetChoice()
-    for legal in ("achilles", "canary", [3, 1], (0,), np.array([2]), TRAIN.iloc[:2]):
+    positions = [3, 1], (0,), np.array([2]), range(2), pd.Index([4]), pd.Series([5, 1])
+    for legal in ("achilles", "canary", *positions, TRAIN.iloc[:2]):
         assert choice.accepts(legal)
     for wrong in ("nothing", [], [-1], [1, 1], [0.5], [True], 3, None, TRAIN.iloc[:0]):
         assert not choice.accepts(wrong)
@@ -134,6 +135,45 @@ def test_canaries_are_new_in_every_column():
     assert pool["zone"].iloc[3] == pd.Timestamp("2020-01-05", tz="UTC")
     assert pool["zone"].dtype == ODD["zone"].dtype
     assert pool["empty"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("values", "made"),
+    [
+        (np.array([-100, 100], dtype=np.int8), [109, 118, 127]),
+        (np.array([0, 249], dtype=np.uint8), [251, 253, 255]),
+        (np.array([100, 127], dtype=np.int8), [73, 46, 19]),
+        (np.array([-128, 127], dtype=np.int8), [382, 637, 892]),
+        (np.array([-(2**62), 2**62]), [2**62 + (i + 1) * ((2**62 - 1) // 3) for i in range(3)]),
+        (pd.array([250, None], dtype="UInt8"), [251, 252, 253]),
+    ],
+)
+def test_canaries_of_narrow_types_are_new_too(values, made):
+    table = pd.DataFrame({"x": values, "y": 0.5})
+    found = canaries(Context.of(table, schema={"x": "continuous"}), 3)["x"]
+    assert found.tolist() == made
+    pool = stacked([table[["x"]], found.to_frame()])["x"]
+    assert pool.dropna().tolist()[-3:] == made
+
+
+def test_canaries_of_nanoseconds_end_with_them():
+    days = pd.Series(pd.to_datetime(["1940-01-01", "2020-01-01"])).astype("datetime64[ns]")
+    for values in (days, days.dt.tz_localize("UTC")):
+        found = canaries(Context.of(pd.DataFrame({"day": values})), 5)["day"]
+        assert found.dtype == values.dtype
+        assert found.is_monotonic_increasing
+        assert found.is_unique
+        assert found.iloc[0] > values.max()
+
+
+def test_canaries_keep_the_order_of_categories():
+    sizes = pd.Categorical(["s", "l"], categories=["s", "m", "l"], ordered=True)
+    table = pd.DataFrame({"size": sizes, "x": [0.5, 1.5]})
+    made = canaries(Context.of(table), 1)
+    found = stacked([table, made])["size"]
+    assert found.cat.ordered
+    assert found.cat.categories.tolist() == ["s", "m", "l", "canary-1"]
+    assert found.tolist() == ["s", "l", "canary-1"]
 
 
 def test_dates_in_strings_stay_strings():

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from skeval.stats.dp_audit import (
+    against_claim,
     epsilon_of_rates,
     gdp_delta,
     gdp_epsilon,
@@ -210,3 +211,23 @@ def test_gaussian_mechanism():
     ) / (chance[likely[::3]].sum() ** 2)
     assert mean == pytest.approx(0.832, abs=0.005)
     assert gdp_mu(300, 1000, 400, 1000) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("bound", "claimed", "verdict"),
+    [
+        (1.1, 1.0, "violation"),
+        (1.0, 1.0, "consistent"),
+        (0.5, 1.0, "consistent"),
+        (0.4, 1.0, "loose"),
+        (0.0, 0.0, "consistent"),
+        (0.1, 0.0, "violation"),
+    ],
+)
+def test_verdicts(bound, claimed, verdict):
+    told = against_claim(bound, claimed, lambda epsilon: epsilon / 10.0)
+    assert told == {
+        "claimed_epsilon": claimed,
+        "verdict": verdict,
+        "p_value_of_claim": claimed / 10.0,
+    }

@@ -8,7 +8,7 @@ from typing import Any
 from skeval._parameters import Interval
 from skeval.privacy.attacks._audit_scores import ATTACKS, is_trained
 
-__all__ = ["Attacks", "Generators", "Several", "Threshold", "listed"]
+__all__ = ["Attacks", "Several", "Threshold", "listed"]
 
 
 def listed(value: Any) -> tuple[Any, ...]:
@@ -78,25 +78,6 @@ class Threshold:
     def invalid_example(self) -> object:
         """Return what is neither."""
         return "no such option"
-
-
-@dataclass(frozen=True)
-class Generators:
-    """What can be fitted and sampled: an object, a class or a pair of functions."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is one of these."""
-        if isinstance(value, list | tuple):
-            return len(value) == 2 and all(callable(part) for part in value)
-        return isinstance(value, type) or all(hasattr(value, name) for name in ("fit", "sample"))
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "an object with fit and sample, a class of such or a pair of functions"
-
-    def invalid_example(self) -> object:
-        """Return what is no generator."""
-        return "no such generator"
 
 
 _NUMBER = Interval(float, None, None)

@@ -16,13 +16,14 @@ from skeval.privacy.attacks._audit_scores import (
     Attack,
     Scores,
     is_trained,
-    name_of,
+    named,
     probability,
     scorer_of,
     trained,
 )
 from skeval.privacy.attacks._audit_worlds import Worlds, worlds_of
-from skeval.privacy.attacks._shadow_game import Execution, Fit, play
+from skeval.privacy.attacks._shadow_game import Fit
+from skeval.privacy.attacks._shadow_runs import Execution, play
 from skeval.stats.roc import Rates
 
 __all__ = ["Outcome", "Plan", "audited"]
@@ -73,6 +74,11 @@ class Plan:
         return list(product(self.bases, self.targets))
 
     @property
+    def named(self) -> dict[str, Attack]:
+        """The attacks by the names that details call them."""
+        return named(self.attacks)
+
+    @property
     def n_fits(self) -> int:
         """How often the generator is fitted."""
         n_pilot = 0 if self.threshold is not None else self.n_pilot * len(self.settings)
@@ -108,6 +114,7 @@ class _Candidate:
     """A way to audit: worlds, and a score of what is made of them."""
 
     setting: tuple[str, str]
+    name: str
     attack: Attack
     rule: Rule
     model: Any = None
@@ -122,17 +129,16 @@ def audited(context: Context, plan: Plan, n_synthetic: int, execution: Execution
     """Run an audit; it reads train alone, and is run once for any number of releases."""
     runner = _Runner(context, plan, n_synthetic, execution)
     if plan.threshold is not None:
-        (setting,), (attack,) = plan.settings, plan.attacks
-        chosen, tried = _Candidate(setting, attack, Rule(1, plan.threshold)), []
+        (setting,), (attack,) = plan.settings, plan.named.items()
+        chosen, tried = _Candidate(setting, *attack, Rule(1, plan.threshold)), []
     else:
         tried = [found for setting in plan.settings for found in runner.pilot(*setting)]
         chosen = max(tried, key=lambda candidate: candidate.rule.promised)
     rates = runner.estimate(chosen)
     promised = {
-        ", ".join([*found.setting, name_of(found.attack)]): max(0.0, found.rule.promised)
-        for found in tried
+        ", ".join([*found.setting, found.name]): max(0.0, found.rule.promised) for found in tried
     }
-    return Outcome(rates, *chosen.setting, name_of(chosen.attack), chosen.rule, promised)
+    return Outcome(rates, *chosen.setting, chosen.name, chosen.rule, promised)
 
 
 class _Runner:
@@ -148,28 +154,30 @@ class _Runner:
     def pilot(self, base: str, target: str) -> Iterator[_Candidate]:
         """Give a candidate for each attack, with the rule that promises most."""
         plan = self.plan
-        inside, outside = self._runs((base, target), "pilot", plan.n_pilot, plan.attacks)
-        plain = [attack for attack in plan.attacks if not is_trained(attack)]
+        attacks = plan.named
+        inside, outside = self._runs((base, target), "pilot", plan.n_pilot, attacks)
+        plain = [name for name, attack in attacks.items() if not is_trained(attack)]
         half = plan.n_pilot // 2
-        for attack in plan.attacks:
+        for name, attack in attacks.items():
             if is_trained(attack):
                 model = trained(attack, inside[:half], outside[:half], plan.seed)
                 # runs that the classifier has not seen
                 found = probability(model, inside[half:]), probability(model, outside[half:])
             else:
-                model, j = None, plain.index(attack)
+                model, j = None, plain.index(name)
                 found = _column(inside, j), _column(outside, j)
             rule = best_rule(found[0], found[1], plan.level, plan.n_runs)
-            yield _Candidate((base, target), attack, rule, model)
+            yield _Candidate((base, target), name, attack, rule, model)
 
     def estimate(self, chosen: _Candidate) -> Rates:
         """Return right and wrong calls of fresh runs."""
-        runs = self._runs(chosen.setting, "fresh", self.plan.n_runs, (chosen.attack,))
+        attacks = {chosen.name: chosen.attack}
+        runs = self._runs(chosen.setting, "fresh", self.plan.n_runs, attacks)
         inside, outside = (chosen.scores(world) for world in runs)
         return chosen.rule.rates(inside, outside)
 
     def _runs(
-        self, setting: tuple[str, str], phase: str, n_runs: int, attacks: tuple[Attack, ...]
+        self, setting: tuple[str, str], phase: str, n_runs: int, attacks: dict[str, Attack]
     ) -> tuple[list[Scores], list[Scores]]:
         """Return the scores of runs with and of runs without the target."""
         plan = self.plan
@@ -193,7 +201,14 @@ class _Runner:
             n_synthetic=self.n_synthetic,
             execution=self._execution(),
         )
-        scores = [scores for (scores,) in found]
+        try:
+            scores = [scores for (scores,) in found]
+        except Exception as error:
+            error.add_note(
+                f"DPAudit ran the generator with base={base!r} and target={target!r}, on tables of "
+                f"{worlds.inside.size} and {worlds.outside.size} rows."
+            )
+            raise
         self.n_done += len(fits)
         return scores[:n_runs], scores[n_runs:]
 

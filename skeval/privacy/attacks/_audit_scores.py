@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ __all__ = [
     "Scorer",
     "Scores",
     "is_trained",
-    "name_of",
+    "named",
     "probability",
     "scorer_of",
     "trained",
@@ -46,11 +47,25 @@ def is_trained(attack: Attack) -> bool:
     return attack == "classifier" or hasattr(attack, "predict_proba")
 
 
-def name_of(attack: Attack) -> str:
-    """Return what details call an attack."""
+def named(attacks: Iterable[Attack]) -> dict[str, Attack]:
+    """Return attacks under the names that details call them; of equal names all but one count."""
+    found: dict[str, Attack] = {}
+    for attack in attacks:
+        name, number = _name_of(attack), 1
+        while _numbered(name, number) in found:
+            number += 1
+        found[_numbered(name, number)] = attack
+    return found
+
+
+def _name_of(attack: Attack) -> str:
     if isinstance(attack, str):
         return attack
     return type(attack).__name__ if is_trained(attack) else getattr(attack, "__name__", "callable")
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} {number}"
 
 
 @dataclass(frozen=True)
@@ -69,8 +84,8 @@ class Scorer:
         How rare its values are among the other rows.
     target : DataFrame of one row
         The target as it was given.
-    attacks : tuple
-        Those that are not trained.
+    attacks : dict of str to str or function
+        Those that are not trained, by name.
     queries : Queries or None
         What classifiers learn from; None if there is none.
     """
@@ -80,7 +95,7 @@ class Scorer:
     row: np.ndarray
     weights: np.ndarray
     target: pd.DataFrame
-    attacks: tuple[Attack, ...]
+    attacks: dict[str, Attack]
     queries: Queries | None
 
     def __call__(self, table: pd.DataFrame, target: int) -> Scores:
@@ -89,11 +104,9 @@ class Scorer:
         scores = [
             getattr(self, f"_{attack}")(rows)
             if isinstance(attack, str)
-            else float(attack(table, self.target))
-            for attack in self.attacks
+            else _number(attack(table, self.target), name)
+            for name, attack in self.attacks.items()
         ]
-        if np.isnan(scores).any():
-            raise InvalidParameterError("DPAudit: attack must return a number, and returned nan.")
         return np.array(scores), self._features(rows)
 
     def _presence(self, rows: np.ndarray) -> float:
@@ -119,6 +132,22 @@ class Scorer:
         return np.concatenate(parts)
 
 
+def _number(score: Any, name: str) -> float:
+    """Return the score of an attack of the user's."""
+    try:
+        number = float(score)
+    except (TypeError, ValueError):
+        number, told = math.nan, f"an object of type {type(score).__name__}"
+    else:
+        told = "nan"
+    if math.isnan(number):
+        told = "None" if score is None else told
+        raise InvalidParameterError(
+            f"DPAudit: the attack {name} must return a number, and returned {told}."
+        )
+    return number
+
+
 def _equal(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
     same: np.ndarray = (rows == row) | (np.isnan(rows) & np.isnan(row))
     return same
@@ -131,10 +160,10 @@ def _agree(rows: np.ndarray, row: np.ndarray, domain: Domain) -> np.ndarray:
     return _equal(rows, row) | (near & ~domain.nominal)
 
 
-def scorer_of(worlds: Worlds, attacks: Sequence[Attack], seed: int) -> Scorer:
+def scorer_of(worlds: Worlds, attacks: Mapping[str, Attack], seed: int) -> Scorer:
     """Return what scores tables of two worlds; trained attacks get features."""
     row = worlds.rows[[worlds.target]]
-    plain = tuple(attack for attack in attacks if not is_trained(attack))
+    plain = {name: attack for name, attack in attacks.items() if not is_trained(attack)}
     learns = len(plain) < len(attacks)
     n_agreeing = _agree(worlds.rows[worlds.outside], row, worlds.domain).sum(axis=0)
     return Scorer(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context
+from skeval.exceptions import SchemaMismatchError
 from skeval.preprocessing import NOMINAL, NUMERIC, canonical, category_codes, numbers
 from skeval.privacy.attacks._shadow_canaries import canaries, stacked
 from skeval.privacy.attacks.membership_rows import drawing_order
@@ -20,8 +21,9 @@ from skeval.tables import as_frame, learn_levels
 
 __all__ = ["BASES", "TARGETS", "Reader", "Worlds", "worlds_of"]
 
-BASES = ("train", "sample", "worst_case", "one_row", "duplicates")
+BASES = ("train", "sample", "worst_case", "one_row", "empty", "duplicates")
 TARGETS = (*METHODS, "repeat")
+_MADE = "a table that the generator made"
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,12 @@ class Reader:
 
     def rows(self, table: Any) -> np.ndarray:
         """Return the measured columns of a table; levels that are new get further codes."""
-        frame = canonical(as_frame(table, "synthetic"), self.schema, "synthetic", self.levels)
+        frame = as_frame(table, _MADE)
+        if missing := [name for name in self.schema.kinds if name not in frame]:
+            raise SchemaMismatchError(
+                f"The generator made a table that lacks columns of train: {', '.join(missing)}."
+            )
+        frame = canonical(frame, self.schema, _MADE, self.levels)
         numeric, nominal = self.schema.columns(*NUMERIC), self.schema.columns(*NOMINAL)
         parts = [numbers(frame[numeric])] if numeric else []
         return np.hstack([*parts, category_codes(frame[nominal])] if nominal else parts)
@@ -124,6 +131,7 @@ _BASES: dict[str, Callable[[np.ndarray, int, int], np.ndarray]] = {
     "sample": lambda rest, other, n: rest[:n],
     "worst_case": lambda rest, other, n: np.array([other]),
     "one_row": lambda rest, other, n: np.array([other]),
+    "empty": lambda rest, other, n: np.empty(0, dtype=np.int64),
     "duplicates": lambda rest, other, n: np.full(n, other),
 }
 

@@ -14,6 +14,7 @@ from skeval.schema import Kind
 __all__ = ["canaries", "stacked"]
 
 _NAME = "canary"
+_LAST = pd.Timestamp.max.floor("us").as_unit("us")
 
 
 def canaries(context: Context, k: int) -> pd.DataFrame:
@@ -49,12 +50,17 @@ def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
         place = int(np.argmax(read.to_numpy() == rarest))
         return pd.Series([given.iloc[place]] * k, dtype=given.dtype)
     if kind == "datetime":
-        last = read.max()
-        step = (last - read.min()) or pd.Timedelta(days=1)
+        # nanoseconds end in 2262, within a lifetime of many a column
+        last = read.max().as_unit("us")
+        step = (last - read.min().as_unit("us")) or pd.Timedelta(days=1)
+        if pd.api.types.is_datetime64_any_dtype(present) and present.dt.unit == "ns":
+            step = min(step, (_LAST - last.tz_localize(None)) / k)
         return _as_given([last + (i + 1) * step for i in range(k)], present)
+    if pd.api.types.is_integer_dtype(given.dtype):
+        return _whole(given, present, k)
     if pd.api.types.is_numeric_dtype(given.dtype):
-        last, step = present.max(), present.max() - present.min()
-        return pd.Series([last + (i + 1) * (step or 1) for i in range(k)]).astype(given.dtype)
+        last, step = float(present.max()), float(present.max()) - float(present.min())
+        return pd.Series([last + (i + 1) * (step or 1.0) for i in range(k)]).astype(given.dtype)
     if kind == "continuous":
         last, step = float(read.max()), float(read.max() - read.min())
         return _as_given([last + (i + 1) * (step or 1.0) for i in range(k)], present)
@@ -64,7 +70,22 @@ def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
     known = given.cat.categories
     if pd.api.types.is_numeric_dtype(known.dtype):
         labels = [known.max() + i + 1 for i in range(k)]
-    return pd.Series(pd.Categorical(labels, categories=[*known, *labels]))
+    ordered = bool(given.cat.ordered)
+    return pd.Series(pd.Categorical(labels, categories=[*known, *labels], ordered=ordered))
+
+
+def _whole(given: pd.Series, present: pd.Series, k: int) -> pd.Series:
+    """Return whole numbers beyond the largest; where its type ends before, beyond the least."""
+    kind = getattr(given.dtype, "numpy_dtype", given.dtype)
+    limits, low, high = np.iinfo(kind), int(present.min()), int(present.max())
+    step = max(1, high - low)
+    if limits.max - high >= k:
+        step = min(step, (limits.max - high) // k)
+        return pd.Series([high + (i + 1) * step for i in range(k)], dtype=given.dtype)
+    if low - limits.min >= k:
+        step = min(step, (low - limits.min) // k)
+        return pd.Series([low - (i + 1) * step for i in range(k)], dtype=given.dtype)
+    return pd.Series([float(high + (i + 1) * step) for i in range(k)])  # all numbers are taken
 
 
 def _as_given(values: Sequence[Any], present: pd.Series) -> pd.Series:
@@ -88,7 +109,7 @@ def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         kinds = [frame[name].dtype for frame in frames]
         if len(set(kinds)) > 1 and all(isinstance(kind, pd.CategoricalDtype) for kind in kinds):
             every = pd.unique(pd.Series([c for kind in kinds for c in kind.categories]))
-            whole = pd.CategoricalDtype(every)
+            whole = pd.CategoricalDtype(every, ordered=all(kind.ordered for kind in kinds))
             first = first.assign(**{name: first[name].astype(whole)})
             others = [frame.assign(**{name: frame[name].astype(whole)}) for frame in others]
     return pd.concat([first, *others], ignore_index=True)

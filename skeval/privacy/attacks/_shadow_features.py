@@ -27,19 +27,32 @@ from skeval.stats.shadow_features import (
 )
 from skeval.tables import as_frame, check_columns
 
-__all__ = ["FEATURES", "Extractor", "Reader", "arena_of", "extractor_of", "feature_names"]
+__all__ = [
+    "FEATURES",
+    "Extractor",
+    "Reader",
+    "arena_of",
+    "check_positions",
+    "extractor_of",
+    "feature_names",
+]
 
 FEATURES = ("naive", "hist", "corr", "query", "closest")
 _OF_TABLES = {"naive": naive_features, "hist": hist_features, "corr": corr_features}
+_OF_ROWS = ("query", "closest")
 _N_QUERIES = 1000
 _N_NEAREST = 5
 
 
-def feature_names(features: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the kinds of features, each once; "ensemble" stands for all."""
+def feature_names(features: str | Sequence[str], *, learns: bool = True) -> tuple[str, ...]:
+    """Return the kinds of features, each once; "ensemble" stands for all.
+
+    Those of whole tables are left out where nobody learns what they mean.
+    """
     names = (features,) if isinstance(features, str) else tuple(features)
     chosen = FEATURES if "ensemble" in names else names
-    return tuple(name for name in FEATURES if name in chosen)
+    known = FEATURES if learns else _OF_ROWS
+    return tuple(name for name in known if name in chosen)
 
 
 @dataclass(frozen=True)
@@ -218,10 +231,13 @@ def arena_of(
         table, every = with_secrets(context, table, chosen, secret, n_values)
     orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
     train, holdout = orders[0], context.n_rows("train") + orders[1]
-    equal = _equal_rows(
-        Reader(context.schema, context.levels), table, np.append(chosen, every.ravel())
-    )
-    return Arena(table, train, train[~equal[train]], holdout[~equal[holdout]], every, positions)
+    classes = _classes(Reader(context.schema, context.levels), table)
+    equal = np.isin(classes, classes[np.append(chosen, every.ravel())])
+    n_in_train = int(np.isin(classes[chosen], classes[train]).sum())
+    test_pool, shadow_pool = train[~equal[train]], holdout[~equal[holdout]]
+    if own is not None:  # what is told apart is train without them, and with one of them
+        train = train[~np.isin(classes[train], classes[chosen])]
+    return Arena(table, train, test_pool, shadow_pool, every, positions, n_in_train)
 
 
 def _chosen(
@@ -236,25 +252,33 @@ def _chosen(
             return none, canaries(context, n_targets)
         return target_positions(context, targets, n_targets, seed=seed), None
     if not hasattr(targets, "columns"):
-        positions = np.asarray(targets, dtype=np.int64)
-        if positions.max() >= context.n_rows("train"):
-            raise InvalidParameterError(
-                f"targets must be positions of train rows, below {context.n_rows('train')}, got "
-                f"{int(positions.max())}."
-            )
-        return positions, None
+        check_positions(targets, context.n_rows("train"))
+        return np.asarray(targets, dtype=np.int64), None
     names, own = list(context.schema.kinds), as_frame(targets, "targets")
     check_columns(own, names, "targets", exact=False)
     return none, own[names]
 
 
-def _equal_rows(reader: Reader, table: pd.DataFrame, targets: np.ndarray) -> np.ndarray:
-    """Return which rows equal one of some rows in all columns that are measured."""
+def check_positions(targets: Any, n_train: int) -> None:
+    """Refuse positions beyond the rows of train.
+
+    Raises
+    ------
+    InvalidParameterError
+        In one sentence with the largest.
+    """
+    if not isinstance(targets, str) and max(targets) >= n_train:
+        raise InvalidParameterError(
+            f"targets must be positions of train rows, below {n_train}, got {max(targets)}."
+        )
+
+
+def _classes(reader: Reader, table: pd.DataFrame) -> np.ndarray:
+    """Return numbers that are the same for rows equal in all columns that are measured."""
     rows = np.nan_to_num(reader.rows(table), nan=np.inf)
     _, classes = np.unique(rows, axis=0, return_inverse=True)
-    classes = classes.ravel()
-    equal: np.ndarray = np.isin(classes, classes[targets])
-    return equal
+    found: np.ndarray = classes.ravel()
+    return found
 
 
 def with_secrets(

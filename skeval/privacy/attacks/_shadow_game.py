@@ -6,43 +6,20 @@ anything runs and the same bits come out however many run at once.
 
 from __future__ import annotations
 
-import inspect
-import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from sklearn.base import clone
-from threadpoolctl import ThreadpoolController
+from sklearn.model_selection import ParameterSampler
 
-from skeval.exceptions import InvalidParameterError
-from skeval.generators.adapter import GeneratorAdapter
-
-__all__ = [
-    "ALL",
-    "WORLDS",
-    "Arena",
-    "Execution",
-    "Fit",
-    "Rules",
-    "check_cost",
-    "plan",
-    "play",
-]
+__all__ = ["ALL", "WORLDS", "Arena", "Fit", "Rules", "plan"]
 
 ALL = -1  # a fit that says something of every target
 WORLDS = (("shadow", True), ("shadow", False), ("test", True), ("test", False))
-_SEEDS = ("random_state", "seed")
 _SEED_LIMIT = 2**31
-
-Progress = Callable[[int, int], object]
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -53,8 +30,9 @@ class Rules:
     ----------
     game : {"average", "model_seeded"}
         Whether each test table has other rows beside the target, or those of train in all.
-    knowledge : {"auxiliary", "exact"}
-        Whether the attacker learns from rows of the holdout, or from train without the target.
+    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}
+        Whether the attacker learns from rows of the holdout, or from train without the target, or
+        from a part of it with rows of the holdout in the place of the others.
     adjacency : {"add", "replace"}
         Whether the target comes on top of the other rows, or in the place of one.
     n_shadow, n_test : int
@@ -63,6 +41,12 @@ class Rules:
         Rows of a table that is drawn; half of the smaller pool if None.
     seed : int
         Of everything.
+    known_share : float, default=0.5
+        How much of train is known, with uncertainty.
+    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
+        Whether the attacker runs the generator with its parameters, with others, or not at all.
+    shadow_parameters : mapping of str to list or distribution, optional
+        What the attacker takes for the parameters of the generator, in an uncertain box.
     """
 
     game: str
@@ -72,16 +56,33 @@ class Rules:
     n_test: int
     n_rows: int | None
     seed: int
+    known_share: float = 0.5
+    access: str = "black-box"
+    shadow_parameters: Mapping[str, Any] | None = None
 
     @property
-    def fault(self) -> str:
-        """What contradicts itself; empty if nothing does."""
-        if self.knowledge == "exact" and self.game != "model_seeded":
-            return (
-                "knowledge='exact' goes with game='model_seeded': of rows that are drawn anew each "
-                "time nobody knows which they are"
-            )
-        return ""
+    def learns(self) -> bool:
+        """Whether the attacker makes tables to learn from."""
+        return self.access != "no-box"
+
+    @property
+    def faults(self) -> list[str]:
+        """What contradicts itself."""
+        told = {
+            f"knowledge={self.knowledge!r} goes with game='model_seeded': of rows that are drawn "
+            "anew each time nobody knows which they are": self.knowledge != "auxiliary"
+            and self.game != "model_seeded",
+            "access='uncertain-box' goes with shadow_parameters, and they with it": (
+                (self.access == "uncertain-box") != (self.shadow_parameters is not None)
+            ),
+        }
+        return [fault for fault, present in told.items() if present]
+
+    def n_fits(self, phase: str) -> int:
+        """Return how many tables of one kind are made; who has no generator learns from none."""
+        if phase == "test":
+            return self.n_test
+        return self.n_shadow if self.learns else 0
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,16 @@ class Arena:
     table : DataFrame
         Rows of train, of the holdout, then those that are in neither.
     train : ndarray of int
-        All rows of train, in an order that does not depend on how the table is ordered.
+        All rows of train, in an order that does not depend on how the table is ordered; without
+        those that equal a target that was given as a row of one's own.
     test_pool, shadow_pool : ndarray of int
         Rows of train, of the holdout, that no target is equal to.
     targets : ndarray of shape (n_targets, n_values)
         Each target, or each with one of several values of a secret column.
     originals : ndarray of shape (n_targets,) or empty
-        Which rows of train the targets are; empty if they are of no table.
+        Which rows of train the targets are; empty if they are rows of one's own.
+    n_in_train : int
+        How many targets train has a row equal to.
     """
 
     table: pd.DataFrame
@@ -108,6 +112,7 @@ class Arena:
     shadow_pool: np.ndarray
     targets: np.ndarray
     originals: np.ndarray
+    n_in_train: int
 
     @property
     def n_targets(self) -> int:
@@ -129,11 +134,39 @@ class Arena:
         half = min(self.test_pool.size, self.shadow_pool.size) // 2
         return half if rules.n_rows is None else rules.n_rows
 
+    def n_tested(self, rules: Rules) -> int:
+        """Return the number of rows beside the target, of a table that is tested on."""
+        if rules.game == "model_seeded":
+            return self.train.size - int(self.are_of_train)
+        return self.n_drawn(rules)
+
     def known(self, target: int) -> np.ndarray:
         """Return train, without the target if it is there."""
         if target == ALL or not self.are_of_train:
             return self.train
         return self.train[self.train != self.originals[target]]
+
+    def half_known(self, share: float) -> tuple[np.ndarray, int]:
+        """Return the rows of train that somebody knows of a share, and how many are missing.
+
+        No target is among them.
+        """
+        n_rows = self.train.size - int(self.are_of_train)
+        known = self.test_pool[: round(share * n_rows)]
+        return known, n_rows - known.size
+
+    def faults(self, rules: Rules) -> list[str]:
+        """Return which rules these rows are too few for."""
+        fewest, told = min(self.test_pool.size, self.shadow_pool.size), []
+        if rules.n_rows is not None and rules.n_rows > fewest:
+            told.append(f"n_rows must be at most {fewest}, the rows of the smaller pool")
+        _, n_missing = self.half_known(rules.known_share)
+        if rules.knowledge == "exact-with-uncertainty" and n_missing > self.shadow_pool.size:
+            told.append(
+                f"known_share={rules.known_share:g} leaves {n_missing} rows to be drawn from the "
+                f"holdout, which has {self.shadow_pool.size} for it; raise it"
+            )
+        return told
 
 
 @dataclass(frozen=True)
@@ -154,6 +187,8 @@ class Fit:
         The rows of the arena that it learns from, in random order.
     seed : int
         Of the generator.
+    parameters : dict
+        That it is run with in the place of its own.
     """
 
     phase: str
@@ -162,6 +197,7 @@ class Fit:
     value: int
     rows: np.ndarray
     seed: int
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 class _World:
@@ -175,7 +211,7 @@ class _World:
 
     def fits(self) -> list[Fit]:
         """Return the fits of this world."""
-        n_fits = self.rules.n_shadow if self.phase == "shadow" else self.rules.n_test
+        n_fits = self.rules.n_fits(self.phase)
         values = np.arange(n_fits) % self.arena.n_values  # as many of each to learn from
         if self.phase == "test":
             values = self.rng.integers(self.arena.n_values, size=n_fits)
@@ -186,12 +222,26 @@ class _World:
         if self.inside and self.target != ALL:
             rows = np.append(rows, self.arena.targets[self.target, value])
         seed = int(self.rng.integers(_SEED_LIMIT))
-        return Fit(self.phase, self.inside, self.target, value, self.rng.permutation(rows), seed)
+        rows = self.rng.permutation(rows)
+        return Fit(self.phase, self.inside, self.target, value, rows, seed, self._parameters())
+
+    def _parameters(self) -> dict[str, Any]:
+        ranges = self.rules.shadow_parameters
+        if self.phase == "test" or ranges is None:
+            return {}
+        seed = int(self.rng.integers(_SEED_LIMIT))
+        (drawn,) = ParameterSampler(dict(ranges), 1, random_state=seed)
+        return dict(drawn)
 
     def _drawn(self) -> np.ndarray:
-        """Return rows of the pool of the phase; one fewer where a target replaces one."""
-        pool = self.arena.test_pool if self.phase == "test" else self.arena.shadow_pool
-        drawn = self.rng.choice(pool, self.arena.n_drawn(self.rules), replace=False)
+        """Return rows that differ from fit to fit; one fewer where a target replaces one."""
+        pool, known = self.arena.shadow_pool, np.empty(0, dtype=np.int64)
+        n_drawn = self.arena.n_drawn(self.rules)
+        if self.phase == "test":
+            pool = self.arena.test_pool
+        elif self.rules.knowledge == "exact-with-uncertainty":
+            known, n_drawn = self.arena.half_known(self.rules.known_share)
+        drawn = np.append(self.rng.choice(pool, n_drawn, replace=False), known)
         return drawn[1:] if self._replaces and self.inside else drawn
 
     def _fixed(self) -> np.ndarray:
@@ -240,137 +290,3 @@ def plan(rules: Rules, arena: Arena, worlds: Sequence[tuple[str, bool]] = WORLDS
         for target in [ALL] if serves_all else range(arena.n_targets):
             fits += _World(rules, arena, phase, inside, target).fits()
     return fits
-
-
-# ---------------------------------------------------------------------------------- running it
-
-
-class Measure(Protocol[T_co]):
-    """What is kept of a table that a fit gave."""
-
-    def __call__(self, table: pd.DataFrame, target: int) -> T_co: ...
-
-
-@dataclass(frozen=True)
-class Execution:
-    """How fits are run, which no result depends on: it is the same whatever its hash is taken of.
-
-    Attributes
-    ----------
-    n_jobs : int or None
-        Processes.
-    progress : callable or None
-        Called with the number of fits that are done, and of all.
-    """
-
-    n_jobs: int | None = None
-    progress: Progress | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {}  # shared steps go by this
-
-
-def play(
-    generator: Any,
-    table: pd.DataFrame,
-    fits: list[Fit],
-    measure: Measure[T],
-    *,
-    n_synthetic: int,
-    n_copies: int = 1,
-    execution: Execution | None = None,
-) -> Iterator[list[T]]:
-    """Run fits, and give what is measured of their tables, in the order of the fits.
-
-    Parameters
-    ----------
-    generator : object
-        What :class:`~skeval.generators.GeneratorAdapter` takes; it is cloned for each fit.
-    table : DataFrame
-        That the fits take rows of.
-    fits : list of Fit
-        As :func:`plan` gives them.
-    measure : callable
-        Of a synthetic table and the target of the fit.
-    n_synthetic : int
-        Rows of a synthetic table.
-    n_copies : int, default=1
-        Tables that are sampled of each fit to learn from; of one to be tested on it is one.
-    execution : Execution, optional
-        Processes and progress.
-
-    Yields
-    ------
-    list
-        What was measured of each table of a fit.
-    """
-    execution = execution or Execution()
-    calls = (
-        delayed(_played)(
-            reseeded(generator, fit.seed),
-            table.iloc[fit.rows].reset_index(drop=True),
-            fit,
-            measure,
-            n_synthetic,
-            n_copies if fit.phase == "shadow" else 1,
-        )
-        for fit in fits
-    )
-    found = Parallel(n_jobs=execution.n_jobs, return_as="generator")(calls)
-    for i, measured in enumerate(found):
-        if execution.progress is not None:
-            execution.progress(i + 1, len(fits))
-        yield measured
-
-
-def _played(
-    adapter: GeneratorAdapter,
-    rows: pd.DataFrame,
-    fit: Fit,
-    measure: Measure[T],
-    n_synthetic: int,
-    n_copies: int,
-) -> list[T]:
-    # sums of floats, and hence rows, would depend on the number of threads
-    with _threads(len(sys.modules)).limit(limits=1):
-        fitted = adapter.fit(rows)
-        seeds = np.random.SeedSequence(fit.seed).generate_state(n_copies)
-        return [
-            measure(fitted.sample(n_synthetic, random_state=int(seed)), fit.target)
-            for seed in seeds
-        ]
-
-
-@lru_cache(maxsize=1)
-def _threads(n_modules: int) -> ThreadpoolController:
-    """Return what holds down threads; looked for anew once more modules are loaded."""
-    return ThreadpoolController()
-
-
-def reseeded(generator: Any, seed: int) -> GeneratorAdapter:
-    """Return an unfitted copy of a generator with this seed, in the place of any it has."""
-    if isinstance(generator, GeneratorAdapter):
-        adapter = clone(generator)
-    else:
-        adapter = clone(GeneratorAdapter(generator))
-    if isinstance(adapter.generator, type):
-        taken = inspect.signature(adapter.generator).parameters
-        own = {name: seed for name in _SEEDS if name in taken}
-        adapter.set_params(parameters={**(adapter.parameters or {}), **own} or None)
-    seeds = {name: seed for name in adapter.get_params() if name.rsplit("__", 1)[-1] in _SEEDS}
-    return adapter.set_params(**seeds)
-
-
-def check_cost(owner: str, n_fits: int, max_fits: int, cure: str) -> None:
-    """Refuse to run more fits than are allowed.
-
-    Raises
-    ------
-    InvalidParameterError
-        In one sentence with the number.
-    """
-    if n_fits > max_fits:
-        raise InvalidParameterError(
-            f"{owner} would fit the generator {n_fits} times, more than max_fits={max_fits}; lower "
-            f"{cure}, or raise max_fits."
-        )

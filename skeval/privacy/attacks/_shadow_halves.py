@@ -12,7 +12,8 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.privacy.attacks._membership_scores import member_scores
 from skeval.privacy.attacks._shadow_features import Reader, given_rows
-from skeval.privacy.attacks._shadow_game import ALL, Execution, Fit, play
+from skeval.privacy.attacks._shadow_game import ALL, Fit
+from skeval.privacy.attacks._shadow_runs import Execution, play
 from skeval.privacy.attacks.membership_rows import drawing_order
 from skeval.privacy.targets import target_positions
 from skeval.stats.shadow_features import Domain, agreement_scores

@@ -11,18 +11,15 @@ import numpy as np
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.privacy.attacks._shadow_distinguishers import Distinguisher, learn_distinguisher
-from skeval.privacy.attacks._shadow_features import (
-    Extractor,
-    arena_of,
-    extractor_of,
-    feature_names,
-)
-from skeval.privacy.attacks._shadow_game import ALL, Execution, Fit, Rules, plan, play
-from skeval.privacy.attacks.membership_chosen import holm
+from skeval.privacy.attacks._shadow_features import arena_of, extractor_of, feature_names
+from skeval.privacy.attacks._shadow_game import ALL, Arena, Fit, Rules, plan
+from skeval.privacy.attacks._shadow_no_box import Unlearnt, onlooker_of
+from skeval.privacy.attacks._shadow_runs import Execution, Measure, play
 from skeval.result import Result
+from skeval.stats.multiple_tests import holm
 from skeval.stats.shadow import Duel, largest_by_chance, mean_advantage
 
-__all__ = ["FEW", "Played", "collected", "duels", "told"]
+__all__ = ["FEW", "Played", "collected", "duels", "measure_of", "told"]
 
 FEW = 50
 _LEVEL = 0.05
@@ -45,23 +42,23 @@ class Played:
         The test of each target.
     distinguishers : list of Distinguisher
         What was learnt of each.
-    extractor : Extractor
-        Of the features.
+    measure : callable
+        Gives what they look at, of a table and a target.
     shared_inside, shared_outside : bool
         Whether all targets were tested on the same tables.
     n_fits : int
         How often the generator was fitted.
-    are_of_train : bool
-        Whether the targets are rows of train.
+    n_in_train : int
+        How many targets are rows of train.
     """
 
     duels: list[Duel]
-    distinguishers: list[Distinguisher]
-    extractor: Extractor
+    distinguishers: list[Distinguisher | Unlearnt]
+    measure: Measure[list[np.ndarray]]
     shared_inside: bool
     shared_outside: bool
     n_fits: int
-    are_of_train: bool
+    n_in_train: int
 
 
 @shared
@@ -105,7 +102,7 @@ def duels(
     Played
     """
     arena = arena_of(context, targets, n_targets, rules.seed)
-    extractor = extractor_of(context, arena, feature_names(features), rules.seed)
+    measure = measure_of(context, arena, features, rules, n_synthetic)
     fits = plan(rules, arena)
     found = collected(
         fits,
@@ -113,24 +110,45 @@ def duels(
             generator,
             arena.table,
             fits,
-            extractor,
+            measure,
             n_synthetic=n_synthetic,
             n_copies=n_copies,
             execution=execution,
         ),
         arena.n_targets,
     )
-    learnt, tests = [], []
+    learnt: list[Distinguisher | Unlearnt] = []
+    tests = []
     for i in range(arena.n_targets):
-        with_it, without = (found["shadow", inside][i] for inside in (True, False))
-        one = learn_distinguisher(classifier, with_it, without, threshold, fpr, rules.seed)
+        one: Distinguisher | Unlearnt
+        if rules.learns:
+            with_it, without = (found["shadow", inside][i] for inside in (True, False))
+            one = learn_distinguisher(classifier, with_it, without, threshold, fpr, rules.seed)
+        else:
+            one = Unlearnt(float(threshold))
         scores = [one.scores(np.concatenate(found["test", inside][i])) for inside in (True, False)]
         learnt.append(one)
         tests.append(Duel(scores[0], scores[1], one.threshold))
     common = {fit.inside for fit in fits if fit.phase == "test" and fit.target == ALL}
     return Played(
-        tests, learnt, extractor, True in common, False in common, len(fits), arena.are_of_train
+        tests, learnt, measure, True in common, False in common, len(fits), arena.n_in_train
     )
+
+
+def measure_of(
+    context: Context,
+    arena: Arena,
+    features: str | Sequence[str],
+    rules: Rules,
+    n_synthetic: int,
+    secret: str | None = None,
+) -> Measure[list[np.ndarray]]:
+    """Return what an attacker keeps of a table: features to learn from, or scores as they are."""
+    names = feature_names(features, learns=rules.learns)
+    extractor = extractor_of(context, arena, names, rules.seed, secret)
+    if rules.learns:
+        return extractor
+    return onlooker_of(extractor, arena, rules, n_synthetic)
 
 
 def collected(fits: Sequence[Fit], measured: Any, n_targets: int) -> Features:

@@ -8,17 +8,21 @@ from typing import Any
 
 from skeval._parameters import Constraint, Interval, Nullable, Options
 from skeval.fidelity._classifiers import Classifiers
-from skeval.privacy.attacks._shadow_features import FEATURES
-from skeval.privacy.attacks._shadow_game import Execution, Rules
-from skeval.privacy.targets import TargetChoice
+from skeval.generators._copies import unknown_parameters
+from skeval.privacy.attacks._shadow_features import FEATURES, feature_names
+from skeval.privacy.attacks._shadow_game import Rules
+from skeval.privacy.attacks._shadow_runs import Execution
+from skeval.privacy.targets import TargetChoice, are_positions
 
 __all__ = [
     "LEGAL",
     "Callback",
     "FeatureChoice",
     "GeneratorLike",
+    "RowChoice",
     "Threshold",
     "execution_of",
+    "game_faults",
     "rules_of",
 ]
 
@@ -100,6 +104,50 @@ class Callback:
         return "no function"
 
 
+@dataclass(frozen=True)
+class RowChoice:
+    """All rows, a method that selects some, or positions."""
+
+    names: tuple[str, ...]
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether `value` chooses rows."""
+        return value in self.names if isinstance(value, str) else are_positions(value)
+
+    def describe(self) -> str:
+        """Name the choices."""
+        return f"one of {', '.join(map(repr, self.names))}, or distinct positions of train rows"
+
+    def invalid_example(self) -> object:
+        """Return a name that is none of them."""
+        return "no such method"
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What parameters of a generator may be: a list of values each, or a distribution."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether values can be drawn of each."""
+        return (
+            isinstance(value, dict)
+            and len(value) > 0
+            and all(isinstance(name, str) for name in value)
+            and all(
+                hasattr(one, "rvs") or (isinstance(one, list | tuple) and len(one) > 0)
+                for one in value.values()
+            )
+        )
+
+    def describe(self) -> str:
+        """Name the kind."""
+        return "a dict of names to lists of values, or to distributions with rvs"
+
+    def invalid_example(self) -> object:
+        """Return what nothing can be drawn of."""
+        return {"epochs": 5}
+
+
 LEGAL: Mapping[str, Constraint] = {
     "generator": GeneratorLike(),
     "targets": TargetChoice(),
@@ -112,7 +160,10 @@ LEGAL: Mapping[str, Constraint] = {
     "n_rows": Nullable(Interval(int, 2, None)),
     "classifier": Classifiers(),
     "game": Options(("average", "model_seeded")),
-    "knowledge": Options(("auxiliary", "exact")),
+    "knowledge": Options(("auxiliary", "exact", "exact-with-uncertainty")),
+    "known_share": Interval(float, 0.0, 1.0, "neither"),
+    "access": Options(("black-box", "uncertain-box", "no-box")),
+    "shadow_parameters": Nullable(Ranges()),
     "confidence": Interval(float, 0.0, 1.0, "neither"),
     "max_fits": Interval(int, 1, None),
     "progress": Nullable(Callback()),
@@ -131,7 +182,22 @@ def rules_of(metric: Any, adjacency: str) -> Rules:
         metric.n_eval,
         metric.n_rows,
         metric.random_state,
+        metric.known_share,
+        metric.access,
+        metric.shadow_parameters,
     )
+
+
+def game_faults(metric: Any, rules: Rules) -> list[str]:
+    """Return what in a metric's parameters contradicts the rules that they set."""
+    told = list(rules.faults)
+    if unknown := unknown_parameters(metric.generator, metric.shadow_parameters or {}):
+        told.append(f"the generator has no parameter {', '.join(unknown)}, of shadow_parameters")
+    if not rules.learns and not feature_names(metric.features, learns=False):
+        told.append("access='no-box' takes 'query' or 'closest' as features: others are learnt")
+    if not rules.learns and isinstance(getattr(metric, "threshold", None), str):
+        told.append("access='no-box' has no tables to choose a threshold by: give a number")
+    return told
 
 
 def execution_of(metric: Any) -> Execution:

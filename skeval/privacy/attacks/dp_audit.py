@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from skeval._aggregate import undefined
@@ -13,7 +14,6 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.attacks._audit_parameters import (
     Attacks,
-    Generators,
     Several,
     Threshold,
     listed,
@@ -22,14 +22,15 @@ from skeval.privacy.attacks._audit_rules import Level
 from skeval.privacy.attacks._audit_runs import Outcome, Plan, audited
 from skeval.privacy.attacks._audit_scores import ATTACKS, is_trained
 from skeval.privacy.attacks._audit_worlds import BASES, TARGETS
-from skeval.privacy.attacks._shadow_game import Execution, check_cost
+from skeval.privacy.attacks._shadow_parameters import GeneratorLike
+from skeval.privacy.attacks._shadow_runs import Execution, check_cost
 from skeval.result import Result
+from skeval.stats.dp_audit import against_claim
 from skeval.steps import nothing_to_measure
 from skeval.tags import MetricTags
 
 __all__ = ["DPAudit"]
 
-_LOOSE = 0.5  # a bound under this share of what is claimed tells little
 _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
 
 
@@ -54,9 +55,12 @@ class DPAudit(Metric):
     base : str or list of str, default="train"
         The rows beside the one that is attacked. "train": those of train. "sample": `n_base` of
         them. "one_row": the row of train that is most unlike it. "duplicates": `n_base` copies of
-        that. "worst_case": that and the target; what is attacked is a third row made of the cells
-        of both in turn, so that no new value tells. Small tables show most, where the generator can
-        be fitted on them.
+        that. "empty": none, so that the target stands alone; nothing would be left without it,
+        which no generator is fitted on, so that this goes with ``adjacency="replace"`` or
+        ``target="repeat"`` only, and "one_row" stands in for it. "worst_case": the row most unlike
+        the target, and the target; what is attacked is a third row made of the cells of both in
+        turn, so that no new value tells. Small tables show most, where the generator can be fitted
+        on them.
     target : str or list of str, default="achilles"
         The row that is attacked: "achilles", "gower-knn", "isolation-forest", "rare-value",
         "random" or "canary" (a new label in each category, a number beyond the largest), as
@@ -166,7 +170,7 @@ class DPAudit(Metric):
         evidence="audit",
     )
     _legal = {
-        "generator": Generators(),
+        "generator": GeneratorLike(),
         "base": Several(BASES),
         "target": Several(TARGETS),
         "adjacency": Options(("add_remove", "replace")),
@@ -235,6 +239,10 @@ class DPAudit(Metric):
         trains = any(is_trained(attack) for attack in plan.attacks)
         single = len(plan.settings) == len(plan.attacks) == 1 and not trains
         faults = {
+            "base='empty' leaves no row to fit on without the target; take base='one_row', "
+            "adjacency='replace' or target='repeat'": self.adjacency == "add_remove"
+            and "empty" in plan.bases
+            and any(target != "repeat" for target in plan.targets),
             "method='gdp' bounds epsilon at a delta above 0": self.method == "gdp"
             and self.delta == 0.0,
             "a given threshold goes with one base, one target and one attack without training": (
@@ -324,10 +332,5 @@ class DPAudit(Metric):
     def _against_claim(self, plan: Plan, found: Outcome, value: float) -> dict[str, Any]:
         if self.claimed_epsilon is None:
             return {}
-        claimed = float(self.claimed_epsilon)
-        if value > claimed:
-            verdict = "violation"
-        else:
-            verdict = "loose" if value < _LOOSE * claimed else "consistent"
-        p_value = plan.level.p_value(found.rates, claimed)
-        return {"claimed_epsilon": claimed, "verdict": verdict, "p_value_of_claim": p_value}
+        p_value = partial(plan.level.p_value, found.rates)
+        return against_claim(value, float(self.claimed_epsilon), p_value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning, TableError
 from skeval.privacy.attacks._membership_scores import MemberScores
-from skeval.privacy.attacks._shadow_game import check_cost
+from skeval.privacy.attacks._shadow_features import check_positions
 from skeval.privacy.attacks._shadow_halves import (
     SCORES,
     Halved,
@@ -22,7 +22,8 @@ from skeval.privacy.attacks._shadow_halves import (
     pooled_targets,
     record_scores,
 )
-from skeval.privacy.attacks._shadow_parameters import LEGAL, execution_of
+from skeval.privacy.attacks._shadow_parameters import LEGAL, RowChoice, execution_of
+from skeval.privacy.attacks._shadow_runs import check_cost
 from skeval.privacy.attacks.membership_parameters import FalsePositiveRates
 from skeval.privacy.attacks.membership_rates import curve_points
 from skeval.privacy.targets import METHODS
@@ -59,9 +60,10 @@ class LikelihoodRatioMIA(Metric):
     generator : object, class or pair of callables
         Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
         with a seed of its own; what you give is never fitted.
-    targets : str, default="all"
+    targets : str or sequence of int, default="all"
         Which rows of train and holdout are attacked: all, or the `n_targets` most exposed of both
-        together, by a method of :func:`~skeval.privacy.targets.select_targets`.
+        together, by a method of :func:`~skeval.privacy.targets.select_targets`; or positions of
+        rows of train, which all rows of the holdout are held against.
     n_targets : int, default=100
         How many, unless all.
     n_models : int, default=64
@@ -154,7 +156,7 @@ class LikelihoodRatioMIA(Metric):
                 "generator", "n_targets", "max_fits", "progress", "n_jobs", "random_state",
             )
         },
-        "targets": Options(("all", *METHODS[:-1])),
+        "targets": RowChoice(("all", *METHODS[:-1])),
         "n_models": Interval(int, 8, None),
         "record_score": Options(tuple(SCORES)),
         "variance": Options(("global", "per_record")),
@@ -165,7 +167,7 @@ class LikelihoodRatioMIA(Metric):
     def __init__(
         self,
         generator: Any,
-        targets: str = "all",
+        targets: str | Sequence[int] = "all",
         n_targets: int = 100,
         *,
         n_models: int = 64,
@@ -197,14 +199,23 @@ class LikelihoodRatioMIA(Metric):
 
     def _prepare(self, context: Context) -> None:
         check_cost(type(self).__name__, self.estimate_cost(), self.max_fits, "n_models")
+        check_positions(self.targets, context.n_rows("train"))
+
+    def _asked(self, context: Context) -> np.ndarray:
+        """Return the rows that are attacked, by position in both tables, train first."""
+        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
+        if isinstance(self.targets, str):
+            if self.targets == "all":
+                return np.arange(n_train + n_holdout)
+            return pooled_targets(context, self.targets, self.n_targets, self.random_state)
+        chosen = np.sort(np.asarray(self.targets, dtype=np.int64))
+        return np.append(chosen, n_train + np.arange(n_holdout))
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
         n_train = context.n_rows("train")
-        asked = np.arange(n_train + context.n_rows("holdout"))
-        if self.targets != "all":
-            asked = pooled_targets(context, self.targets, self.n_targets, self.random_state)
+        asked = self._asked(context)
         is_member = asked < n_train
         if min(is_member.sum(), (~is_member).sum()) < 2:
             return undefined("fewer than two rows of train or of the holdout are attacked.")

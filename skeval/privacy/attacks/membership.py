@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
+from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.privacy.attacks._densities import DENSITIES
@@ -28,7 +28,6 @@ from skeval.privacy.attacks.membership_parameters import (
     read_reference,
 )
 from skeval.privacy.attacks.membership_rates import Halves, curve_points, precisions, rates
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats.auc import auc
 from skeval.stats.roc import tpr_at_fpr

@@ -14,10 +14,11 @@ from skeval.privacy.attacks._membership_scores import MemberScores
 from skeval.privacy.attacks.membership_rates import Halves
 from skeval.stats.auc import auc_p_value, delong
 from skeval.stats.intervals import clopper_pearson
+from skeval.stats.multiple_tests import holm
 from skeval.stats.relabelling import Relabelled
 from skeval.stats.roc import label_tests
 
-__all__ = ["Chosen", "by_auc", "by_rate", "holm", "told_of"]
+__all__ = ["Chosen", "by_auc", "by_rate", "told_of"]
 
 _FEW = 50
 _ALARM = 0.025
@@ -33,24 +34,6 @@ _FOUND = (
     "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
     "positives at most, which random labels reach in {p:.1%} of {n} trials."
 )
-
-
-def holm(p_values: list[float]) -> list[float]:
-    """Return p-values that hold for several tests at once, by Holm's method.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.membership_chosen import holm
-    >>> holm([0.01, 0.5, 0.02])
-    [0.03, 0.5, 0.04]
-    """
-    given = np.asarray(p_values)
-    order = np.argsort(given, kind="stable")
-    stepped = np.maximum.accumulate(given[order] * np.arange(given.size, 0, -1))
-    adjusted = np.empty(given.size)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    found: list[float] = adjusted.tolist()
-    return found
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable
+from skeval._parameters import SPACE, Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.privacy.attacks._membership_scores import MemberScores, member_scores
 from skeval.privacy.attacks.membership_rates import Halves
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats.precision import f1_at, relative_f1
 from skeval.stats.relabelling import share_p_value

@@ -14,9 +14,16 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.attacks._shadow_features import arena_of, feature_names
-from skeval.privacy.attacks._shadow_game import Rules, check_cost
+from skeval.privacy.attacks._shadow_game import Rules
 from skeval.privacy.attacks._shadow_membership import Played, duels, told
-from skeval.privacy.attacks._shadow_parameters import LEGAL, Threshold, execution_of, rules_of
+from skeval.privacy.attacks._shadow_parameters import (
+    LEGAL,
+    Threshold,
+    execution_of,
+    game_faults,
+    rules_of,
+)
+from skeval.privacy.attacks._shadow_runs import check_cost
 from skeval.result import Result
 from skeval.steps import nothing_to_measure
 from skeval.tags import MetricTags
@@ -57,7 +64,8 @@ class ShadowMembershipInference(Metric):
     n_synthetic : int, optional
         Rows of a table; as many as the synthetic table has that is given to score, if None.
     n_rows : int, optional
-        Rows of each training table that is drawn; half of the smaller pool if None.
+        Rows of each training table that is drawn; half of the smaller pool if None. An attacker
+        who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
     n_copies : int, default=1
         Tables sampled of each fit to learn from.
     classifier : classifier, optional
@@ -68,9 +76,22 @@ class ShadowMembershipInference(Metric):
         Whether the other rows are drawn anew for each table, or are those of train in all of them,
         so that only the seed differs. The first averages over what else train might have held, the
         second is about this train.
-    knowledge : {"auxiliary", "exact"}, default="auxiliary"
-        Whether the attacker has rows of the holdout, or all of train but the target, which goes
-        with ``game="model_seeded"`` and is what differential privacy defends against.
+    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
+        Which rows the attacker has: those of the holdout; all of train but the target, which is
+        what differential privacy defends against; or `known_share` of these, with rows of the
+        holdout in the place of the others. The last two go with ``game="model_seeded"``.
+    known_share : float, default=0.5
+        In (0, 1): of ``knowledge="exact-with-uncertainty"``.
+    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
+        What the attacker can run: the generator with its parameters; the generator, with
+        parameters that are drawn for each table to learn from, since its own are not known; or
+        nothing. A table without fits to learn from is called one with the target if the target
+        is nearer to it than to as many rows that the attacker has, or agrees with more of its rows
+        ("closest" and "query" of `features`; their mean is the score). Of a table with more rows
+        than the attacker's, as many are looked at.
+    shadow_parameters : dict of str to list or distribution, optional
+        Of ``access="uncertain-box"``: by name the values of the generator's parameters that are
+        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
     threshold : float or {"accuracy", "fpr"}, default=0.5
         The score from which on a table is called one with the target: a fixed one; or the one with
         the largest advantage, or with a false positive rate of at most `fpr`, on tables that were
@@ -109,6 +130,8 @@ class ShadowMembershipInference(Metric):
 
     The attacker learns on tables drawn from the holdout, and is tested on fresh ones drawn from
     train, so that nothing is learnt by heart. Neither pool has a target, or a row equal to one.
+    With ``game="model_seeded"`` they are tested on all of train, and on train without the target:
+    other rows that equal it stay.
     Training rows are shuffled for each fit, and what columns may hold is taken from train and
     holdout together: neither the place of a row nor an encoder tells it apart. Where the generator
     itself writes what its columns may hold into the table, that is a leak, and is found.
@@ -183,6 +206,9 @@ class ShadowMembershipInference(Metric):
         adjacency: str = "add",
         game: str = "average",
         knowledge: str = "auxiliary",
+        known_share: float = 0.5,
+        access: str = "black-box",
+        shadow_parameters: dict[str, Any] | None = None,
         threshold: float | str = 0.5,
         fpr: float = 0.1,
         attack_release: bool = False,
@@ -205,6 +231,9 @@ class ShadowMembershipInference(Metric):
         self.adjacency = adjacency
         self.game = game
         self.knowledge = knowledge
+        self.known_share = known_share
+        self.access = access
+        self.shadow_parameters = shadow_parameters
         self.threshold = threshold
         self.fpr = fpr
         self.attack_release = attack_release
@@ -217,21 +246,19 @@ class ShadowMembershipInference(Metric):
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
         n_targets = self.n_targets if isinstance(self.targets, str) else len(self.targets)
-        return (n_targets + 1) * (self.n_shadow + self.n_eval)
+        return (n_targets + 1) * (self._rules.n_fits("shadow") + self.n_eval)
 
     def _prepare(self, context: Context) -> None:
         owner, rules = type(self).__name__, self._rules
         check_cost(owner, self.estimate_cost(), self.max_fits, "n_targets, n_shadow or n_eval")
-        faults = [rules.fault] if rules.fault else []
+        faults = game_faults(self, rules)
         if self.attack_release and self.n_synthetic is not None:
             faults.append(
                 "attack_release takes tables of the size of the release: n_synthetic=None"
             )
         if not nothing_to_measure(context, "gower"):
             arena = arena_of(context, self.targets, self.n_targets, self.random_state)
-            fewest = min(arena.test_pool.size, arena.shadow_pool.size)
-            if self.n_rows is not None and self.n_rows > fewest:
-                faults.append(f"n_rows must be at most {fewest}, the rows of the smaller pool")
+            faults += arena.faults(rules)
         if faults:
             raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
@@ -246,13 +273,14 @@ class ShadowMembershipInference(Metric):
         if arena.n_drawn(self._rules) < 2:
             return undefined("train and holdout have too few rows to draw tables from.")
         n_released = context.n_rows("synthetic")
+        rules = self._rules
         played = duels(
             context,
             self.generator,
             self.targets,
             self.n_targets,
             self.features,
-            self._rules,
+            rules,
             self.classifier,
             self.threshold,
             self.fpr,
@@ -265,9 +293,10 @@ class ShadowMembershipInference(Metric):
             **result.details,
             "game": self.game,
             "knowledge": self.knowledge,
+            "access": self.access,
             "adjacency": self.adjacency,
-            "features": list(feature_names(self.features)),
-            "n_rows": arena.n_drawn(self._rules),
+            "features": list(feature_names(self.features, learns=rules.learns)),
+            "n_rows": arena.n_tested(rules),
             "n_synthetic": self.n_synthetic or n_released,
         }
         if self.attack_release:
@@ -280,13 +309,13 @@ def _released(context: Context, played: Played) -> dict[str, Any]:
     called = []
     names = list(context.schema.kinds)
     tables = [
-        played.extractor(context.given("synthetic")[names], i) for i in range(len(played.duels))
+        played.measure(context.given("synthetic")[names], i) for i in range(len(played.duels))
     ]
     for one, vectors in zip(played.distinguishers, tables, strict=True):
         called.append(bool((one.scores(np.stack(vectors)) >= one.threshold).any()))
     return {
         "n_called_in": int(np.sum(called)),
         "share_called_in": float(np.mean(called)),
-        "are_in": played.are_of_train,
+        "n_in_train": played.n_in_train,
         "mean_fpr": float(np.mean([duel.rates.fpr for duel in played.duels])),
     }

@@ -13,17 +13,14 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.privacy.attacks._shadow_distinguishers import fitted_classifier
-from skeval.privacy.attacks._shadow_features import (
-    arena_of,
-    extractor_of,
-    feature_names,
-    secret_sources,
-)
-from skeval.privacy.attacks._shadow_game import ALL, Execution, Rules, check_cost, plan, play
-from skeval.privacy.attacks._shadow_membership import FEW, collected
-from skeval.privacy.attacks._shadow_parameters import LEGAL, execution_of, rules_of
-from skeval.privacy.attacks.membership_chosen import holm
+from skeval.privacy.attacks._shadow_features import arena_of, feature_names, secret_sources
+from skeval.privacy.attacks._shadow_game import ALL, Rules, plan
+from skeval.privacy.attacks._shadow_membership import FEW, collected, measure_of
+from skeval.privacy.attacks._shadow_no_box import Unlearnt
+from skeval.privacy.attacks._shadow_parameters import LEGAL, execution_of, game_faults, rules_of
+from skeval.privacy.attacks._shadow_runs import Execution, check_cost, play
 from skeval.result import Result
+from skeval.stats.multiple_tests import holm
 from skeval.stats.shadow import largest_by_chance
 from skeval.stats.shadow_guesses import Guessing
 from skeval.tags import MetricTags
@@ -83,9 +80,21 @@ class ShadowAttributeInference(Metric):
         What guesses; 100 random trees if None.
     game : {"average", "model_seeded"}, default="average"
         Whether the other rows are drawn anew for each table, or are those of train in all of them.
-    knowledge : {"auxiliary", "exact"}, default="auxiliary"
-        Whether the attacker has rows of the holdout, or all of train but the target, which goes
-        with ``game="model_seeded"``.
+    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
+        Which rows the attacker has: those of the holdout; all of train but the target, which is
+        what differential privacy defends against; or `known_share` of these, with rows of the
+        holdout in the place of the others. The last two go with ``game="model_seeded"``.
+    known_share : float, default=0.5
+        In (0, 1): of ``knowledge="exact-with-uncertainty"``.
+    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
+        What the attacker can run: the generator with its parameters; the generator, with
+        parameters that are drawn for each table to learn from, since its own are not known; or
+        nothing. Without fits to learn from, the value is guessed that makes the target
+        nearest to the table, or agree with most of its rows, each against as many rows that the
+        attacker has ("closest" and "query" of `features`).
+    shadow_parameters : dict of str to list or distribution, optional
+        Of ``access="uncertain-box"``: by name the values of the generator's parameters that are
+        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
     confidence : float, default=0.95
         Of the intervals.
     max_fits : int, default=1000
@@ -173,6 +182,9 @@ class ShadowAttributeInference(Metric):
         classifier: Any = None,
         game: str = "average",
         knowledge: str = "auxiliary",
+        known_share: float = 0.5,
+        access: str = "black-box",
+        shadow_parameters: dict[str, Any] | None = None,
         confidence: float = 0.95,
         max_fits: int = 1000,
         progress: Callable[[int, int], object] | None = None,
@@ -194,6 +206,9 @@ class ShadowAttributeInference(Metric):
         self.classifier = classifier
         self.game = game
         self.knowledge = knowledge
+        self.known_share = known_share
+        self.access = access
+        self.shadow_parameters = shadow_parameters
         self.confidence = confidence
         self.max_fits = max_fits
         self.progress = progress
@@ -206,23 +221,17 @@ class ShadowAttributeInference(Metric):
         n_without = 0 if self.control == "chance" else self.n_eval
         if self.game == "model_seeded":  # train without each of the targets
             n_without *= n_targets
-        return n_targets * (self.n_shadow + self.n_eval) + n_without
+        n_learnt = rules_of(self, "add").n_fits("shadow")
+        return n_targets * (n_learnt + self.n_eval) + n_without
 
     def _prepare(self, context: Context) -> None:
         owner, rules = type(self).__name__, rules_of(self, "add")
         check_cost(owner, self.estimate_cost(), self.max_fits, "n_targets, n_shadow or n_eval")
-        faults = [rules.fault] if rules.fault else []
+        faults = game_faults(self, rules)
         if not self._lacks_values(context):
-            faults += self._arena_faults(context)
+            faults += arena_of(context, *self._arena).faults(rules)
         if faults:
             raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
-
-    def _arena_faults(self, context: Context) -> list[str]:
-        arena = arena_of(context, *self._arena)
-        fewest = min(arena.test_pool.size, arena.shadow_pool.size)
-        if self.n_rows is not None and self.n_rows > fewest:
-            return [f"n_rows must be at most {fewest}, the rows of the smaller pool"]
-        return []
 
     @property
     def _arena(self) -> tuple[Any, ...]:
@@ -270,7 +279,8 @@ class ShadowAttributeInference(Metric):
             "control": self.control,
             "game": self.game,
             "knowledge": self.knowledge,
-            "features": list(feature_names(self.features)),
+            "access": self.access,
+            "features": list(feature_names(self.features, learns=self.access != "no-box")),
             "n_synthetic": n_synthetic,
             "n_fits": n_fits,
         }
@@ -300,14 +310,14 @@ def guessed(
 ) -> tuple[list[Guessing], int]:
     """Play the game of each target's secret; return how it went, and the number of fits."""
     arena = arena_of(context, *arena_key)
-    extractor = extractor_of(context, arena, feature_names(features), rules.seed, arena_key[3])
+    measure = measure_of(context, arena, features, rules, n_synthetic, secret=arena_key[3])
     worlds = [("shadow", True), ("test", True)]
     fits = plan(rules, arena, [*worlds, ("test", False)] if control == "out" else worlds)
     tables = play(
         generator,
         arena.table,
         fits,
-        extractor,
+        measure,
         n_synthetic=n_synthetic,
         n_copies=n_copies,
         execution=execution,
@@ -325,9 +335,11 @@ def guessed(
             )
             for world in found
         }
-        learnt = found["shadow", True][i]
-        labels = np.repeat(secrets["shadow", True], [len(part) for part in learnt])
-        model = fitted_classifier(classifier, np.concatenate(learnt), labels, rules.seed)
+        model: Any = Unlearnt()
+        if rules.learns:
+            learnt = found["shadow", True][i]
+            labels = np.repeat(secrets["shadow", True], [len(part) for part in learnt])
+            model = fitted_classifier(classifier, np.concatenate(learnt), labels, rules.seed)
         counts: dict[bool, tuple[int, int]] = {False: (0, 0)}
         for phase, inside in found:
             if phase == "test":

@@ -12,10 +12,14 @@ from sklearn.linear_model import LogisticRegression
 from skeval.checks import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    InvalidParameterError,
+    SchemaMismatchError,
+)
 from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, SequentialCART
 from skeval.privacy.attacks._audit_rules import Level, best_rule
-from skeval.privacy.attacks._audit_scores import scorer_of
+from skeval.privacy.attacks._audit_scores import named, scorer_of
 from skeval.privacy.attacks._audit_worlds import BASES, TARGETS, worlds_of
 from skeval.privacy.attacks.dp_audit import DPAudit
 from skeval.stats.dp_audit import gdp_epsilon
@@ -247,8 +251,9 @@ def test_worlds_differ_in_one_row(base, target, adjacency):
     inside, outside = worlds.inside.tolist(), worlds.outside.tolist()
     assert inside[-1] == worlds.target
     assert inside[:-1] == (outside[:-1] if adjacency == "replace" else outside)
-    assert outside[-1] != worlds.target or (target, adjacency) == ("repeat", "add_remove")
-    n_rows = {"train": 60 - (target != "canary"), "sample": 7, "duplicates": 7}.get(base, 1)
+    assert worlds.target not in outside[-1:] or (target, adjacency) == ("repeat", "add_remove")
+    n_rows = {"train": 60 - (target != "canary"), "sample": 7, "duplicates": 7, "empty": 0}
+    n_rows = n_rows.get(base, 1)
     n_rows += target == "repeat" or base == "worst_case"
     assert len(inside) - 1 == n_rows
     assert inside.count(worlds.target) == 1 + (target == "repeat")
@@ -290,6 +295,28 @@ def test_target_is_the_most_exposed_row():
     assert worlds.table.iloc[worlds.target].tolist() == [50.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    "settings", [{"adjacency": "replace"}, {"target": "repeat", "adjacency": "add_remove"}]
+)
+def test_a_target_that_stands_alone(settings):
+    sizes = []
+
+    def fit(table):
+        sizes.append(len(table))
+        return float((table["x"] == 1.0).sum())
+
+    def sample(count, n):
+        return pd.DataFrame({"x": np.full(n, count)})
+
+    result = audit((fit, sample), base="empty", attack=released, n_runs=20, **settings)
+    assert result.details["base"] == "empty"
+    if settings["adjacency"] == "replace":
+        assert result.value == pytest.approx(most(20))
+        assert set(sizes) == {1}
+    else:
+        assert set(sizes) == {1, 2}
+
+
 # ------------------------------------------------------------------------------------- scores
 
 
@@ -300,7 +327,7 @@ def scored(synthetic, attacks, train=None):
     worlds = worlds_of(
         Context.of(train), "train", "gower-knn", adjacency="add_remove", n_base=1, seed=0
     )
-    return scorer_of(worlds, attacks, 0)(synthetic, worlds.target)
+    return scorer_of(worlds, named(attacks), 0)(synthetic, worlds.target)
 
 
 def test_scores_by_hand():
@@ -325,8 +352,40 @@ def test_a_function_gets_the_table_and_the_target():
     synthetic = pd.DataFrame({"x": [1.0], "k": ["a"]})
     assert scored(synthetic, (function,))[0].tolist() == [7.0]
     assert seen[0][1].to_dict("records") == [{"x": 100.0, "k": "b"}]
-    with pytest.raises(InvalidParameterError, match="attack must return a number"):
-        scored(synthetic, (lambda synthetic, target: math.nan,))
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        (None, "None"),
+        (math.nan, "nan"),
+        ([1.0], "an object of type list"),
+        (BITS, "an object of type DataFrame"),
+    ],
+)
+def test_a_function_that_returns_no_number_is_named(returned, told):
+    def clever(synthetic, target):
+        return returned
+
+    message = f"the attack clever must return a number, and returned {told}."
+    with pytest.raises(InvalidParameterError, match=message):
+        audit(Honest(), attack=["presence", clever])
+
+
+def test_attacks_of_one_name_are_told_apart():
+    attacks = [lambda synthetic, target: 1.0, lambda synthetic, target: 2.0, released]
+    promised = audit(Honest(), attack=attacks, n_runs=3).details["promised"]
+    names = ["<lambda>", "<lambda> 2", "released"]
+    assert list(promised) == [f"train, rare-value, {name}" for name in names]
+    models = [LogisticRegression(), LogisticRegression(C=2.0), "classifier"]
+    assert list(named(models)) == ["LogisticRegression", "LogisticRegression 2", "classifier"]
+
+
+def test_the_second_of_one_name_can_be_chosen():
+    attacks = [lambda synthetic, target: 1.0, lambda *tables: released(*tables)]
+    result = audit(Honest(), attack=attacks)
+    assert result.details["attack"] == "<lambda> 2"
+    assert result.value == pytest.approx(most(60))
 
 
 def test_missing_values_of_the_target():
@@ -510,7 +569,10 @@ def test_cost_is_refused_in_one_sentence():
         ({"target": "repeated"}, "target must be one or several"),
         ({"threshold": "best"}, "threshold must be 'split' or a number"),
         ({"adjacency": "add"}, "adjacency must be"),
-        ({"generator": None}, "generator must be an object with fit and sample"),
+        ({"generator": None}, "generator must be an object or class with fit and sample"),
+        ({"generator": int}, "generator must be an object or class with fit and sample"),
+        ({"base": ["train", "empty"]}, "base='empty' leaves no row to fit on without the target"),
+        ({"base": "empty", "target": ["repeat", "random"]}, "take base='one_row'"),
     ],
 )
 def test_contradictions_are_told(settings, told):
@@ -524,6 +586,29 @@ def test_too_little_to_audit():
     texts = pd.DataFrame({"id": [f"row-{i}" for i in range(30)]})
     with pytest.warns(DegenerateInputWarning, match="can be measured"):
         assert math.isnan(audit(Bootstrap(), texts).value)
+
+
+def test_what_a_generator_makes_is_not_called_the_release():
+    few = lambda table: table, lambda table, n: table[["age", "city"]].sample(n, replace=True)
+    told = "The generator made a table that lacks columns of train: .*income, .*plan.*"
+    with pytest.raises(SchemaMismatchError, match=told):
+        audit(few, MIXED, n_runs=2)
+    words = lambda table: table, lambda table, n: table.assign(age="old").sample(n, replace=True)
+    with pytest.raises(SchemaMismatchError, match=r"^a table that the generator made has columns"):
+        audit(words, MIXED, n_runs=2)
+
+
+def test_a_generator_that_cannot_be_fitted_is_told_on_which_tables():
+    def fit(table):
+        if len(table) < 2:
+            raise ZeroDivisionError("no variance")
+        return table
+
+    pair = fit, lambda table, n: table.sample(n, replace=True)
+    with pytest.raises(ZeroDivisionError, match="no variance") as caught:
+        audit(pair, PLANS, base=["train", "one_row"], target="random", n_runs=2)
+    told = "DPAudit ran the generator with base='one_row' and target='random', on tables of 2 and 1"
+    assert caught.value.__notes__ == [f"{told} rows."]
 
 
 def test_pairs_of_functions_and_classes():

@@ -215,7 +215,7 @@ def test_risk_of_groups_has_their_own_numbers():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"secret": "wage"}, "secret must be a column"),
+        ({"secret": "wage"}, "secret names wage, which cannot be"),
         ({"secret": "age", "aux_cols": ["age", "city"]}, "aux_cols names the secret"),
         ({"secret": "age", "aux_cols": ["wage"]}, "wage, which cannot be measured"),
         ({"secret": "plan", "regression": True}, "plan has categories"),

@@ -10,8 +10,8 @@ from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap
-from skeval.privacy.attacks._shadow_game import Execution
 from skeval.privacy.attacks._shadow_halves import halved, pooled_targets, record_scores
+from skeval.privacy.attacks._shadow_runs import Execution
 from skeval.privacy.attacks.likelihood_ratio import LikelihoodRatioMIA
 from skeval.reporting.roc import ROCDisplay
 from skeval.stats.auc import auc, auc_p_value, delong
@@ -154,6 +154,17 @@ def test_the_most_exposed_rows_alone():
     few = evaluate(targets="achilles", n_targets=1)
     assert np.isnan(few.value)
     assert "fewer than two rows" in str(few.warnings[0])
+
+
+def test_rows_of_train_are_held_against_the_holdout():
+    found = evaluate(targets=[5, 3])
+    assert found.details["n_members"] == 2
+    assert found.details["n_others"] == len(HOLDOUT)
+    assert evaluate(targets=range(len(TRAIN))).value == evaluate().value
+    with pytest.raises(InvalidParameterError, match=f"below {len(TRAIN)}"):
+        evaluate(targets=[len(TRAIN)])
+    with pytest.raises(InvalidParameterError, match="distinct positions"):
+        evaluate(targets=[1, 1])
 
 
 def test_it_tells_what_it_costs():

@@ -165,8 +165,8 @@ def test_secrets_without_two_values(change, message):
     ("metric", "message"),
     [
         (LinearReconstructionAttack(["plan"], "plan"), "secret names plan, which is among"),
-        (LinearReconstructionAttack(["age"], "salary"), "secret must be a column"),
-        (LinearReconstructionAttack(["salary"], "plan"), "columns names salary"),
+        (LinearReconstructionAttack(["age"], "salary"), "secret names salary, which cannot be"),
+        (LinearReconstructionAttack(["salary"], "plan"), "quasi_identifiers names salary"),
         (LinearReconstructionAttack(["age"], "plan", k=0), "k must be"),
     ],
 )

@@ -18,10 +18,10 @@ from skeval.exceptions import (
 )
 from skeval.privacy import MembershipInference
 from skeval.privacy.attacks._membership_scores import ATTACKS, CALIBRATED, member_scores
-from skeval.privacy.attacks.membership_chosen import holm
 from skeval.privacy.attacks.membership_rows import validation_half
 from skeval.stats.auc import auc_p_value, delong
 from skeval.stats.intervals import clopper_pearson
+from skeval.stats.multiple_tests import holm
 from skeval.stats.precision import precision_at
 from skeval.stats.roc import tpr_at_fpr
 
@@ -132,11 +132,6 @@ def test_of_several_attacks_the_largest_counts_and_is_corrected():
         evaluate(MembershipInference(["ratio"])).value
         == evaluate(MembershipInference("ratio")).value
     )
-
-
-def test_holm_by_hand():
-    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
-    assert holm([0.9, 0.6]) == [1.0, 1.0]
 
 
 def test_a_copy_is_found_and_a_fresh_table_is_not():

@@ -12,8 +12,14 @@ from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import OneRunDPAudit
-from skeval.privacy.attacks._membership_scores import ATTACKS
-from skeval.privacy.attacks._one_run_guesses import guess_ranked, matched
+from skeval.privacy.attacks._membership_scores import ATTACKS, CALIBRATED
+from skeval.privacy.attacks._one_run_guesses import (
+    draw_seed,
+    guess_ranked,
+    matched,
+    reference_among,
+    tossed,
+)
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -72,6 +78,95 @@ def test_included_bits_say_who_was_in(wine):
     bits[10:60] = np.nan
     told = OneRunDPAudit(design="bernoulli", included=bits).fit(wine.train, wine.holdout)
     assert told.evaluate(release).details["n_canaries"] == 128
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.array, pd.Series, pd.array, lambda bits: pd.Series(bits, dtype="Int8")]
+)
+def test_bits_of_any_kind(kind):
+    bits = kind([1] * 150 + [0] * 148 + [None] * 2)
+    metric = OneRunDPAudit(design="bernoulli", included=bits).fit(TRAIN, HOLDOUT)
+    assert metric.evaluate(TRAIN).details["n_canaries"] == 298
+    truths = pd.Series([True] * 150 + [False] * 150)
+    assert OneRunDPAudit(design="bernoulli", included=truths).fit(TRAIN, HOLDOUT).score(TRAIN) > 3.0
+
+
+@pytest.mark.parametrize("included", [pd.Series([0.5] * 300), [7.25] * 300, TRAIN])
+def test_wrong_bits_are_not_printed(included):
+    with pytest.raises(InvalidParameterError) as caught:
+        OneRunDPAudit(design="bernoulli", included=included).fit(TRAIN, HOLDOUT)
+    assert len(str(caught.value)) < 100
+
+
+@pytest.mark.parametrize(("n_in", "n_out"), [(400, 100), (80, 200), (30, 0), (70, 30), (34, 8)])
+def test_splits_that_no_fair_coins_make_are_refused(n_in, n_out):
+    with pytest.raises(InvalidParameterError, match=f"{n_in} of {n_in + n_out} rows were in"):
+        tossed(None, n_in, n_out)
+    with pytest.raises(InvalidParameterError, match="goes with design='pairs'"):
+        tossed([1] * n_in + [0] * n_out + [np.nan] * 500, n_in + n_out, 500)
+
+
+def test_fair_coins_are_hardly_ever_refused():
+    for n in (1, 2, 13, 100, 1000):
+        chance = binom.pmf(np.arange(n + 1), n, 0.5)
+        refused = 0.0
+        for n_in in range(n + 1):
+            try:
+                tossed(None, n_in, n - n_in)
+            except InvalidParameterError:
+                refused += chance[n_in]
+        assert refused < 1e-4
+
+
+def test_reference_does_not_look_at_the_coins():
+    """Half of what was in and half of what was out, and as much whatever the coins say."""
+    context = Context.of(TRAIN, HOLDOUT)
+    fair = np.repeat([1.0, 0.0], 150)
+    rows = reference_among(context, fair, 0)
+    assert len(rows) == len(set(rows)) == 300 // 4
+    assert 25 <= fair[rows].sum() <= 50
+    assert (reference_among(context, 1.0 - fair, 0) == rows).all()
+    # rows of the holdout without a coin come first, those of train never
+    fair[100:150] = fair[240:] = np.nan
+    rows = reference_among(context, fair, 0)
+    assert sorted(rows) == list(range(240, 300))
+    fair[240:290] = 0.0
+    rows = reference_among(context, fair, 0)
+    assert len(rows) == 240 // 4
+    assert set(range(290, 300)) < set(rows)
+    assert not set(range(100, 150)) & set(rows)
+
+
+@pytest.mark.parametrize("attack", sorted(CALIBRATED))
+def test_attacks_that_calibrate_leave_coins_that_are_fair(attack):
+    metric = OneRunDPAudit(attack, "bernoulli", k_guesses=(100, 0)).fit(TRAIN, HOLDOUT)
+    result = metric.evaluate(SYNTHETIC)
+    assert result.details["n_canaries"] == 225
+    assert result.p_value > 0.025
+    noisy = TRAIN.assign(income=TRAIN["income"] + 1.0)
+    found = OneRunDPAudit(attack, "bernoulli").fit(TRAIN, HOLDOUT).evaluate(noisy)
+    assert found.p_value < 0.025
+
+
+def test_no_row_with_a_coin_is_left():
+    """The only one calibrates."""
+    metric = OneRunDPAudit("ratio", "bernoulli", included=[np.nan] * 150 + [0])
+    with pytest.warns(DegenerateInputWarning, match="no row with a coin is left"):
+        assert np.isnan(metric.fit(TRAIN, HOLDOUT[:1]).score(SYNTHETIC))
+
+
+def test_each_split_is_matched_anew():
+    """With one seed for all splits, the same places of the tables would always meet."""
+    seeds = {draw_seed(Context.of(*numbers(seed, 40, 40)), 0) for seed in range(20)}
+    assert len(seeds) == 20
+    train, holdout = numbers(0, 40, 40)
+    shuffled = train.sample(frac=1.0, random_state=0), holdout[::-1][list("cab")]
+    assert draw_seed(Context.of(*shuffled), 0) == draw_seed(Context.of(train, holdout), 0)
+    assert draw_seed(Context.of(train, holdout), 1) != draw_seed(Context.of(train, holdout), 0)
+    missing = train.mask(train > 1.0)
+    assert draw_seed(Context.of(missing, holdout), 0) == draw_seed(
+        Context.of(missing[::-1], holdout), 0
+    )
 
 
 def test_fewer_guesses():
@@ -169,10 +264,15 @@ def test_ranked_guesses():
         ({"design": "bernoulli", "stratify": "city"}, "stratify is for design='pairs'"),
         ({"design": "bernoulli", "adjacency": "replace"}, "bounds adjacency='add_remove' only"),
         ({"design": "bernoulli", "included": [1, 0]}, "a number for each of 300 rows"),
-        ({"included": [0.5]}, "a sequence of 0, 1 and nan"),
+        ({"design": "bernoulli", "included": [0.5]}, "a sequence of 0, 1 and nan"),
+        ({"design": "bernoulli", "included": TRAIN}, "a sequence of 0, 1 and nan"),
+        ({"design": "bernoulli", "included": np.ones((300, 2))}, "a sequence of 0, 1 and nan"),
+        ({"design": "bernoulli", "included": [None] * 300}, "included must give a row a coin"),
+        ({"design": "bernoulli", "included": [1] * 300}, "300 of 300 rows were in"),
+        ({"included": 2}, "a sequence of 0, 1 and nan"),
         ({"k_guesses": (0, 0)}, "a positive int or two ints"),
         ({"attack": "best"}, "attack must be"),
-        ({"stratify": "town"}, "stratify must be a column"),
+        ({"stratify": "town"}, "stratify names town, which cannot be"),
         ({"delta": 1.0}, "delta must be"),
         ({"confidence": 0.5}, "confidence must be"),
     ],
@@ -205,19 +305,51 @@ def test_common_checks_of_the_other_design():
     check_metric(OneRunDPAudit(design="bernoulli"))
 
 
+def exceeding(metric, splits):
+    """Return how many of some releases that know nothing have a bound above 0, or alarm."""
+    results = [
+        metric.evaluate_context(Context.of(train, holdout).with_synthetic(synthetic))
+        for train, holdout, synthetic in splits
+    ]
+    return sum(r.value > 0.0 for r in results), sum(r.p_value < 0.025 for r in results)
+
+
+def by_coins(seed, n_rows):
+    rows, synthetic = numbers(seed, n_rows, 50)
+    inside = np.random.default_rng(seed).random(n_rows) < 0.5
+    return rows[inside], rows[~inside], synthetic
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("design", ["pairs", "bernoulli"])
-def test_release_that_knows_nothing_is_hardly_ever_refuted(design):
+def test_release_that_knows_nothing_is_hardly_ever_refuted():
     """At most 5% of releases; of 500 at most 7% by chance."""
-    metric, exceeded, p_values = OneRunDPAudit(design=design), 0, []
-    for seed in range(500):
-        train, holdout, synthetic = numbers(seed, 60, 60 if seed % 2 else 45, 50)
-        context = Context.of(train, holdout).with_synthetic(synthetic)
-        result = metric.evaluate_context(context)
-        exceeded += result.value > 0.0
-        p_values.append(result.p_value)
-    assert exceeded / 500 <= 0.07
-    assert (np.array(p_values) < 0.025).mean() <= 0.04
+    splits = (numbers(seed, 60, 60 if seed % 2 else 45, 50) for seed in range(500))
+    exceeded, alarms = exceeding(OneRunDPAudit(), splits)
+    assert exceeded <= binom.ppf(0.99, 500, 0.05)
+    assert alarms <= binom.ppf(0.99, 500, 0.025)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k_guesses", [None, (30, 0), (0, 30)])
+@pytest.mark.parametrize("attack", ["distance", "ratio", "distance_calibrated"])
+def test_coins_of_a_release_that_knows_nothing(attack, k_guesses):
+    metric = OneRunDPAudit(attack, "bernoulli", k_guesses=k_guesses)
+    exceeded, alarms = exceeding(metric, (by_coins(seed, 100) for seed in range(200)))
+    assert exceeded <= binom.ppf(0.99, 200, 0.05)
+    assert alarms <= binom.ppf(0.99, 200, 0.025)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [45, 80])
+def test_no_size_of_tables_is_matched_to_their_favour(size):
+    """On one axis places tell scores: one order for all splits exceeds in 11% to 16% of them."""
+
+    def split(seed):
+        *tables, synthetic = numbers(seed, size, size, size, columns=1)
+        return *tables, synthetic / 100.0
+
+    exceeded, _ = exceeding(OneRunDPAudit(), map(split, range(300)))
+    assert exceeded <= binom.ppf(0.99, 300, 0.05)
 
 
 @pytest.mark.slow

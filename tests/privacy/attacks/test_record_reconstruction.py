@@ -193,7 +193,7 @@ def test_interval_of_single_tries_is_that_of_katz():
         ({"known": list(TRAIN.columns)}, "known names all columns"),
         ({"known": ["age"], "n_unknown": 7}, "n_unknown must be at most 6, got 7"),
         ({"n_unknown": 7}, "n_unknown must be at most 6, got 7"),
-        ({"known": ["salary"]}, "columns names salary"),
+        ({"known": ["salary"]}, "known names salary"),
         ({"known_fraction": 0.0}, "known_fraction must be"),
         ({"method": "oracle"}, "method must be"),
     ],

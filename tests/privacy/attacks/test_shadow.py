@@ -18,9 +18,9 @@ from skeval.generators import Bootstrap
 from skeval.privacy import DCRShare
 from skeval.privacy.attacks._shadow_distinguishers import learn_distinguisher
 from skeval.privacy.attacks.membership import MembershipInference
-from skeval.privacy.attacks.membership_chosen import holm
 from skeval.privacy.attacks.shadow import ShadowMembershipInference
 from skeval.privacy.targets import select_targets
+from skeval.stats.multiple_tests import holm
 
 LINE = LogisticRegression(C=100.0, max_iter=2000)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -170,13 +170,73 @@ def test_no_row_is_named():
 @pytest.mark.parametrize("adjacency", ["add", "replace"])
 @pytest.mark.parametrize(
     ("game", "knowledge"),
-    [("average", "auxiliary"), ("model_seeded", "auxiliary"), ("model_seeded", "exact")],
+    [
+        ("average", "auxiliary"),
+        ("model_seeded", "auxiliary"),
+        ("model_seeded", "exact"),
+        ("model_seeded", "exact-with-uncertainty"),
+    ],
 )
 def test_every_game_finds_copies(game, knowledge, adjacency):
     long = pd.concat([SYNTHETIC] * 4)  # nearly every such table has the target
     found = result(long, game=game, knowledge=knowledge, adjacency=adjacency, n_targets=1)
     assert found.value >= 0.75
     assert found.p_value < 0.025
+
+
+@pytest.mark.parametrize("features", ["query", "closest", ("query", "closest")])
+@pytest.mark.parametrize("knowledge", ["auxiliary", "exact", "exact-with-uncertainty"])
+def test_copies_show_to_somebody_without_the_generator(features, knowledge):
+    long = pd.concat([SYNTHETIC] * 4)
+    found = result(
+        long, game="model_seeded", knowledge=knowledge, access="no-box", n_targets=1, n_eval=12,
+        features=features,
+    )  # fmt: skip
+    assert found.value > 0.5  # as many rows are looked at as are known: the target may be beyond
+    assert found.p_value < 0.025
+    assert found.details["n_fits"] == 2 * 12  # none to learn from
+    assert found.details["access"] == "no-box"
+
+
+def test_without_a_generator_only_what_needs_no_learning_is_looked_at():
+    found = result(features=["naive", "closest", "query"], access="no-box", n_eval=2)
+    assert found.details["features"] == ["query", "closest"]
+
+
+def test_somebody_without_the_generator_is_wrong_of_one_that_looks_at_nothing():
+    found = attack(
+        Independent(), *normal(80, 0, outlier=True), 60,
+        n_targets=2, features="closest", access="no-box", n_eval=40,
+    )  # fmt: skip
+    assert found.interval[0] < 0.0
+    assert found.p_value > 0.025
+
+
+class Sparing(Bootstrap):
+    """Draws from a part of the rows; all of them by default."""
+
+    def __init__(self, share=1.0, random_state=0):
+        super().__init__(random_state)
+        self.share = share
+
+    def fit(self, table):
+        return super().fit(table.head(max(1, round(self.share * len(table)))))
+
+
+def test_somebody_who_guesses_the_parameters_learns_less():
+    """Where the attacker's generator leaves nearly all rows out, its tables teach nothing."""
+    long = pd.concat([SYNTHETIC] * 4)
+    settings = {
+        "generator": Sparing(), "n_targets": 1, "n_shadow": 20, "access": "uncertain-box", "classifier": STUMP,
+    }  # fmt: skip
+    near = result(long, **settings, shadow_parameters={"share": [0.9, 1.0]})
+    far = result(long, **settings, shadow_parameters={"share": [0.02]})
+    assert near.value >= 0.75
+    assert near.value > far.value
+    assert near.details["access"] == "uncertain-box"
+    same = result(long, **settings, shadow_parameters={"share": [1.0]})
+    known = result(long, **{**settings, "access": "black-box"})
+    assert same.value == known.value
 
 
 def test_canaries_and_rows_of_ones_own():
@@ -190,11 +250,13 @@ def test_the_release_is_attacked_too():
     released = pd.concat([select_targets(TRAIN, "achilles", 2)] * 40)
     found = result(released, attack_release=True).details["release"]
     assert found["n_called_in"] == 2
-    assert found["are_in"]
+    assert found["n_in_train"] == 2
     assert found["mean_fpr"] < 0.3
     without = TRAIN.drop(select_targets(TRAIN, "achilles", 2).index)
     clean = without.sample(80, replace=True, random_state=0)
     assert result(clean, attack_release=True).details["release"]["n_called_in"] == 0
+    alone = result(released, attack_release=True, access="no-box", features="closest")
+    assert alone.details["release"]["n_called_in"] == 2
 
 
 def test_games_are_played_once_for_tables_of_one_size():
@@ -207,6 +269,24 @@ def test_games_are_played_once_for_tables_of_one_size():
     with pytest.warns(MetricWarning, match="uncertain"):
         metric.score(SYNTHETIC.head(40))
     assert len(done) == 84
+
+
+def test_a_row_of_train_given_as_a_table_is_there_once():
+    told = []
+
+    class Telling(Bootstrap):
+        def fit(self, table):
+            told.append(table.eq(TRAIN.iloc[7]).all(axis=1).sum())
+            return super().fit(table)
+
+    found = result(
+        generator=Telling(), targets=TRAIN.iloc[[7]], game="model_seeded", knowledge="exact",
+        n_shadow=2, n_eval=2, attack_release=True,
+    )  # fmt: skip
+    assert sorted(told) == [0] * 4 + [1] * 4
+    assert found.details["release"]["n_in_train"] == 1
+    assert found.details["n_rows"] == 79
+    assert result(n_shadow=2, n_eval=2).details["n_rows"] == 39
 
 
 def test_what_is_given_is_not_fitted():
@@ -263,7 +343,13 @@ def test_classifiers_without_probabilities():
 def test_contradictions_are_refused_at_fit():
     wrong = {
         "max_fits=10": {"max_fits": 10},
-        "knowledge='exact'": {"knowledge": "exact"},
+        "knowledge='exact' goes": {"knowledge": "exact"},
+        "knowledge='exact-with-uncertainty' goes": {"knowledge": "exact-with-uncertainty"},
+        "goes with shadow_parameters": {"access": "uncertain-box"},
+        "no parameter epochs": {"access": "uncertain-box", "shadow_parameters": {"epochs": [1]}},
+        "shadow_parameters must be": {"shadow_parameters": {"epochs": 1}},
+        "'query' or 'closest'": {"access": "no-box", "features": "naive"},
+        "give a number": {"access": "no-box", "threshold": "fpr"},
         "n_synthetic=None": {"attack_release": True, "n_synthetic": 9},
         "n_rows must be at most 78": {"n_rows": 79},
         "generator must be": {"generator": "none"},

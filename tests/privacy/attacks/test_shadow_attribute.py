@@ -11,8 +11,8 @@ from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap
-from skeval.privacy.attacks.membership_chosen import holm
 from skeval.privacy.attacks.shadow_attribute import ShadowAttributeInference
+from skeval.stats.multiple_tests import holm
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(80, random_state=seed) for seed in range(3))
 LONG = pd.concat([SYNTHETIC] * 2)
@@ -61,6 +61,14 @@ def test_a_secret_is_read_off_copies(secret):
     assert one["interval"] == [bound - chance for bound in one["accuracy_interval"]]
 
 
+@pytest.mark.parametrize("knowledge", ["auxiliary", "exact"])
+def test_a_secret_is_read_off_copies_without_the_generator(knowledge):
+    found = evaluate(access="no-box", knowledge=knowledge, game="model_seeded", n_eval=30)
+    assert found.value > 0.3
+    assert found.p_value < 0.025
+    assert found.details["access"] == "no-box"
+
+
 def test_without_a_leak_guesses_are_chance():
     found = evaluate(Fresh(), n_targets=2, n_eval=40)
     low, high = found.interval
@@ -107,7 +115,7 @@ def test_cost_and_contradictions():
         "max_fits=9": {"max_fits": 9},
         "knowledge='exact'": {"knowledge": "exact", "game": "average"},
         "n_rows must be at most": {"n_rows": 80},
-        "secret must be a column": {"secret": "none"},
+        "secret names none, which cannot be": {"secret": "none"},
     }.items():
         wrong = ShadowAttributeInference(Bootstrap(), "plan").set_params(**settings)
         with pytest.raises(InvalidParameterError, match=said):

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import uniform
 
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
-from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
+from skeval.generators import Bootstrap, GaussianCopula
 from skeval.privacy.attacks._shadow_features import arena_of, extractor_of, secret_sources
-from skeval.privacy.attacks._shadow_game import (
-    ALL,
+from skeval.privacy.attacks._shadow_game import ALL, Rules, plan
+from skeval.privacy.attacks._shadow_runs import (
     Execution,
-    Rules,
     check_cost,
-    plan,
     play,
-    reseeded,
 )
 
 TRAIN, HOLDOUT = make_mixed(40, random_state=0), make_mixed(30, random_state=1)
@@ -120,6 +120,46 @@ def test_rows_equal_to_a_target_are_in_no_pool():
     assert set(range(41, 72)) - set(found.shadow_pool.tolist()) == {71}
 
 
+@pytest.mark.parametrize("adjacency", ["add", "replace"])
+def test_a_part_of_train_is_known(adjacency):
+    """Half of the 39 other rows stand in each table to learn from, the others are drawn anew."""
+    rules = replace(SEEDED, knowledge="exact-with-uncertainty", adjacency=adjacency)
+    assert (rules.faults, arena().faults(rules)) == ([], [])
+    found = worlds(plan(rules, arena()))
+    tables = [(key[1:], rows) for key, own in found.items() if key[0] == "shadow" for rows in own]
+    (known,) = {frozenset(rows & set(range(40)) - set(TARGETS)) for _, rows in tables}
+    assert len(known) == 20
+    for (inside, target), rows in tables:
+        own = {TARGETS[target]} if inside else set()
+        assert rows & set(TARGETS) == own
+        assert rows - known - own <= set(range(40, 70))
+        assert len(rows) == 39 + (inside and adjacency == "add")
+    assert tables[0][1] != tables[1][1]
+    assert found["test", True, ALL] == worlds(plan(SEEDED, arena()))["test", True, ALL]
+    (fault,) = arena().faults(replace(rules, known_share=0.1))
+    assert "35 rows to be drawn from the holdout, which has 30" in fault
+
+
+def test_parameters_of_the_attacker_are_drawn_for_what_they_learn_from():
+    ranges = {"depth": [1, 2], "rate": uniform(0.0, 1.0)}
+    fits = plan(replace(AVERAGE, access="uncertain-box", shadow_parameters=ranges), arena())
+    drawn = [fit.parameters for fit in fits if fit.phase == "shadow"]
+    assert {one["depth"] for one in drawn} == {1, 2}
+    assert len({one["rate"] for one in drawn}) == len(drawn) == 9
+    assert all(fit.parameters == {} for fit in fits if fit.phase == "test")
+    known = [(fit.rows.tolist(), fit.seed) for fit in plan(AVERAGE, arena()) if fit.phase == "test"]
+    assert [(fit.rows.tolist(), fit.seed) for fit in fits if fit.phase == "test"] == known
+    for settings in ({"access": "uncertain-box"}, {"shadow_parameters": ranges}):
+        (fault,) = replace(AVERAGE, **settings).faults
+        assert "goes with shadow_parameters" in fault
+
+
+def test_without_a_generator_nothing_is_learnt_from():
+    fits = plan(replace(AVERAGE, access="no-box"), arena())
+    assert {fit.phase for fit in fits} == {"test"}
+    assert len(fits) == (2 + 1) * 4
+
+
 def test_more_tests_leave_what_is_learnt_as_it_was():
     more = Rules("average", "auxiliary", "add", 3, 9, None, 0)
     first, second = (
@@ -130,8 +170,9 @@ def test_more_tests_leave_what_is_learnt_as_it_was():
 
 
 def test_exact_knowledge_of_rows_that_change_is_a_contradiction():
-    assert "model_seeded" in Rules("average", "exact", "add", 3, 4, None, 0).fault
-    assert EXACT.fault == ""
+    (fault,) = Rules("average", "exact", "add", 3, 4, None, 0).faults
+    assert "model_seeded" in fault
+    assert EXACT.faults == []
 
 
 # -------------------------------------------------------------------------------- secret values
@@ -168,56 +209,6 @@ def test_the_most_frequent_labels_are_the_values():
 
 
 # --------------------------------------------------------------------------------- running fits
-
-
-class Fixed:
-    """A generator with a seed of its own."""
-
-    fitted = 0
-
-    def __init__(self, random_state=0):
-        self.random_state = random_state
-
-    def get_params(self, deep=True):
-        return {"random_state": self.random_state}
-
-    def set_params(self, **params):
-        self.random_state = params["random_state"]
-        return self
-
-    def fit(self, table):
-        self.fitted += 1
-
-    def sample(self, n):
-        return pd.DataFrame({"x": [float(self.random_state)] * n})
-
-
-def fit_nothing(table):
-    return None
-
-
-def sample_nothing(model, n, seed):
-    return pd.DataFrame({"x": [float(seed)] * n})
-
-
-KINDS = {
-    "object": Fixed(3),
-    "class": Fixed,
-    "adapter": GeneratorAdapter(Fixed(3)),
-    "adapter of a class": GeneratorAdapter(Fixed, parameters={"random_state": 5}),
-    "functions": (fit_nothing, sample_nothing),
-}
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_every_kind_of_generator_gets_the_seed_of_the_fit(name):
-    before = joblib.hash(KINDS[name])
-    samples = {
-        float(reseeded(KINDS[name], seed).fit(TRAIN).sample(2, random_state=seed)["x"].iloc[0])
-        for seed in (11, 12)
-    }
-    assert samples == {11.0, 12.0}
-    assert joblib.hash(KINDS[name]) == before  # what was given is not fitted, or seeded
 
 
 def measure(table, target):
