@@ -14,6 +14,7 @@ PYTHONS = ["3.11", "3.12", "3.13"]
 # Their generators are fitted by this skeval, so that some environments have both.
 PEERS = {
     "ANONYMETER": ["anonymeter==1.1.0", "numpy<1.27"],
+    "DASK": [".[dask]"],
     "FAIRLEARN": ["fairlearn"],
     "PRDC": ["prdc"],
     "SDMETRICS": ["sdmetrics"],

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skeval._parameters import Anything, Columns, Constraint, Interval, Options
+from skeval._parameters import SPACE, Columns, Constraint, Interval, Options
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.result import Result
@@ -55,7 +55,7 @@ LEGAL: Mapping[str, Constraint] = {
     "threshold": Thresholds(),
     "direction": Options(("symmetric", "synthetic", "real")),
     "scale": Options(("max", "observed")),
-    "space": Anything(("fit", "transform", "get_params"), values=("gower", "euclidean")),
+    "space": SPACE,
     "columns": Columns(),
     "random_state": Interval(int, 0, None),
 }

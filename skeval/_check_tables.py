@@ -34,7 +34,7 @@ _ARGUMENTS: dict[str, Any] = {
 }
 
 # and settings under which some hundred evaluations of those that fit many models take seconds
-_SHADOW = {"n_targets": 1, "n_shadow": 4, "n_eval": 6, "features": "closest"}
+_SHADOW = {"n_targets": 1, "n_shadow": 2, "n_eval": 3, "features": "closest"}
 _LIGHT: dict[str, dict[str, Any]] = {
     "DPAudit": {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20},
     "EqualizedOddsImprovement": {"estimators": "linear"},
@@ -55,7 +55,12 @@ def example_of(kind: type[Metric]) -> Metric:
     parameters = inspect.signature(kind).parameters
     required = [name for name, found in parameters.items() if found.default is found.empty]
     arguments = {name: _argument(name) for name in required}
-    return kind(**{**arguments, **_LIGHT.get(kind.__name__, {})})
+    light = _LIGHT.get(kind.__name__, {})
+    if light is _SHADOW:
+        from sklearn.tree import DecisionTreeClassifier
+
+        light = {**light, "classifier": DecisionTreeClassifier(random_state=0)}
+    return kind(**{**arguments, **light})
 
 
 def _argument(name: str) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from sklearn import tree
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -57,7 +58,7 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables) -> None:
     text = repr(metric)
     if "object at" in text:  # a parameter that has no repr of its own
         return
-    again = eval(text, {**vars(generators), type(metric).__name__: type(metric)})
+    again = eval(text, {**vars(generators), **vars(tree), type(metric).__name__: type(metric)})
     demand(repr(again) == text, f"repr does not evaluate back: {text}")
 
 

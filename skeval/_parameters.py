@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
+from reprlib import Repr
 from typing import Any, Protocol
 
 from skeval.exceptions import InvalidParameterError
 
 __all__ = [
+    "MATRIX_SPACE",
+    "SPACE",
     "Anything",
     "ColumnName",
     "Columns",
@@ -20,6 +23,9 @@ __all__ = [
     "Options",
     "check_parameters",
 ]
+
+_SHORT = Repr()  # of a value that may be a whole column
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Constraint(Protocol):
@@ -188,12 +194,18 @@ class Anything:
         return "no such option"
 
 
+_TRANSFORMER = ("fit", "transform", "get_params")
+# rows have distances in the first, and are vectors in the second
+SPACE = Anything(_TRANSFORMER, values=("gower", "euclidean"))
+MATRIX_SPACE = Anything(_TRANSFORMER, values=("euclidean",))
+
+
 def check_parameters(
     owner: str, parameters: Mapping[str, Any], legal: Mapping[str, Constraint]
 ) -> None:
     """Raise one error that names every parameter outside its legal set."""
     faults = [
-        f"{name} must be {constraint.describe()}, got {parameters[name]!r}"
+        f"{name} must be {constraint.describe()}, got {_SHORT.repr(parameters[name])}"
         for name, constraint in legal.items()
         if not constraint.accepts(parameters[name])
     ]

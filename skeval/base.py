@@ -20,7 +20,7 @@ from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.result import Result
 from skeval.schema import Kind, TableSchema
-from skeval.steps import chosen_columns, holdout_in_place, synthetic_sample
+from skeval.steps import check_measured, holdout_in_place, synthetic_sample
 from skeval.tags import MetricTags
 
 __all__ = ["Metric"]
@@ -118,7 +118,7 @@ class Metric(BaseEstimator):
         Raises
         ------
         InvalidParameterError
-            If a parameter is outside its legal set.
+            If a parameter is outside its legal set, or names a column that train does not have.
         MissingInputError
             If the metric needs something that is not given.
         TableError, SchemaMismatchError
@@ -134,10 +134,9 @@ class Metric(BaseEstimator):
 
     def fit_context(self, context: Context) -> Self:
         """Take real tables that were read already, as a suite does to share them."""
-        self._check_parameters()
+        check_measured(context.schema, self.named_columns(), type(self).__name__)
         if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
-        self._check_columns(context.schema)
         self._prepare(context)
         self.context_ = context
         return self
@@ -185,10 +184,30 @@ class Metric(BaseEstimator):
             "holdout": "holdout" in context,
             "keys": bool(context.schema.primary_key),
             "text": bool(context.schema.columns("text")),
-            "target": getattr(self, "target", None) in context.schema.measured,
+            "target": getattr(self, "target", None) is not None,
         }
         unmet = [need for need in sorted(self.tags.needs) if not met.get(need, True)]
         return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+
+    def named_columns(self) -> dict[str, list[str]]:
+        """Return the columns that parameters name, by parameter; each must be one of train's.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter is outside its legal set.
+        """
+        self._check_parameters()
+        legal = {"target": ColumnName()} if "target" in self.tags.needs else {}
+        named = {}
+        for name, one in {**legal, **self._legal}.items():
+            one = one.inner if isinstance(one, Nullable) else one
+            value = getattr(self, name, None)
+            if isinstance(one, ColumnName) and isinstance(value, str):
+                named[name] = [value]
+            elif isinstance(one, Columns) and isinstance(value, list | tuple):
+                named[name] = list(value)
+        return named
 
     def _compute(self, context: Context) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
@@ -200,19 +219,6 @@ class Metric(BaseEstimator):
         if not isinstance(getattr(type(self), "tags", None), MetricTags):
             raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
         check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
-
-    def _check_columns(self, schema: TableSchema) -> None:
-        """Refuse names of columns that are not there, before any synthetic table comes."""
-        for name, legal in self._legal.items():
-            legal = legal.inner if isinstance(legal, Nullable) else legal
-            value = getattr(self, name)
-            if isinstance(legal, Columns):
-                chosen_columns(schema, value)
-            if isinstance(legal, ColumnName) and value is not None and value not in schema.measured:
-                raise InvalidParameterError(
-                    f"{type(self).__name__}: {name} must be a column that can be measured, got "
-                    f"{value!r}. Columns that can: {', '.join(schema.measured)}."
-                )
 
     def _result(self, context: Context) -> Result:
         found = self._compute(context)

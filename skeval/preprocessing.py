@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
+from skeval._parameters import SPACE, Constraint, Interval, Nullable, Options, check_parameters
 from skeval.schema import TableSchema, complete_schema
 from skeval.tables import (
     Levels,
@@ -93,7 +93,7 @@ class TablePreprocessor(ColumnTransformer):
            [40.,  1.]])
     """
 
-    _legal = {"space": Options(("euclidean", "gower"))}
+    _legal = {"space": Options(SPACE.values)}
 
     def __init__(
         self, schema: Any = None, *, space: str = "euclidean", n_jobs: int | None = None

@@ -25,6 +25,7 @@ from skeval.exceptions import (
 from skeval.properties import notices
 from skeval.result import Result, SuiteResult
 from skeval.schema import Kind, TableSchema
+from skeval.steps import check_measured
 
 __all__ = ["MetricSuite"]
 
@@ -118,9 +119,14 @@ class MetricSuite(_BaseComposition):
         *,
         schema: TableSchema | Mapping[str, Kind] | None = None,
     ) -> Self:
-        """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`."""
+        """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`.
+
+        A metric that needs what is not given is left out. Names of columns that train does not have
+        are an error: one for those of all metrics.
+        """
         self._check()
         context = Context.of(train, holdout, schema=schema)
+        check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
         left_out: dict[str, Result] = {}
         for name, metric in self.metrics:
@@ -219,6 +225,14 @@ class MetricSuite(_BaseComposition):
             raise InvalidParameterError(
                 f"MetricSuite: metrics must be (name, Metric) pairs; no Metric: {', '.join(wrong)}."
             )
+
+    def _named_columns(self) -> dict[str, list[str]]:
+        """Return the columns that metrics name, each once for a parameter that several have."""
+        named: dict[str, dict[str, None]] = {}
+        for _, metric in self.metrics:
+            for parameter, columns in metric.named_columns().items():
+                named.setdefault(parameter, {}).update(dict.fromkeys(columns))
+        return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
         from skeval.reporting.diagram import parallel_block

@@ -64,6 +64,18 @@ def test_without_holdout_the_reason_is_told(folder, run):
     assert "dcr_overfitting left out: DCROverfittingProtection compares against holdout rows" in out
 
 
+@pytest.mark.parametrize(
+    "command", [("evaluate", "--suite", "utility"), ("evaluate",), ("report", "-o", "r.html")]
+)
+def test_a_target_that_is_no_column_ends_in_one_sentence(folder, run, command):
+    code, out, err = run(command[0], *THREE, *command[1:], "--target", "salary")
+    assert (code, out) == (2, "")
+    assert err.count("salary") == 1
+    assert err.startswith("skeval: error: MetricSuite: target names salary, which cannot be")
+    assert "Columns that can: age, " in err
+    assert not (folder / "r.html").exists()
+
+
 def test_parquet_and_packed_files(folder, run):
     table = pd.read_csv("train.csv")
     table.to_parquet("train.parquet")

@@ -88,7 +88,7 @@ def test_columns_may_come_in_any_order_and_must_be_there():
 
 
 def test_unknown_space():
-    with pytest.raises(InvalidParameterError, match="space must be 'euclidean' or 'gower'"):
+    with pytest.raises(InvalidParameterError, match="space must be 'gower' or 'euclidean'"):
         TablePreprocessor(space="cosine").fit(TABLE)
 
 

@@ -203,6 +203,59 @@ def test_columns_that_are_not_in_the_table():
         KSComplement(columns=["nope"]).fit(TRAIN).score(SYNTHETIC)
 
 
+def test_names_of_no_column_are_one_error_of_the_whole_suite():
+    with pytest.raises(InvalidParameterError) as told:
+        make_suite("utility", target="salary", sensitive="sex").fit(TRAIN, HOLDOUT)
+    assert str(told.value) == (
+        "MetricSuite: target names salary; sensitive names sex, which cannot be measured. "
+        f"Columns that can: {', '.join(Context.of(TRAIN).schema.measured)}."
+    )
+    with pytest.raises(InvalidParameterError, match="columns names no, nope, which"):
+        MetricSuite(
+            [
+                ("ks", KSComplement(columns=["age", "no"])),
+                ("tv", TVComplement(columns=["nope", "no"])),
+                ("overfitting", DCROverfittingProtection()),
+            ]
+        ).fit(TRAIN)
+    # what is left out for want of a holdout is no excuse of a wrong name
+    with pytest.raises(InvalidParameterError, match="columns names nope"):
+        MetricSuite([("dcr", DCROverfittingProtection(columns=["nope"]))]).fit(TRAIN)
+
+
+def test_a_suite_still_leaves_out_what_the_table_does_not_suit():
+    suite = make_suite("utility", target="plan").fit(TRAIN, HOLDOUT)
+    assert {"precision_efficacy", "recall_efficacy", "coefficients"} <= set(suite.skipped_)
+    assert "tstr" in suite.metrics_
+
+
+def test_an_error_lists_some_of_many_columns():
+    table = pd.DataFrame({f"c{i}": [1.0, 2.0] for i in range(30)})
+    with pytest.raises(InvalidParameterError, match=r"can: c0, c1, .*c19 and 10 more\.$"):
+        KSComplement(columns=["nope"]).fit(table)
+
+
+class Aimed(Metric):
+    """Needs a target, and says nothing of its parameters."""
+
+    tags = MetricTags("utility", needs=frozenset({"target"}))
+
+    def __init__(self, target=None):
+        self.target = target
+
+    def _compute(self, context):
+        return float(context.train[self.target].isna().mean())
+
+
+def test_a_target_that_is_wrong_and_one_that_is_lacking():
+    assert Aimed("age").fit(TRAIN).score(SYNTHETIC) >= 0.0
+    with pytest.raises(InvalidParameterError, match="Aimed: target names salary"):
+        Aimed("salary").fit(TRAIN)
+    with pytest.raises(MissingInputError, match="needs a target"):
+        Aimed().fit(TRAIN)
+    assert "needs a target" in MetricSuite([("aimed", Aimed())]).fit(TRAIN).skipped_["aimed"]
+
+
 def test_columns_by_number_and_name():
     table = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]})
     first_two = KSComplement(columns=2).fit(table).evaluate(table).details["columns"]

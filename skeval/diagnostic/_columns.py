@@ -19,8 +19,10 @@ from skeval.preprocessing import numbers
 from skeval.schema import Kind, TableSchema
 from skeval.steps import chosen_columns
 from skeval.steps.samples import ColumnChoice
+from skeval.tags import MetricTags
 
 __all__ = [
+    "OF_COLUMNS",
     "AnyColumns",
     "ByColumn",
     "any_columns",
@@ -35,6 +37,15 @@ __all__ = [
     "present_numbers",
     "unreadable",
 ]
+
+# of diagnostics with a score for each column
+OF_COLUMNS = MetricTags(
+    "diagnostic",
+    greater_is_better=True,
+    bounds=(0.0, 1.0),
+    display="ColumnScoresDisplay",
+    lenient=True,
+)
 
 
 @dataclass(frozen=True)

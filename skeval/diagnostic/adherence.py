@@ -15,6 +15,7 @@ from skeval._reading import read_column, with_real_levels
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.diagnostic._columns import (
+    OF_COLUMNS,
     ByColumn,
     check_names,
     columns_of,
@@ -28,17 +29,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.result import Result
 from skeval.stats.adherence import ShareTally
-from skeval.tags import MetricTags
 
 __all__ = ["BoundaryAdherence", "CategoryAdherence"]
-
-_TAGS = MetricTags(
-    "diagnostic",
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
-    lenient=True,
-)
 
 
 class Judged(NamedTuple):
@@ -153,7 +145,7 @@ class BoundaryAdherence(Metric):
     1.0
     """
 
-    tags = _TAGS
+    tags = OF_COLUMNS
     _legal = {
         "lower": ByColumn("numbers or dates", lambda bound: _is_value(bound)),
         "upper": ByColumn("numbers or dates", lambda bound: _is_value(bound)),
@@ -285,7 +277,7 @@ class CategoryAdherence(Metric):
     0.8333
     """
 
-    tags = _TAGS
+    tags = OF_COLUMNS
     _legal = {
         "categories": ByColumn("lists of values", lambda values: _is_collection(values)),
         "nullable": Options(("auto", True, False)),

@@ -9,6 +9,7 @@ from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic._columns import (
+    OF_COLUMNS,
     columns_of,
     constant_notices,
     empty_notices,
@@ -25,7 +26,6 @@ from skeval.stats.coverage import (
     expected_range_coverage,
     range_coverage,
 )
-from skeval.tags import MetricTags
 
 __all__ = ["CategoryCoverage", "RangeCoverage"]
 
@@ -74,13 +74,7 @@ class RangeCoverage(Metric):
     0.6667
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        lenient=True,
-    )
+    tags = OF_COLUMNS
     _legal = {"columns": Columns()}
 
     def __init__(self, columns: int | list[str] | None = None) -> None:
@@ -167,13 +161,7 @@ class CategoryCoverage(Metric):
     0.6667
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        lenient=True,
-    )
+    tags = OF_COLUMNS
     _legal = {"min_count": Interval(int, 1, None), "columns": Columns()}
 
     def __init__(self, min_count: int = 1, columns: int | list[str] | None = None) -> None:

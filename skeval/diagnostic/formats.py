@@ -12,12 +12,11 @@ import pandas as pd
 from skeval._aggregate import mean_of_columns, undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic._columns import ByColumn, check_names, lacks
+from skeval.diagnostic._columns import OF_COLUMNS, ByColumn, check_names, lacks
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.result import Result
 from skeval.schema import plain_values
 from skeval.stats.adherence import ShareTally
-from skeval.tags import MetricTags
 
 __all__ = ["FormatAdherence"]
 
@@ -75,13 +74,7 @@ class FormatAdherence(Metric):
     0.75
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        lenient=True,
-    )
+    tags = OF_COLUMNS
     _legal = {
         "patterns": ByColumn(
             "regular expressions and formats of dates",

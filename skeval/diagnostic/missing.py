@@ -11,7 +11,7 @@ import numpy as np
 from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic._columns import AnyColumns, any_columns, lacks, missing_cells
+from skeval.diagnostic._columns import OF_COLUMNS, AnyColumns, any_columns, lacks, missing_cells
 from skeval.fidelity.marginals import tv_interval
 from skeval.result import Result
 from skeval.stats.adherence import mean_of_bands
@@ -61,13 +61,7 @@ class MissingValueSimilarity(Metric):
     0.75
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        lenient=True,
-    )
+    tags = OF_COLUMNS
     _legal = {"columns": AnyColumns()}
 
     def __init__(self, columns: int | list[str] | None = None) -> None:

@@ -11,6 +11,7 @@ from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic._columns import (
+    OF_COLUMNS,
     columns_of,
     constant_notices,
     empty_notices,
@@ -24,7 +25,6 @@ from skeval.result import Result
 from skeval.stats.adherence import mean_of_bands
 from skeval.stats.intervals import wilson
 from skeval.stats.shapes import full_width, outside, tukey_fences
-from skeval.tags import MetricTags
 
 __all__ = ["OutlierCoverage", "SmoothnessSimilarity"]
 
@@ -76,13 +76,7 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        lenient=True,
-    )
+    tags = OF_COLUMNS
     _legal = {"k": Interval(float, 0.0, None), "columns": Columns()}
 
     def __init__(self, k: float = 1.5, columns: int | list[str] | None = None) -> None:
@@ -202,13 +196,7 @@ class SmoothnessSimilarity(Metric):
     0.5232
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        lenient=True,
-    )
+    tags = OF_COLUMNS
     _legal = {
         "bandwidth": Options(("scott", "silverman")),
         "grid": Interval(int, 16, None),

@@ -11,7 +11,7 @@ from skeval._aggregate import mean_of_columns, undefined
 from skeval._parameters import Options
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic._columns import check_names, lacks, unreadable
+from skeval.diagnostic._columns import OF_COLUMNS, check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.result import Result
 from skeval.tags import MetricTags
@@ -97,13 +97,7 @@ class KeyUniqueness(Metric):
     0.5
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        lenient=True,
-    )
+    tags = OF_COLUMNS
     _legal = {"keys": _Keys(), "missing": Options(("any", "all"))}
 
     def __init__(

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Anything
 from skeval.context import Context, shared
 from skeval.result import Result
 from skeval.stats.pairwise import permutation_p_value
 from skeval.steps import nothing_to_measure, preprocessor, rows_of, sample_positions
 
-__all__ = ["MATRIX_SPACE", "Sampling", "Statistic", "fresh_rows", "matrices", "two_sample_result"]
+__all__ = ["Sampling", "Statistic", "fresh_rows", "matrices", "two_sample_result"]
 
-MATRIX_SPACE = Anything(("fit", "transform", "get_params"), values=("euclidean",))
 _LARGEST = 1e150  # squares of larger numbers are infinite
 
 # of two samples and a number of permutations: values, the actual labels first, and details

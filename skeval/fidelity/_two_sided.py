@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from skeval._aggregate import undefined
-from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
+from skeval._parameters import SPACE, Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.privacy.distances import SPACE
 from skeval.result import Result
 from skeval.stats.manifolds import harmonic_mean
 from skeval.steps import holdout_in_place, nothing_to_measure

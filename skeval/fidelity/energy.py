@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval._parameters import Interval, Nullable
+from skeval._parameters import MATRIX_SPACE, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.fidelity._matrices import MATRIX_SPACE, Sampling, Statistic, two_sample_result
+from skeval.fidelity._matrices import Sampling, Statistic, two_sample_result
 from skeval.result import Result
 from skeval.stats.energy import energy_distance
 from skeval.tags import MetricTags

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._parameters import Anything, Columns, Interval, Nullable, Options
+from skeval._parameters import MATRIX_SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
@@ -102,7 +102,7 @@ class PRDCurve(Metric):
         "beta": Interval(float, 1.0, None, "neither"),
         "balance": Options((True, False)),
         "headline": Options(("f_beta", "auc")),
-        "space": Anything(("fit", "transform", "get_params"), values=("euclidean",)),
+        "space": MATRIX_SPACE,
         "columns": Columns(),
         "max_rows": Nullable(Interval(int, 20, None)),
         "random_state": Interval(int, 0, None),

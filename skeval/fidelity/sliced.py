@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval._parameters import Interval, Options
+from skeval._parameters import MATRIX_SPACE, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.fidelity._matrices import MATRIX_SPACE, Sampling, fresh_rows, matrices
+from skeval.fidelity._matrices import Sampling, fresh_rows, matrices
 from skeval.result import Result
 from skeval.stats.sliced import random_directions, sliced_powers
 from skeval.steps import sample_positions

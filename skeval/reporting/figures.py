@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.sections import Item, Plan, plan
+from skeval.reporting._renderers import Progress, Renderer
+from skeval.reporting.sections import Item, Plan
 from skeval.reporting.theme import theme
 from skeval.result import SuiteResult
 
@@ -28,7 +29,7 @@ def save(figure: Figure, file: Any, format: str) -> None:
         figure.savefig(file, format=format, metadata=_METADATA[format])
 
 
-class FigureRenderer:
+class FigureRenderer(Renderer):
     """Writes each figure of a suite's results to a file of its own in a folder.
 
     Parameters
@@ -62,13 +63,10 @@ class FigureRenderer:
         title: str = "Synthetic data report",
         columns: Any = None,
         sections: Iterable[str] | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        progress: Progress | None = None,
         format: str = "png",
     ) -> None:
-        self.title = title
-        self.columns = columns
-        self.sections = sections
-        self.progress = progress
+        super().__init__(title=title, columns=columns, sections=sections, progress=progress)
         self.format = format
 
     def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
@@ -95,7 +93,7 @@ class FigureRenderer:
             raise InvalidParameterError(
                 f"FigureRenderer: format must be among {', '.join(_FORMATS)}, got {self.format!r}."
             )
-        path, content = Path(path), plan(suite_result, self.columns, self.sections)
+        path, content = Path(path), self._plan(suite_result)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as drafts:
             self._draw(content, Path(drafts))
             path.mkdir(exist_ok=True)
@@ -108,8 +106,7 @@ class FigureRenderer:
             for i, item in enumerate(section.items):
                 name = _file_name(section.key, i, len(section.items), item)
                 save(item.display.plot(), folder / f"{name}.{self.format}", self.format)
-            if self.progress is not None:
-                self.progress(section.key, done, len(content.sections))
+            self._tell(section.key, done, content)
 
 
 def _file_name(key: str, i: int, n: int, item: Item) -> str:

@@ -18,6 +18,8 @@ _READS_AS_COPIES = (
     "Unseen synthetic rows are taken for real ones more often than real rows are: a sign of copies "
     "of train, not of fidelity."
 )
+# what bears the scores, where it is no column
+_UNITS = {"CoefficientOverlap": "coefficient"}
 _EVIDENCE = {
     "screen": "distance screen",
     "attack": "attack",
@@ -60,19 +62,19 @@ def finding(result: Result) -> str:
     say = SENTENCES.get(result.metric)
     parts = [
         "" if say is None else say(result),
-        _worst(result.details.get("worst")),
+        _worst(result.details.get("worst"), _UNITS.get(result.metric, "column")),
         _at_size(result),
         _verdict(result),
     ]
     return " ".join(part for part in parts if part)
 
 
-def _worst(worst: Mapping[str, Any] | None) -> str:
+def _worst(worst: Mapping[str, Any] | None, unit: str) -> str:
     if not worst:
         return ""
     value = number(worst["value"])
     if "column" in worst:
-        return f"Worst column: {worst['column']} ({value})."
+        return f"Worst {unit}: {worst['column']} ({value})."
     first, second = worst["columns"]
     return (
         f"Worst column: {first} ({value})."

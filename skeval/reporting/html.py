@@ -6,19 +6,19 @@ import base64
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from skeval._files import replacing
+from skeval.reporting._renderers import FileRenderer
 from skeval.reporting.cover import left_out, sizes, warnings
 from skeval.reporting.distributions import PairDisplay
 from skeval.reporting.figures import save
 from skeval.reporting.findings import evidence, finding
 from skeval.reporting.scores import scale_of
-from skeval.reporting.sections import Item, Plan, Section, plan
+from skeval.reporting.sections import Item, Plan, Section
 from skeval.reporting.summary import raises_alarm, summary
 from skeval.reporting.text import number
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
@@ -79,7 +79,7 @@ $body
 """)
 
 
-class HTMLRenderer:
+class HTMLRenderer(FileRenderer):
     """Writes a suite's results as one self-contained web page.
 
     Parameters
@@ -105,51 +105,14 @@ class HTMLRenderer:
     True
     """
 
-    def __init__(
-        self,
-        *,
-        title: str = "Synthetic data report",
-        columns: Any = None,
-        sections: Iterable[str] | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
-    ) -> None:
-        self.title = title
-        self.columns = columns
-        self.sections = sections
-        self.progress = progress
-
-    def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
-        """Write the page; an existing file is replaced only when the new one is complete.
-
-        Parameters
-        ----------
-        suite_result : SuiteResult
-            Of any suite, live or from JSON.
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is no such section.
-        """
-        path = Path(path)
-        content = plan(suite_result, self.columns, self.sections)
-        with replacing(path) as temporary:
-            temporary.write_text(self._page(content), encoding="utf-8")
-        return path
+    def _write(self, content: Plan, file: Path) -> None:
+        file.write_text(self._page(content), encoding="utf-8")
 
     def _page(self, content: Plan) -> str:
         parts = []
         for done, section in enumerate(content.sections, start=1):
             parts.append(_scores(content) if section.key == "scores" else _section(section))
-            if self.progress is not None:
-                self.progress(section.key, done, len(content.sections))
+            self._tell(section.key, done, content)
         return _PAGE.substitute(
             title=escape(self.title),
             style=_STYLE,

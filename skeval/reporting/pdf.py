@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval._files import replacing
+from skeval.reporting._renderers import FileRenderer
 from skeval.reporting.page import MM, Page
 from skeval.reporting.pages import draw_pages
-from skeval.reporting.sections import Plan, plan
+from skeval.reporting.sections import Plan
 from skeval.reporting.theme import theme
-from skeval.result import SuiteResult
 
 if TYPE_CHECKING:
     from pypdf import PdfWriter
 
 __all__ = ["PDFRenderer"]
 
-Progress = Callable[[str, int, int], None]
 Link = tuple[int, tuple[float, float, float, float], str]
 
 
-class PDFRenderer:
+class PDFRenderer(FileRenderer):
     """Writes a suite's results as a PDF of A4 pages: searchable, linked, with an outline.
 
     Two runs on the same results give the same bytes, and so does a report of results that were read
@@ -53,78 +50,36 @@ class PDFRenderer:
     b'%PDF-'
     """
 
-    def __init__(
-        self,
-        *,
-        title: str = "Synthetic data report",
-        columns: Any = None,
-        sections: Iterable[str] | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.title = title
-        self.columns = columns
-        self.sections = sections
-        self.progress = progress
-
-    def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
-        """Write the report; an existing file is replaced only when the new one is complete.
-
-        Parameters
-        ----------
-        suite_result : SuiteResult
-            Of any suite, live or from JSON.
-        path : str or Path
-            The file.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is no such section.
-        """
-        path = Path(path)
-        content = plan(suite_result, self.columns, self.sections)
-        with replacing(path) as temporary:
-            drawn, firsts, links = self._drawn(content)
-            writer = _writer(drawn)
-            for section in content.sections:
-                writer.add_outline_item(title=section.title, page_number=firsts[section.key])
-            for page_number, box, key in links:
-                _link(writer, page_number, box, firsts[key])
-            writer.add_metadata(
-                {
-                    "/Title": self.title,
-                    "/Author": "skeval",
-                    "/Subject": "Evaluation of synthetic data",
-                }
-            )
-            with temporary.open("wb") as file:
-                writer.write(file)
-        return path
+    def _write(self, content: Plan, file: Path) -> None:
+        drawn, firsts, links = self._drawn(content)
+        writer = _writer(drawn)
+        for section in content.sections:
+            writer.add_outline_item(title=section.title, page_number=firsts[section.key])
+        for page_number, box, key in links:
+            _link(writer, page_number, box, firsts[key])
+        subject = "Evaluation of synthetic data"
+        writer.add_metadata({"/Title": self.title, "/Author": "skeval", "/Subject": subject})
+        with file.open("wb") as opened:
+            writer.write(opened)
 
     def _drawn(self, content: Plan) -> tuple[io.BytesIO, dict[str, int], list[Link]]:
         """Draw all pages; return them, where each section begins and the links to sections."""
         from matplotlib.backends.backend_pdf import PdfPages
 
         buffer, firsts, links = io.BytesIO(), dict[str, int](), list[Link]()
-        total = len(content.sections)
         with theme(), PdfPages(buffer, metadata={"CreationDate": None}) as pdf:
             for i, (key, page) in enumerate(draw_pages(content, self.title)):
                 if key not in firsts:
-                    self._tell(firsts, total)
+                    self._tell_drawn(firsts, content)
                     firsts[key] = i
                 links += [(i, _box(page, link[:4]), link[4]) for link in page.links]
                 pdf.savefig(page.figure)
-            self._tell(firsts, total)
+            self._tell_drawn(firsts, content)
         return buffer, firsts, links
 
-    def _tell(self, done: dict[str, int], total: int) -> None:
-        if self.progress is not None and done:
-            self.progress(list(done)[-1], len(done), total)
+    def _tell_drawn(self, done: dict[str, int], content: Plan) -> None:
+        if done:
+            self._tell(list(done)[-1], len(done), content)
 
 
 def _box(page: Page, place: tuple[float, ...]) -> tuple[float, float, float, float]:

@@ -23,6 +23,7 @@ from skeval.steps.relabelled import (
     relabellings,
 )
 from skeval.steps.samples import (
+    check_measured,
     chosen_columns,
     column_key,
     holdout_in_place,
@@ -39,6 +40,7 @@ __all__ = [
     "RelabelledNearest",
     "as_matrix",
     "cells",
+    "check_measured",
     "chosen_columns",
     "codes",
     "column_key",

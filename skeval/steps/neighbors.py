@@ -55,8 +55,9 @@ def encoded(
     context: Context, role: str, space: Any = "gower", columns: ColumnChoice = None
 ) -> np.ndarray:
     """Return the matrix of a role's rows in a space, shape (n_rows, n_features)."""
-    matrix = as_matrix(preprocessor(context, space).transform(context[role]), space)
-    return matrix[:, kept_features(context, space, columns)]
+    if columns is not None:  # a table is transformed once, however many choices are made of it
+        return encoded(context, role, space)[:, kept_features(context, space, columns)]
+    return as_matrix(preprocessor(context, space).transform(context[role]), space)
 
 
 def as_matrix(transformed: Any, space: Any) -> np.ndarray:
@@ -107,13 +108,10 @@ def _gower_columns(schema: TableSchema) -> list[str]:
 @shared
 def ranges(context: Context, columns: ColumnChoice = None) -> np.ndarray:
     """Return each encoded column's range over train and holdout together; 0 if it has no value."""
-    real = np.concatenate(
-        [
-            encoded(context, role, "gower", columns)
-            for role in ("train", "holdout")
-            if role in context
-        ]
-    )
+    if columns is not None:
+        return ranges(context)[kept_features(context, "gower", columns)]
+    roles = [role for role in ("train", "holdout") if role in context]
+    real = np.concatenate([encoded(context, role) for role in roles])
     present = ~np.isnan(real)
     low = np.where(present, real, np.inf).min(axis=0)
     high = np.where(present, real, -np.inf).max(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from skeval.schema import TableSchema
 
 __all__ = [
     "ColumnChoice",
+    "check_measured",
     "chosen_columns",
     "column_key",
     "holdout_in_place",
@@ -24,6 +25,8 @@ __all__ = [
 ]
 
 ColumnChoice = int | Sequence[str] | None
+
+_MOST_NAMES = 20  # that an error lists
 
 
 def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
@@ -56,6 +59,36 @@ def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
     return context.standing_in(rows, given)
 
 
+def check_measured(
+    schema: TableSchema, named: Mapping[str, Sequence[str]], owner: str | None = None
+) -> None:
+    """Refuse names of columns that are not there, or hold texts or ids.
+
+    Parameters
+    ----------
+    schema : TableSchema
+        Of the table.
+    named : mapping of str to sequence of str
+        Names of columns, by the parameter that has them.
+    owner : str, optional
+        Whose parameters they are.
+
+    Raises
+    ------
+    InvalidParameterError
+        In one sentence that tells all such names.
+    """
+    measured = schema.measured
+    absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
+    if told := [f"{what} names {', '.join(names)}" for what, names in absent.items() if names]:
+        more = len(measured) - _MOST_NAMES
+        known = ", ".join(measured[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        raise InvalidParameterError(
+            f"{'' if owner is None else f'{owner}: '}{'; '.join(told)}, which cannot be measured. "
+            f"Columns that can: {known}."
+        )
+
+
 def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
     """Return the names that a `columns` parameter chooses among those that can be measured.
 
@@ -67,11 +100,7 @@ def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...
     measured = schema.measured
     if columns is None or isinstance(columns, int | np.integer):
         return tuple(measured[: None if columns is None else int(columns)])
-    if unknown := [name for name in columns if name not in measured]:
-        raise InvalidParameterError(
-            f"columns names {', '.join(unknown)}, which cannot be measured. "
-            f"Columns that can: {', '.join(measured)}."
-        )
+    check_measured(schema, {"columns": columns})
     return tuple(name for name in measured if name in set(columns))
 
 

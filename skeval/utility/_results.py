@@ -10,6 +10,7 @@ import numpy as np
 
 from skeval._estimators import Estimators
 from skeval._parameters import ColumnName, Columns, Constraint, Interval, Label, Nullable, Options
+from skeval.base import Metric
 from skeval.context import Context
 from skeval.stats.resampling import percentile_interval
 from skeval.tags import MetricTags
@@ -21,11 +22,11 @@ from skeval.utility.scoring import Scoring, score_named
 __all__ = [
     "COMMON",
     "SCORED",
+    "OfTwoLabels",
     "counts_of_rows",
     "directed",
     "interval_of",
     "ratio",
-    "without_two_labels",
 ]
 
 # what every metric of models takes
@@ -46,15 +47,20 @@ SCORED: dict[str, Constraint] = {
 }
 
 
-def without_two_labels(metric: Any, context: Context) -> str | None:
-    """Say that a metric needs a target of two labels, where it is another; None where it is not."""
-    problem = problem_of(context, Question.of(metric))
-    if problem.task == "binary":
-        return None
-    return (
-        f"needs a target of two labels, and {problem.target} makes a task of kind {problem.task}. "
-        "Set task='binary' and pos_label for one label against all others."
-    )
+class OfTwoLabels(Metric):
+    """Base of metrics of models that tell two labels apart."""
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Say which need the real tables leave unmet, a target of two labels among them."""
+        if unmet := super().unmet_need(context):
+            return unmet
+        problem = problem_of(context, Question.of(self))
+        if problem.task == "binary":
+            return None
+        return (
+            f"needs a target of two labels, and {problem.target} makes a task of kind "
+            f"{problem.task}. Set task='binary' and pos_label for one label against all others."
+        )
 
 
 def directed(tags: MetricTags, scoring: str) -> MetricTags:

@@ -10,14 +10,13 @@ import numpy as np
 from skeval._aggregate import undefined
 from skeval._estimators import Estimators
 from skeval._parameters import Interval, Options
-from skeval.base import Metric
 from skeval.context import Context
 from skeval.result import Result
 from skeval.stats.resampling import percentile_interval, replicated
 from skeval.stats.scoring import Predictions
 from skeval.stats.thresholds import called_shares, threshold_at
 from skeval.tags import MetricTags
-from skeval.utility._results import COMMON, counts_of_rows, without_two_labels
+from skeval.utility._results import COMMON, OfTwoLabels, counts_of_rows
 from skeval.utility.families import DEFAULT, FAMILIES
 from skeval.utility.models import TRAIN, Training, out_of_fold, predicted
 from skeval.utility.problem import Question, Rows, problem_of, rows_of_role, unanswerable
@@ -35,7 +34,7 @@ _LEGAL = {
 }
 
 
-class PrecisionEfficacy(Metric):
+class PrecisionEfficacy(OfTwoLabels):
     """Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
 
     Fraud must be found: nine cases of ten, and with as few false alarms as can be. Synthetic rows
@@ -134,15 +133,11 @@ class PrecisionEfficacy(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def unmet_need(self, context: Context) -> str | None:
-        """Say which need the real tables leave unmet, a target of two labels among them."""
-        return super().unmet_need(context) or without_two_labels(self, context)
-
     def _compute(self, context: Context) -> Result:
         return _efficacy(self, context, "recall", self.fixed_recall)
 
 
-class RecallEfficacy(Metric):
+class RecallEfficacy(OfTwoLabels):
     """Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
 
     The mirror of :class:`PrecisionEfficacy`, for work in which alarms are costly: nine of ten must
@@ -217,10 +212,6 @@ class RecallEfficacy(Metric):
         self.features = features
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
-
-    def unmet_need(self, context: Context) -> str | None:
-        """Say which need the real tables leave unmet, a target of two labels among them."""
-        return super().unmet_need(context) or without_two_labels(self, context)
 
     def _compute(self, context: Context) -> Result:
         return _efficacy(self, context, "precision", self.fixed_precision)

@@ -11,7 +11,6 @@ import numpy as np
 from skeval._aggregate import undefined
 from skeval._estimators import Estimators
 from skeval._parameters import ColumnName, Interval, Options
-from skeval.base import Metric
 from skeval.context import Context
 from skeval.result import Result
 from skeval.stats.fairness import (
@@ -33,7 +32,7 @@ from skeval.utility._groups import (
     rates_of,
     warnings_of,
 )
-from skeval.utility._results import COMMON, counts_of_rows, without_two_labels
+from skeval.utility._results import COMMON, OfTwoLabels, counts_of_rows
 from skeval.utility.families import FAMILIES
 from skeval.utility.models import SYNTHETIC, TRAIN, chosen_models
 from skeval.utility.problem import unanswerable
@@ -54,7 +53,7 @@ _LEGAL = {
 }
 
 
-class FairnessGap(Metric):
+class FairnessGap(OfTwoLabels):
     """Gap between groups in what a model of synthetic rows calls: 0 if it treats all alike.
 
     A bank trains its model on a synthetic table and lends by it. Do women and men, or the young and
@@ -190,10 +189,6 @@ default="demographic_parity"
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def unmet_need(self, context: Context) -> str | None:
-        """Say which need the real tables leave unmet, a target of two labels among them."""
-        return super().unmet_need(context) or without_two_labels(self, context)
-
     def _prepare(self, context: Context) -> None:
         Asked.of(self, context)
 
@@ -235,7 +230,7 @@ default="demographic_parity"
         )
 
 
-class EqualizedOddsImprovement(Metric):
+class EqualizedOddsImprovement(OfTwoLabels):
     """Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
 
     A team hopes that a synthetic table, made to be balanced, gives a fairer model than the real
@@ -323,10 +318,6 @@ class EqualizedOddsImprovement(Metric):
         self.n_repeats = n_repeats
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
-
-    def unmet_need(self, context: Context) -> str | None:
-        """Say which need the real tables leave unmet, a target of two labels among them."""
-        return super().unmet_need(context) or without_two_labels(self, context)
 
     def _prepare(self, context: Context) -> None:
         Asked.of(self, context)

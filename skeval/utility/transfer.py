@@ -64,9 +64,9 @@ class TSTR(Metric):
     Raises
     ------
     MissingInputError
-        At fit, if there is no holdout or no such column.
+        At fit, if there is no holdout.
     InvalidParameterError
-        At fit, if the scoring, task or label does not suit the target.
+        At fit, if there is no such column, or the scoring, task or label does not suit it.
 
     Notes
     -----

@@ -8,11 +8,13 @@ import re
 
 import pytest
 
-from skeval import Metric
+from skeval import Metric, Result
 from skeval._check_tables import example_of
 from skeval.datasets import make_mixed
+from skeval.privacy import AnonymeterRisk
 from skeval.reporting._sentences import SENTENCES
 from skeval.reporting.findings import finding
+from skeval.utility import CoefficientOverlap
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 
@@ -35,3 +37,47 @@ def test_what_was_found_is_said(kind):
         return
     assert re.fullmatch(r"[A-Z0-9<-].*\.", said)
     assert not re.search(r"\b(nan|private|safe)\b", said)
+
+
+def anonymeter(p_value, attacks):
+    """Make a result of attacks, each a residual risk and a p-value."""
+    told = {n: {"residual_risk": r, "p_value": p} for n, (r, p) in attacks.items()}
+    worst = max(attacks, key=lambda name: attacks[name][0])
+    return Result(
+        attacks[worst][0],
+        p_value=p_value,
+        details={
+            "attacks": {**told, "inference of b": {"residual_risk": math.nan, "p_value": 0.0}},
+            "left_out": ["inference of b"],
+            "n_attacks_made": len(attacks) + 1,
+            "worst_attack": worst,
+            "level": "low",
+        },
+        metric="AnonymeterRisk",
+        tags=AnonymeterRisk.tags,
+    )
+
+
+LARGEST = "Of 3 attacks, linkability has the largest residual risk, 0.200: low."
+
+
+@pytest.mark.parametrize(
+    ("p_value", "other", "said"),
+    [
+        (0.003, (0.1, 0.001), f"{LARGEST} The most significant is inference of a, 0.100."),
+        (0.003, (0.1, 0.3), LARGEST),  # the largest is the most significant
+        (0.003, (0.1, 0.2), LARGEST),  # no other is more significant
+        (0.025, (0.1, 0.001), LARGEST),  # no alarm
+    ],
+)
+def test_the_most_significant_attack_is_named_beside_the_largest(p_value, other, said):
+    result = anonymeter(p_value, {"linkability": (0.2, 0.2), "inference of a": other})
+    assert SENTENCES["AnonymeterRisk"](result) == said
+
+
+def test_coefficients_are_called_so():
+    train, holdout = (make_mixed(300, random_state=seed) for seed in range(2))
+    result = CoefficientOverlap("member", features=["age", "plan"]).fit(train).evaluate(holdout)
+    said = finding(result)
+    assert f"Worst coefficient: {result.details['worst']['column']} (" in said
+    assert "Worst column" not in said

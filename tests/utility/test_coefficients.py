@@ -303,7 +303,7 @@ def test_the_baseline_is_that_of_fresh_rows():
 
 
 def test_needs_a_target_that_can_be_measured():
-    with pytest.raises(MissingInputError, match="target"):
+    with pytest.raises(InvalidParameterError, match="target names nosuch, which cannot be"):
         CoefficientOverlap("nosuch").fit(HALVES[0])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from skeval.reporting.summary import raises_alarm
 from skeval.reporting.text import as_float, number, percent
 from skeval.result import Result
 from skeval.stats.risks import RISK_LEVELS, risk_level
@@ -221,9 +222,22 @@ def _inferred_any(result: Result) -> str:
 def _anonymeter(result: Result) -> str:
     details = result.details
     level = f": {details['level']}" if "level" in details else ""
-    return (
+    said = (
         f"Of {details['n_attacks_made']} attacks, {details['worst_attack']} has the largest "
         f"residual risk, {number(result.value)}{level}."
+    )
+    name = _most_significant(details)
+    if not raises_alarm(result) or name == details["worst_attack"]:
+        return said
+    risk = number(as_float(details["attacks"][name]["residual_risk"]))
+    return f"{said} The most significant is {name}, {risk}."
+
+
+def _most_significant(details: Any) -> str:
+    """Return the attack with the smallest p-value; of equal ones, that of the largest risk."""
+    made = {n: one for n, one in details["attacks"].items() if n not in details["left_out"]}
+    return min(
+        made, key=lambda n: (as_float(made[n]["p_value"]), -as_float(made[n]["residual_risk"]))
     )
 
 
