@@ -134,10 +134,10 @@ with theme():
     right.set_title("How far the study had come")
 
 # %%
-# Most forests lie behind trees of the same utility: the attacker finds more rows. A front is no choice yet.
-# The rule that searches of scikit-learn take as ``refit`` makes one from any table of scores: the
-# most useful candidate of those with an AUC of at most 0.55. It goes by all digits, and chance has
-# a say in the third: candidates that share two digits are one point in the figure.
+# Most forests lie behind trees of the same utility: the attacker finds more rows. A front is no
+# choice yet. The rule that searches of scikit-learn take as ``refit`` makes one from any table of
+# scores: the most useful candidate of those with an AUC of at most 0.55. It goes by all digits, and
+# chance has a say in the third: candidates that share two digits are one point in the figure.
 rule = best_subject_to("attack", at_most=0.55, maximise="utility")
 scores = {"mean_test_utility": trials["utility"], "mean_test_attack": -trials["attack"]}
 chosen = study.trials[rule(scores)]

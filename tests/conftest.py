@@ -55,8 +55,12 @@ SLOW = (
     "check_pickles",
     "check_refit_forgets",
     "check_result_round_trips",
+    "check_score_is_the_value",
+    "check_suite_agrees",
     "test_anonymeter.py::test_is_the_largest",
     "test_cli.py::test_demo",
+    "test_cli.py::test_report_as_a_page",
+    "test_cli.py::test_run_as_a_module",
     "test_dials.py",
     "test_dp_audit.py::test_a_fixed_seed_of_the_generator_is_set_anew",
     "test_dp_audit.py::test_categories_read_off_the_table_are_found_by_a_canary",
@@ -77,8 +81,11 @@ SLOW = (
     "test_pdf.py::test_a_report_of_saved_results_has_the_same_bytes",
     "test_pdf.py::test_another_process_writes_the_same_bytes",
     "test_package.py::test_importing_is_light",
+    "test_pdf.py::test_undefined_metrics_say_why",
+    "test_pdf.py::test_what_is_left_out_is_listed",
     "test_phik.py::test_thousands_of_levels_are_affordable",
     "test_proximity.py::test_standard_errors_are_those_of_independent_tables",
+    "test_run.py::test_narrow_tables[1]",
     "test_run.py::test_same_bytes_on_each_run_and_from_saved_scores",
     "test_scorers.py::test_grid_search[2]",
     "test_shadow.py::test_somebody_who_guesses_the_parameters_learns_less",
@@ -88,10 +95,7 @@ SLOW = (
     "test_structure.py::test_a_copy_of_train_shows_in_no_cell_of_the_result",
     "test_two_sample.py",
 )
-QUICK = (
-    "test_layout.py::test_texts_lie_apart_and_on_the_page[suite_result]",
-    "test_two_sample.py::test_it_falls_with_noise",
-)
+QUICK = ("test_two_sample.py::test_it_falls_with_noise",)
 
 
 @pytest.hookimpl(tryfirst=True)
