@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
@@ -69,6 +70,10 @@ def make_generator_scorer(
     nothing, and says that all is well. Searches ask for them with ``return_train_score=True``, and
     halving ones do by default. A test fold is taken for the training fold if it holds the same
     rows, each as often; with few columns of few values another fold can.
+
+    A :class:`~sklearn.pipeline.Pipeline` may have transformers before the adapter, which comes
+    last. All tables are then those behind the transformers, which have to be tables still:
+    ``pipeline.set_output(transform="pandas")``.
 
     A generator that cannot be sampled, or whose table lacks columns, costs a suite's scorer no
     search: all its scores are nan, with a warning that names the exception, whatever `error_score`
@@ -175,7 +180,7 @@ class GeneratorScorer(BaseEstimator):
 
         What the generator raises when it is sampled is raised.
         """
-        train, holdout = _train_of(generator), as_frame(X, "holdout")
+        generator, train, holdout = _folds(generator, X)
         if same_rows(train, holdout):
             return None
         synthetic = self._sample(generator, train, holdout)
@@ -183,7 +188,7 @@ class GeneratorScorer(BaseEstimator):
 
     def _results(self, generator: Any, X: Any) -> SuiteResult | None:
         """Return what a suite finds; None if X are the training rows, or if nothing was sampled."""
-        train, holdout = _train_of(generator), as_frame(X, "holdout")
+        generator, train, holdout = _folds(generator, X)
         if same_rows(train, holdout):
             return None
         try:
@@ -237,9 +242,16 @@ def _warn_of(generator: Any, error: Exception) -> None:
     )
 
 
-def _train_of(generator: Any) -> pd.DataFrame:
+def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+    """Return the adapter, the rows that it learnt from, and those of the test fold.
+
+    Of a pipeline all is measured behind its transformers, where the generator stands.
+    """
+    if isinstance(generator, Pipeline):
+        X = generator[:-1].transform(X) if len(generator) > 1 else X
+        generator = generator[-1]
     if hasattr(generator, "train_rows"):
-        return as_frame(generator.train_rows(), "train")
+        return generator, as_frame(generator.train_rows(), "train"), as_frame(X, "holdout")
     raise InvalidParameterError(
         f"a scorer of generators needs to know the training rows, and {type(generator).__name__} "
         "does not remember them. Wrap it: GeneratorAdapter(generator)."

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_validate
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skeval import MetricSuite
 from skeval.datasets import make_mixed
@@ -28,7 +30,7 @@ from skeval.generators import (
     RandomForestImputation,
 )
 from skeval.model_selection import make_generator_scorer
-from skeval.privacy import NNDR, ExactMatchShare, NearestNeighborAdversarialAccuracy
+from skeval.privacy import NNDR, DCRShare, ExactMatchShare, NearestNeighborAdversarialAccuracy
 
 TABLE = make_mixed(240)
 SUITE = MetricSuite(
@@ -176,6 +178,32 @@ def test_faults_of_the_suite_are_raised():
 def test_directions_of_scores():
     assert make_generator_scorer(SUITE).directions() == {"ks": 1, "matches": -1, "distance": -1}
     assert make_generator_scorer(ExactMatchShare()).directions() == {"score": -1}
+
+
+def test_a_pipeline_is_measured_behind_its_transformers():
+    """Its training rows are no holdout either."""
+    seen = []
+
+    class Looking(DCRShare):
+        def _compute(self, context):
+            seen.append(list(context.holdout.columns))
+            return super()._compute(context)
+
+    kept = FunctionTransformer(lambda table: table[["age", "income", "plan"]])
+    steps = [("kept", kept), ("generator", GeneratorAdapter(Bootstrap()))]
+    found = cross_validate(
+        Pipeline(steps), TABLE, scoring=make_generator_scorer(Looking()), cv=2,
+        return_train_score=True, error_score="raise",
+    )  # fmt: skip
+    alone = cross_validate(
+        steps[1][1], TABLE[["age", "income", "plan"]], scoring=make_generator_scorer(DCRShare()),
+        cv=2,
+    )  # fmt: skip
+    np.testing.assert_array_equal(found["test_score"], alone["test_score"])
+    assert np.isnan(found["train_score"]).all()
+    assert seen == [["age", "income", "plan"]] * 2
+    only = Pipeline(steps[1:]).fit(TABLE[:160])
+    assert make_generator_scorer(DCRShare())(only, TABLE[160:]) < -0.5
 
 
 def test_a_suite_samples_once_a_fold():
