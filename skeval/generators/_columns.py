@@ -11,7 +11,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.exceptions import InvalidParameterError, TableError
+from skeval._parameters import Constraint, Interval, check_parameters
+from skeval.exceptions import TableError
 
 __all__ = [
     "Codes",
@@ -26,6 +27,7 @@ __all__ = [
     "table_of",
 ]
 
+_NUMBER: dict[str, Constraint] = {"n": Interval(int, 1, None)}
 # Floats with at most so many decimals are taken as rounded, and rounded again when sampled.
 _MOST_DECIMALS = 6
 
@@ -67,9 +69,7 @@ def check_hashable(generator: BaseEstimator, table: pd.DataFrame) -> None:
 def start_draw(generator: Any, n: int, random_state: int | None) -> np.random.Generator:
     """Check that the generator is fitted and `n` positive, and seed the draw: its own seed last."""
     check_is_fitted(generator)
-    if n < 1:
-        owner = type(generator).__name__
-        raise InvalidParameterError(f"{owner}.sample: n must be at least 1, got {n!r}.")
+    check_parameters(f"{type(generator).__name__}.sample", {"n": n}, _NUMBER)
     return np.random.default_rng(generator.random_state if random_state is None else random_state)
 
 
