@@ -47,10 +47,17 @@ def sizes(suite_result: SuiteResult) -> str:
     return ", ".join([*rows, f"{n_columns:,} columns"] if n_columns else rows)
 
 
-def left_out(plan: Plan) -> dict[str, str]:
-    """Return the metrics and sections that are not there, and why."""
+def left_out(plan: Plan) -> list[str]:
+    """Return the metrics and sections that are not there, and why: those of one reason together."""
     metrics = {name: result.error for name, result in plan.suite_result.items() if result.error}
-    return {**metrics, **{f"Section {title!r}": why for title, why in plan.left_out.items()}}
+    titles: dict[str, list[str]] = {}
+    for title, why in plan.left_out.items():
+        titles.setdefault(why, []).append(repr(title))
+    sections = [
+        f"Section{'s' if len(named) > 1 else ''} {', '.join(named)}: {why}"
+        for why, named in titles.items()
+    ]
+    return [*(f"{name}: {why}" for name, why in metrics.items()), *sections]
 
 
 def warnings(suite_result: SuiteResult) -> list[str]:
@@ -115,8 +122,7 @@ def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Bloc
         yield _contents(plan, numbers)
     yield from _lines(HOW_TO_READ, 8.0, after=4.0, color=GREY)
     yield from _table(plan.suite_result)
-    missing = [f"{name}: {why}" for name, why in left_out(plan).items()]
-    yield from _listed("Left out", missing)
+    yield from _listed("Left out", left_out(plan))
     yield from _listed("Warnings", warnings(plan.suite_result))
 
 
@@ -223,7 +229,7 @@ def _row(name: str, result: Result, aspect: str, head: Block) -> Block:
 def _numbers(page: Page, base: float, name: str, result: Result) -> None:
     x = MARGIN
     alarm = raises_alarm(result)
-    page.fitted(x + _NAME, base, name, _STRIP - _NAME - 3.0, 8.5, weight="bold")
+    page.fitted(x + _NAME, base, name, _STRIP - _NAME - 3.0, 8.5, least=6.0, weight="bold")
     place = _to_strip(result)
     strip(page.canvas, base - 1.1, place, result, 1.3)
     colour = {"color": ALARM} if alarm else {}

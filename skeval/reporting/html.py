@@ -130,7 +130,7 @@ def _scores(content: Plan) -> str:
             '<section id="scores">\n<h2>Scores</h2>',
             _paragraph(HOW_TO_READ, "quiet"),
             _table(content.suite_result),
-            _listed("Left out", [f"{name}: {why}" for name, why in left_out(content).items()]),
+            _listed("Left out", left_out(content)),
             _listed("Warnings", warnings(content.suite_result)),
             "</section>",
         ]

@@ -55,10 +55,20 @@ class Page:
         self.canvas.text(x, y, text, size=size, va="baseline", **style)
 
     def fitted(
-        self, x: float, y: float, text: str, room: float, size: float = 8.0, **style: Any
+        self,
+        x: float,
+        y: float,
+        text: str,
+        room: float,
+        size: float = 8.0,
+        *,
+        least: float | None = None,
+        **style: Any,
     ) -> None:
-        """Write one line, shortened to `room` millimetres."""
+        """Write one line in `room` millimetres: smaller, down to `least`, and then shortened."""
         bold = style.get("weight") == "bold"
+        if least is not None and (width := text_width(text, size, bold) * MM) > room:
+            size = max(least, size * room / width)
         self.text(x, y, shorten(text, room / MM, size, bold), size, **style)
 
     def paragraph(

@@ -167,7 +167,7 @@ def _reason(key: str, suite_result: SuiteResult) -> str:
         if result.tags is not None and result.tags.display == display:
             why = result.error or " ".join(str(w) for w in result.warnings)
             return f"{name}: {why}" if why else f"{name} kept nothing of it to draw"
-    return "no metric of this suite measures it"
+    return "not measured by this suite"
 
 
 def _with(found: Mapping[str, Result], key: str) -> Mapping[str, Any]:

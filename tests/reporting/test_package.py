@@ -89,7 +89,7 @@ def test_columns_are_chosen_by_number_or_name() -> None:
 def test_the_plan_says_why_sections_are_not_there() -> None:
     content = plan(SuiteResult({"a": Result(0.5)}))
     assert [section.key for section in content.sections] == ["scores"]
-    assert set(content.left_out.values()) == {"no metric of this suite measures it"}
+    assert set(content.left_out.values()) == {"not measured by this suite"}
 
 
 def test_a_suite_draws_its_metrics_beside_each_other() -> None:
