@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, check_metric
+from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap
@@ -184,11 +184,6 @@ def test_a_density_of_few_rows_is_not_defined():
 
 
 # ------------------------------------------------------------------------------------- slow runs
-
-
-@pytest.mark.slow
-def test_it_keeps_the_contract():
-    check_metric(LikelihoodRatioMIA(Copying(), n_models=8))
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval import Context, check_metric
+from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.generators import Bootstrap
@@ -392,14 +392,6 @@ class Copying(Independent):
 
     def sample(self, n, random_state=None):
         return self.rows.sample(n, replace=True, random_state=random_state, ignore_index=True)
-
-
-@pytest.mark.slow
-def test_it_keeps_the_contract():
-    metric = ShadowMembershipInference(
-        Copying(), n_targets=1, n_shadow=10, n_eval=10, features="closest", classifier=TREE
-    )
-    check_metric(metric)
 
 
 @pytest.mark.slow

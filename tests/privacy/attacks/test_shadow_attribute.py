@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval import Context, check_metric
+from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap
@@ -132,11 +132,3 @@ def test_what_is_not_defined():
     context = Context.of(TRAIN.head(4), HOLDOUT.head(3)).with_synthetic(SYNTHETIC)
     found = metric.fit_context(context.real).evaluate_context(context)
     assert "too few rows" in str(found.warnings[0])
-
-
-@pytest.mark.slow
-def test_it_keeps_the_contract():
-    metric = ShadowAttributeInference(
-        Copying(), "plan", n_targets=1, n_shadow=10, n_eval=10, features="closest", classifier=TREE
-    )
-    check_metric(metric)
