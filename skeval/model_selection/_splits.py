@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 
 from skeval.exceptions import InvalidParameterError
 
@@ -49,8 +55,10 @@ def splits_of(
     together = None if groups is None else _codes(rows, groups, "groups")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         splitter = _folds(int(cv), len(rows), y, together, random_state)
-        if together is not None and y is None:
-            y = np.zeros(len(rows), dtype=int)  # one stratum of all
+        if y is not None and together is not None:
+            # shuffled by the splitter, strata are lost in scikit-learn 1.6
+            order = np.random.default_rng(random_state).permutation(together.max() + 1)
+            together = order[together]
     else:
         splitter = _checked(cv)
     try:
@@ -76,8 +84,9 @@ def _folds(
         raise InvalidParameterError(
             f"{_OWNER}: cv must be from 2 to the number of rows, {n_rows}, got {n_folds}."
         )
-    grouped, stratified = groups is not None, strata is not None
-    kind = StratifiedGroupKFold if grouped else StratifiedKFold if stratified else KFold
+    if groups is not None and strata is not None:
+        return StratifiedGroupKFold(n_folds)
+    kind = GroupKFold if groups is not None else KFold if strata is None else StratifiedKFold
     return kind(n_folds, shuffle=True, random_state=random_state)
 
 

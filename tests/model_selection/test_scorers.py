@@ -67,7 +67,13 @@ def test_training_rows_are_not_measured_against_themselves():
         assert np.isnan(list(scores.values())).all()
 
 
-@pytest.mark.parametrize("table", [TABLE, pl.from_pandas(TABLE), pa.Table.from_pandas(TABLE)])
+def test_training_rows_of_arrow_are_known():
+    table = pa.Table.from_pandas(TABLE)
+    scores = make_generator_scorer(SUITE)(GeneratorAdapter(Bootstrap()).fit(table), table)
+    assert np.isnan(list(scores.values())).all()
+
+
+@pytest.mark.parametrize("table", [TABLE, pl.from_pandas(TABLE)])
 def test_cross_validate_with_training_scores(table):
     found = cross_validate(
         GeneratorAdapter(Bootstrap()),
