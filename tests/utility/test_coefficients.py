@@ -160,9 +160,10 @@ def test_a_thousand_levels():
 
 def test_coefficients_that_would_show_single_rows():
     train = with_levels({"p": 40, "q": 40}).assign(h=list("u" * 37 + "w" * 3 + "u" * 20 + "w" * 20))
-    with pytest.warns(DegenerateInputWarning, match=r"of g\[p\]:h\[w\] rest on too few"):
+    with pytest.warns(DegenerateInputWarning, match=r"of g\[(T\.)?p\]:h\[(T\.)?w\] rest on"):
         result = evaluated(train, train, formula="y ~ 0 + g:h")
-    assert set(result.details["coefficients"]) == {"g[p]:h[u]", "g[q]:h[u]", "g[q]:h[w]"}
+    names = {name.replace("T.", "") for name in result.details["coefficients"]}  # of formulaic 1.0
+    assert names == {"g[p]:h[u]", "g[q]:h[u]", "g[q]:h[w]"}
     outlier = numeric(100)
     outlier.loc[3, "a"] = 8675309.25
     with pytest.warns(DegenerateInputWarning, match="of a rest on too few rows of train"):
