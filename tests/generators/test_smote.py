@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from imblearn.over_sampling import SMOTENC
+from scipy.stats import binom
 from sklearn.base import BaseEstimator, clone
 
 from skeval import MetricSuite
@@ -75,9 +76,9 @@ def census(n_rows: int, seed: int) -> pd.DataFrame:
     return make_census(n_rows, random_state=seed)[COLUMNS]
 
 
-def evaluated(generator: Any, n_rows: int) -> SuiteResult:
+def evaluated(generator: Any, n_rows: int, seed: int = 0) -> SuiteResult:
     """Return what a release of a generator tells, with as many other rows as holdout."""
-    train, holdout = census(n_rows, 0), census(n_rows, 1)
+    train, holdout = census(n_rows, seed), census(n_rows, seed + 1)
     suite = MetricSuite(
         [
             ("screen", DCROverfittingProtection()),
@@ -156,13 +157,23 @@ def test_the_leak_falls_with_the_number_of_neighbours():
 
 
 @pytest.mark.parametrize("generator", [IndependentMarginals(), Fresh()])
-@pytest.mark.parametrize("n_rows", [400, 3_000])
-def test_who_does_not_memorise_is_not_accused(generator, n_rows):
-    found = evaluated(generator, n_rows)
-    # one split of many, and three tests on it: how often they err by chance is tested beside them
-    assert found["attack"].value < 0.55
-    assert all(result.p_value > 0.001 for result in found.values())
-    assert found["audit"].value < 0.1
+def test_who_does_not_memorise_is_not_accused(generator):
+    found = evaluated(generator, 3_000)
+    assert found["attack"].interval[0] < 0.5
+    assert all(result.p_value > 0.025 for result in found.values())
+    assert found["audit"].value == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The average over all rows hides it")  # of 60, some by chance
+def test_nothing_learnt_is_accused_no_more_often_than_chance_has_it():
+    """Independent columns would be: each of their cells is one of train."""
+    found = [evaluated(Fresh(), 400, seed) for seed in range(0, 120, 2)]
+    for name in found[0]:
+        alarms = sum(result[name].p_value < 0.025 for result in found)
+        assert alarms <= binom.ppf(0.99, len(found), 0.025)
+    bounds = sum(result["audit"].value > 0.0 for result in found)
+    assert bounds <= binom.ppf(0.99, len(found), 0.05)
 
 
 # ------------------------------------------------------------------------ attacks on the generator

@@ -325,8 +325,8 @@ def test_release_that_knows_nothing_is_hardly_ever_refuted():
     """At most 5% of releases; of 500 at most 7% by chance."""
     splits = (numbers(seed, 60, 60 if seed % 2 else 45, 50) for seed in range(500))
     exceeded, alarms = exceeding(OneRunDPAudit(), splits)
-    assert exceeded <= binom.ppf(0.99, 500, 0.05)
-    assert alarms <= binom.ppf(0.99, 500, 0.025)
+    assert exceeded / 500 <= 0.07
+    assert alarms / 500 <= 0.04
 
 
 @pytest.mark.slow
