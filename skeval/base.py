@@ -15,12 +15,13 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skeval._parameters import ColumnName, Columns, Constraint, Nullable, check_parameters
-from skeval.blind import shift_notices
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.result import Result
-from skeval.schema import Kind, TableSchema
-from skeval.steps import check_measured, holdout_in_place, synthetic_sample
+from skeval.steps.holdout_shift import shift_notices
+from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
+from skeval.tables.cells import Kind
+from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
 __all__ = ["Metric"]

@@ -108,14 +108,14 @@ def _utility(target: str | None, sensitive: str | None) -> Named:
 
 
 def _fidelity() -> Named:
-    from skeval import fidelity, privacy
+    from skeval import fidelity
 
     return [
         ("ks_complement", fidelity.KSComplement()),
         ("tv_complement", fidelity.TVComplement()),
         ("similarity", fidelity.SimilarityScore()),
         ("phik_difference", fidelity.PhikMatrixDifference()),
-        ("nn_distances", privacy.NNDistanceDistributions()),
+        ("nn_distances", fidelity.NNDistanceDistributions()),
     ]
 
 

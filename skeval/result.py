@@ -20,7 +20,7 @@ from skeval.tags import MetricTags
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from skeval.reporting.displays import Display
+    from skeval.reporting.drawing import Display
 
 __all__ = ["Result", "SuiteResult"]
 
@@ -263,7 +263,7 @@ class SuiteResult(Mapping[str, Result]):
 
     def plot(self, ax: Any = None) -> Figure:
         """Draw each value with its interval and its baseline; return the figure."""
-        from skeval.reporting.displays import ScoresDisplay
+        from skeval.reporting.scores import ScoresDisplay
 
         return ScoresDisplay(self).plot(ax)
 

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.base import Metric
-from skeval.blind import shift_notices
 from skeval.context import Context
 from skeval.exceptions import (
     InvalidParameterError,
@@ -24,8 +23,10 @@ from skeval.exceptions import (
 )
 from skeval.properties import notices
 from skeval.result import Result, SuiteResult
-from skeval.schema import Kind, TableSchema
-from skeval.steps import check_measured
+from skeval.steps.holdout_shift import shift_notices
+from skeval.steps.samples import check_measured
+from skeval.tables.cells import Kind
+from skeval.tables.schema import TableSchema
 
 __all__ = ["MetricSuite"]
 

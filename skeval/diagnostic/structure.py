@@ -11,7 +11,7 @@ from skeval._aggregate import mean_of_columns, undefined
 from skeval._parameters import Options
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic._columns import OF_COLUMNS, check_names, lacks, unreadable
+from skeval.diagnostic.columns import OF_COLUMNS, check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.result import Result
 from skeval.tags import MetricTags

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.fidelity.differences import worst_pair
-from skeval.fidelity.floor import PairMetric
-from skeval.preprocessing import NUMERIC
+from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.result import Result
 from skeval.stats.distributions import deviation_interval
-from skeval.steps import chosen_columns
+from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 
 __all__ = ["ContingencySimilarity"]

@@ -8,18 +8,23 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._correlations import correlations
-from skeval._pairs import Drawn
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.fidelity.differences import column_notes, kept, pair_notes, skipped, worst_pair
-from skeval.fidelity.floor import PairMetric
-from skeval.fidelity.mixed import infinite_notes
-from skeval.preprocessing import NUMERIC
+from skeval.fidelity.association import infinite_notes
+from skeval.fidelity.pair_metric import (
+    PairMetric,
+    column_notes,
+    kept,
+    pair_notes,
+    skipped,
+    worst_pair,
+)
 from skeval.result import Result
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
-from skeval.steps import chosen_columns
+from skeval.steps.pairs import Drawn, correlations
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 
 __all__ = ["CorrelationSimilarity"]

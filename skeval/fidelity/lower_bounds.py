@@ -11,14 +11,6 @@ from skeval._aggregate import undefined
 from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.fidelity._classifiers import Classifiers, Scores
-from skeval.fidelity.discriminator import (
-    MAX_ROWS,
-    candidates,
-    fold_scores,
-    split,
-    too_few,
-)
 from skeval.result import Result
 from skeval.stats.separation import (
     Confusion,
@@ -27,6 +19,15 @@ from skeval.stats.separation import (
     pooled_bound,
     separation,
     two_sided_bound,
+)
+from skeval.steps.classifiers import (
+    MAX_ROWS,
+    Classifiers,
+    Scores,
+    candidates,
+    fold_scores,
+    split,
+    too_few,
 )
 from skeval.tags import MetricTags
 

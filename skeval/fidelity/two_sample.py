@@ -11,25 +11,27 @@ from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
-from skeval.fidelity._classifiers import Classifiers, Scores, out_of_fold
-from skeval.fidelity.discriminator import (
+from skeval.result import Result
+from skeval.stats.intervals import clopper_pearson, wilson
+from skeval.stats.relabelling import share_p_value
+from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
+from skeval.stats.separation import Confusion
+from skeval.steps.classifiers import (
     FEWEST,
     MAX_ROWS,
+    Classifiers,
+    Scores,
     Split,
     balanced_rows,
     copied_share,
     fold_scores,
     importances,
     nominal_columns,
+    out_of_fold,
     split,
     too_few,
     with_defaults,
 )
-from skeval.result import Result
-from skeval.stats.auc import auc, auc_interval, auc_p_value, delong
-from skeval.stats.intervals import clopper_pearson, wilson
-from skeval.stats.relabelling import share_p_value
-from skeval.stats.separation import Confusion
 from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import pandas as pd
@@ -11,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
-from skeval.generators._clients import (
+from skeval.generators.clients import (
+    SEEDS,
     Arguments,
     Client,
     Generator,
@@ -19,9 +22,7 @@ from skeval.generators._clients import (
     parameters_of,
     with_parameters,
 )
-from skeval.tables import as_frame
-
-__all__ = ["GeneratorAdapter"]
+from skeval.tables.frames import as_frame
 
 _SEED_LIMIT = 2**32
 _NUMBER_AND_SEED = {
@@ -278,3 +279,48 @@ class GeneratorAdapter(BaseEstimator):
 
 def _seed_of(random_state: int | None) -> int | None:
     return None if random_state is None else int(random_state) % _SEED_LIMIT
+
+
+def reseeded(
+    generator: Any, seed: int, parameters: Mapping[str, Any] | None = None
+) -> GeneratorAdapter:
+    """Return an unfitted copy of a generator with this seed and these parameters, not its own.
+
+    Parameters
+    ----------
+    generator : object, class, pair of functions or GeneratorAdapter
+        It stays as it is.
+    seed : int
+        Of the copy's adapter, and of each parameter `random_state` or `seed` that it has.
+    parameters : mapping of str to object, optional
+        By the names that the generator has for them.
+    """
+    adapter = _adapted(generator)
+    own = {f"generator__{name}": value for name, value in (parameters or {}).items()}
+    adapter.set_params(**own)
+    if isinstance(adapter.generator, type):
+        taken = inspect.signature(adapter.generator).parameters
+        seeds = {name: seed for name in SEEDS if name in taken}
+        adapter.set_params(parameters={**(adapter.parameters or {}), **seeds} or None)
+    seeds = {name: seed for name in adapter.get_params() if name.rsplit("__", 1)[-1] in SEEDS}
+    return adapter.set_params(**seeds)
+
+
+def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
+    """Return which of some names are no parameters of a generator."""
+    adapter = _adapted(generator)
+    if isinstance(adapter.generator, type):
+        taken = inspect.signature(adapter.generator).parameters.values()
+        if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken):
+            return []
+        known = {one.name for one in taken}
+    else:
+        known = {name.removeprefix("generator__") for name in adapter.get_params()}
+        known -= {"generator", "metadata", "parameters"}
+    return [name for name in names if name not in known]
+
+
+def _adapted(generator: Any) -> GeneratorAdapter:
+    """Return an unfitted copy of a generator, with an adapter around it."""
+    adapter = generator if isinstance(generator, GeneratorAdapter) else GeneratorAdapter(generator)
+    return clone(adapter)

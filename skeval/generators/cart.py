@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.exceptions import InvalidParameterError
-from skeval.generators._columns import (
+from skeval.generators.columns import (
     Codes,
     Grid,
     as_dtype,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from typing import Any
 
@@ -13,12 +14,9 @@ from sklearn.pipeline import Pipeline
 from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.model_selection._rows import same_rows, seed_of
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
-from skeval.tables import as_frame
-
-__all__ = ["GeneratorScorer", "make_generator_scorer"]
+from skeval.tables.frames import as_frame
 
 _LEGAL: dict[str, Constraint] = {
     "n_samples": Nullable(Interval(int, 1, None)),
@@ -256,3 +254,41 @@ def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
         f"a scorer of generators needs to know the training rows, and {type(generator).__name__} "
         "does not remember them. Wrap it: GeneratorAdapter(generator)."
     )
+
+
+def same_rows(first: pd.DataFrame, second: pd.DataFrame) -> bool:
+    """Tell whether two tables hold the same rows, in whatever order."""
+    if first.shape != second.shape:
+        return False
+    return bool((_sorted_hashes(first) == _sorted_hashes(second)).all())
+
+
+def seed_of(random_state: int, rows: pd.DataFrame) -> int:
+    """Return a seed that is the same for the same rows, in whatever order, and no other's.
+
+    Parameters
+    ----------
+    random_state : int
+        At least 0; another one gives other seeds.
+    rows : DataFrame of shape (n_rows, n_columns)
+
+    Returns
+    -------
+    int
+        Below ``2**32``.
+    """
+    digest = hashlib.sha256(_sorted_hashes(rows).astype("<u8").tobytes()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return int(np.random.SeedSequence([random_state, *words]).generate_state(1)[0])
+
+
+def _sorted_hashes(rows: pd.DataFrame) -> np.ndarray:
+    cells = {i: _hashes(rows.iloc[:, i]) for i in range(rows.shape[1])}
+    return np.sort(pd.util.hash_pandas_object(pd.DataFrame(cells), index=False).to_numpy())
+
+
+def _hashes(column: pd.Series) -> np.ndarray:
+    try:
+        return pd.util.hash_pandas_object(column, index=False).to_numpy()
+    except TypeError:  # cells such as lists have no hash of their own
+        return pd.util.hash_pandas_object(column.map(repr), index=False).to_numpy()

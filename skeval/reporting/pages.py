@@ -10,12 +10,8 @@ from typing import Any
 import pandas as pd
 
 from skeval.reporting.cover import cover_sheets
-from skeval.reporting.displays import (
-    MarginalDisplay,
-    PairDisplay,
-    PhikMatricesDisplay,
-    SimilarityMatrixDisplay,
-)
+from skeval.reporting.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.page import MARGIN, MM, Page, paragraph_height
 from skeval.reporting.sections import Item, Plan, Section, in_parts
 from skeval.reporting.text import number, shorten, text_width

@@ -8,16 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.displays import (
-    ColumnScoresDisplay,
-    MarginalDisplay,
-    PairDisplay,
-    ScoresDisplay,
-    ValueDisplay,
-    display_of,
-)
+from skeval.reporting.displays import display_of
+from skeval.reporting.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.drawing import Drawing
 from skeval.reporting.findings import finding
+from skeval.reporting.scores import ColumnScoresDisplay, ScoresDisplay, ValueDisplay
 from skeval.reporting.text import number, percent
 from skeval.reporting.wording import INTROS, TITLES
 from skeval.result import Result, SuiteResult

@@ -9,33 +9,30 @@ from typing import Any
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._estimators import Estimators
 from skeval._parameters import ColumnName, Interval, Options
 from skeval.context import Context
 from skeval.result import Result
-from skeval.stats.fairness import (
-    CRITERIA,
-    average_odds_difference,
-    gap,
-    gap_interval,
-    preservation,
-    rate_ratio,
-)
-from skeval.stats.inflated import difference_interval
+from skeval.stats.intervals import difference_interval
+from skeval.steps.classifiers import Estimators
+from skeval.steps.models import FAMILIES, SYNTHETIC, TRAIN, chosen_models
+from skeval.steps.problem import unanswerable
 from skeval.tags import MetricTags
-from skeval.utility._groups import (
+from skeval.utility.groups import (
+    CRITERIA,
     Asked,
     at_hand,
+    average_odds_difference,
     described,
+    gap,
+    gap_interval,
     incomparable,
     insufficient,
+    preservation,
+    rate_ratio,
     rates_of,
     warnings_of,
 )
-from skeval.utility._results import COMMON, OfTwoLabels, counts_of_rows
-from skeval.utility.families import FAMILIES
-from skeval.utility.models import SYNTHETIC, TRAIN, chosen_models
-from skeval.utility.problem import unanswerable
+from skeval.utility.results import COMMON, OfTwoLabels, counts_of_rows
 
 __all__ = ["EqualizedOddsImprovement", "FairnessGap"]
 

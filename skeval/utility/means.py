@@ -10,9 +10,9 @@ from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.fidelity.numeric import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.result import Result
-from skeval.stats.overlaps import expected_overlap, interval_overlap
+from skeval.stats.intervals import expected_overlap, interval_overlap
+from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.tags import MetricTags
 
 __all__ = ["MeanCIOverlap"]

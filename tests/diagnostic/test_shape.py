@@ -7,9 +7,9 @@ import pytest
 from skeval import check_metric
 from skeval.datasets import make_mixed
 from skeval.diagnostic import OutlierCoverage, SmoothnessSimilarity
+from skeval.diagnostic.smoothness import full_width
 from skeval.exceptions import InvalidValueWarning
 from skeval.stats.intervals import wilson
-from skeval.stats.shapes import full_width
 
 BULK = list(range(10))
 

@@ -13,19 +13,21 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
-from skeval.fidelity._classifiers import Classifiers, learn, out_of_fold
-from skeval.fidelity.discriminator import (
+from skeval.stats.roc import auc
+from skeval.stats.separation import Confusion, jensen_shannon_terms
+from skeval.steps.classifiers import (
+    Classifiers,
     candidates,
     copied_share,
     fold_scores,
     importances,
+    learn,
     ordered_rows,
+    out_of_fold,
     split,
     too_few,
     with_defaults,
 )
-from skeval.stats.auc import auc
-from skeval.stats.separation import Confusion, jensen_shannon_terms
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 FOLDS = (None, 5, None, 0)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-import skeval.fidelity.discriminator
+import skeval.steps.classifiers
 from skeval import Context, MetricSuite, Result, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
@@ -20,9 +20,9 @@ from skeval.fidelity import (
     JensenShannonLowerBound,
     TotalVariationLowerBound,
 )
-from skeval.fidelity.discriminator import split
 from skeval.fidelity.two_sample import permutation_p_value
-from skeval.privacy.dcr_baseline import random_rows
+from skeval.privacy.distance_screens.dcr_baseline import random_rows
+from skeval.steps.classifiers import split
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 
@@ -175,14 +175,14 @@ def test_few_rows():
 
 def test_scores_are_computed_once(monkeypatch):
     fits = []
-    learn = skeval.fidelity._classifiers.learn
+    learn = skeval.steps.classifiers.learn
 
     def counting(*args):
         fits.append(args[0])
         return learn(*args)
 
-    monkeypatch.setattr(skeval.fidelity._classifiers, "learn", counting)
-    monkeypatch.setattr(skeval.fidelity.discriminator, "learn", counting)
+    monkeypatch.setattr(skeval.steps.classifiers, "learn", counting)
+    monkeypatch.setattr(skeval.steps.classifiers, "learn", counting)
     suite = MetricSuite(
         [
             ("accuracy", ClassifierTwoSampleTest()),
@@ -246,8 +246,8 @@ def test_p_values_hold_their_size(with_holdout):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "d", "mu"), [(50, 20, 0.0), (200, 5, 0.0), (200, 5, 0.5)])
 def test_intervals_allow_for_dependent_folds(n, d, mu):
-    from skeval.fidelity._classifiers import out_of_fold
     from skeval.fidelity.two_sample import _interval, _statistic
+    from skeval.steps.classifiers import out_of_fold
 
     for scoring in ("accuracy", "auc"):
         values, intervals = [], []

@@ -13,7 +13,8 @@ import pytest
 
 from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.generators import IndependentMarginals, RandomForestImputation, _forests
+from skeval.generators import IndependentMarginals, RandomForestImputation
+from skeval.generators import forest as _forests
 
 
 def small(p: float = 0.5, **parameters: Any) -> RandomForestImputation:

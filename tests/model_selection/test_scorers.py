@@ -16,13 +16,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skeval import MetricSuite
 from skeval.datasets import make_mixed
-from skeval.exceptions import (
-    InvalidParameterError,
-    MetricWarning,
-    NotRememberedError,
-    TableError,
+from skeval.exceptions import InvalidParameterError, MetricWarning, NotRememberedError, TableError
+from skeval.fidelity import (
+    KSComplement,
+    NearestNeighborAdversarialAccuracy,
+    TVComplement,
+    WassersteinDistance,
 )
-from skeval.fidelity import KSComplement, TVComplement, WassersteinDistance
 from skeval.generators import (
     Bootstrap,
     GeneratorAdapter,
@@ -30,7 +30,7 @@ from skeval.generators import (
     RandomForestImputation,
 )
 from skeval.model_selection import make_generator_scorer
-from skeval.privacy import NNDR, DCRShare, ExactMatchShare, NearestNeighborAdversarialAccuracy
+from skeval.privacy import NNDR, DCRShare, ExactMatchShare
 
 TABLE = make_mixed(240)
 SUITE = MetricSuite(

@@ -8,7 +8,11 @@ import pytest
 
 from skeval.context import Context
 from skeval.datasets import make_census, make_mixed
-from skeval.privacy.column_groups import ColumnGroups, related_and_random, related_groups
+from skeval.privacy.distance_screens.dcr_share import (
+    ColumnGroups,
+    related_and_random,
+    related_groups,
+)
 
 
 @pytest.mark.parametrize("value", ["auto", [["a"]], [["a", "b"], ["a"]], (("a",),)])

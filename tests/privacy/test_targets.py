@@ -9,9 +9,15 @@ import pytest
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.attacks._shadow_canaries import canaries, stacked
-from skeval.privacy.targets import METHODS, TargetChoice, select_targets, target_positions
-from skeval.stats.neighbors import MixedNearestNeighbors
+from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.privacy.attacks.shadow.targets import (
+    METHODS,
+    TargetChoice,
+    canaries,
+    select_targets,
+    stacked,
+    target_positions,
+)
 
 TRAIN, HOLDOUT = make_mixed(150, random_state=0), make_mixed(150, random_state=1)
 REAL_ROWS = METHODS[:-1]

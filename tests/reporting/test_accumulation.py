@@ -13,10 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from skeval import Result
-from skeval.fidelity.resemblance import MDAResemblance
-from skeval.privacy.mda import MinimumDistanceAccumulation
+from skeval.fidelity.distances import MDAResemblance
+from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from skeval.reporting.accumulation import MDADisplay
-from skeval.reporting.displays import Display, ValueDisplay, display_of
+from skeval.reporting.displays import display_of
+from skeval.reporting.drawing import Display
+from skeval.reporting.scores import ValueDisplay
 
 MANY = [0.1, 0.3, 0.05, 0.02]
 

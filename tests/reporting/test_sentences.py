@@ -9,7 +9,7 @@ import re
 import pytest
 
 from skeval import Metric, Result
-from skeval._check_tables import example_of
+from skeval.checks.tables import example_of
 from skeval.datasets import make_mixed
 from skeval.privacy import AnonymeterRisk
 from skeval.reporting._sentences import SENTENCES

@@ -7,10 +7,7 @@ import pytest
 from skeval import Context, check_metric, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy import (
-    DisclosureProtection,
-    DisclosureProtectionEstimate,
-)
+from skeval.privacy import DisclosureProtection, DisclosureProtectionEstimate
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.relabelling import share_p_value
 

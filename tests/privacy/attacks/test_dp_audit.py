@@ -9,19 +9,14 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
-from skeval.checks import check_metric
+from skeval.checks.runner import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import (
-    DegenerateInputWarning,
-    InvalidParameterError,
-    SchemaMismatchError,
-)
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, SchemaMismatchError
 from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, SequentialCART
-from skeval.privacy.attacks._audit_rules import Level, best_rule
-from skeval.privacy.attacks._audit_scores import named, scorer_of
-from skeval.privacy.attacks._audit_worlds import BASES, TARGETS, worlds_of
-from skeval.privacy.attacks.dp_audit import DPAudit
+from skeval.privacy.attacks.audit.dp_audit import DPAudit
+from skeval.privacy.attacks.audit.runs import Level, best_rule, named, scorer_of
+from skeval.privacy.attacks.audit.worlds import BASES, TARGETS, worlds_of
 from skeval.stats.dp_audit import gdp_epsilon
 from skeval.stats.roc import Rates
 
