@@ -71,7 +71,7 @@ def flights() -> Table:
     columns = {"target": "late", "secret": "origin", "sensitive": "origin", "number": "distance"}
     columns |= {"known": ["carrier", "dest", "hour"], "patterns": {"dest": "[A-M]{3}"}}
     columns["generator"] = Bootstrap()
-    return train, holdout, synthetic_of(SequentialCART(), train, 330, 0), columns
+    return train, holdout, synthetic_of(SequentialCART(random_state=0), train, 330, 0), columns
 
 
 def census() -> Table:
