@@ -567,8 +567,8 @@ def test_numpy_backend_does_not_import_numba():
 
 
 def test_without_numba_auto_takes_numpy(monkeypatch):
-    for name in ("_tree", "_kernels", "_leaves", "_sweeps"):
-        monkeypatch.delitem(sys.modules, f"skeval.stats.{name}", raising=False)
+    for name in ("tree", "kernels", "sweeps"):
+        monkeypatch.delitem(sys.modules, f"skeval.neighbors.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     near = MixedNearestNeighbors().fit([[0.0], [1.0]])
     assert near.backend_ == "numpy"
