@@ -8,7 +8,9 @@ from skeval.draws import evaluate_draws
 from skeval.overall import OverallScore
 from skeval.preprocessing import Discretizer, TablePreprocessor
 from skeval.presets import make_suite
-from skeval.reporting.run import ReportColumns, report
+
+# the function hides the module of its name: take what else it has by "from skeval.report import"
+from skeval.report import ReportColumns, report
 from skeval.result import Result, SuiteResult
 from skeval.schema import TableSchema
 from skeval.suite import MetricSuite

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from skeval.formatting import number
 from skeval.reporting.drawing import ROOM, Drawing, numbers, say_empty
-from skeval.reporting.text import number
 from skeval.reporting.theme import COLOURS, GREY, INK
 from skeval.reporting.ticks import label_axis, number_ticks
 from skeval.result import Result

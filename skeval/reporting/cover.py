@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from skeval.formatting import number
 from skeval.reporting.findings import evidence, finding
 from skeval.reporting.page import LEADING, MARGIN, MM, TOP, Page, paragraph_height
 from skeval.reporting.scores import scale_of, strip
 from skeval.reporting.sections import Plan
-from skeval.reporting.summary import raises_alarm, summary
-from skeval.reporting.text import number, text_width, wrap
+from skeval.reporting.text import text_width, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY
 from skeval.reporting.wording import HOW_TO_READ
 from skeval.result import Result, SuiteResult
+from skeval.verdict import raises_alarm, summary
 
 __all__ = ["cover_sheets", "left_out", "sizes"]
 

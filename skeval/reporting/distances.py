@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from skeval.formatting import as_float, number, percent
 from skeval.reporting.drawing import ROOM, Drawing, numbers, say_empty
-from skeval.reporting.text import as_float, number, percent
 from skeval.reporting.theme import COLOURS, GREY, INK, SMALL
 from skeval.reporting.ticks import label_axis, label_line, number_ticks
 from skeval.result import Result

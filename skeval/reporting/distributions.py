@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from skeval.formatting import percent
 from skeval.reporting.distances import share_axis
 from skeval.reporting.drawing import ROOM, Drawing, numbers, points
-from skeval.reporting.text import percent, shorten
+from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, GREY, INK, SMALL, sequential
 from skeval.reporting.ticks import Candidate, label_axis, label_line, strided, value_ticks
 

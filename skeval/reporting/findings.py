@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from skeval.formatting import as_float, number
 from skeval.reporting._sentences import SENTENCES
-from skeval.reporting.summary import raises_alarm
-from skeval.reporting.text import as_float, number
 from skeval.result import Result
+from skeval.verdict import WARNING_LEVEL, raises_alarm
 
 __all__ = ["evidence", "finding"]
 
-_COPIES = 0.01
 _READS_AS_COPIES = (
     "Unseen synthetic rows are taken for real ones more often than real rows are: a sign of copies "
     "of train, not of fidelity."
@@ -115,4 +114,4 @@ def _verdict(result: Result) -> str:
 def _reads_as_copies(result: Result) -> bool:
     """Tell whether a classifier took unseen synthetic rows for the rows of train it had seen."""
     split = result.details.get("split")
-    return isinstance(split, Mapping) and as_float(split.get("p_value_below")) < _COPIES
+    return isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL

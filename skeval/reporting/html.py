@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+from skeval.formatting import number
 from skeval.reporting._renderers import FileRenderer
 from skeval.reporting.cover import left_out, sizes, warnings
 from skeval.reporting.distributions import PairDisplay
@@ -19,11 +20,10 @@ from skeval.reporting.figures import save
 from skeval.reporting.findings import evidence, finding
 from skeval.reporting.scores import scale_of
 from skeval.reporting.sections import Item, Plan, Section
-from skeval.reporting.summary import raises_alarm, summary
-from skeval.reporting.text import number
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
 from skeval.reporting.wording import HOW_TO_READ
 from skeval.result import Result, SuiteResult
+from skeval.verdict import raises_alarm, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

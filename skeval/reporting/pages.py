@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from skeval.formatting import number
 from skeval.reporting.cover import cover_sheets
 from skeval.reporting.displays import (
     MarginalDisplay,
@@ -18,7 +19,7 @@ from skeval.reporting.displays import (
 )
 from skeval.reporting.page import MARGIN, MM, Page, paragraph_height
 from skeval.reporting.sections import Item, Plan, Section, in_parts
-from skeval.reporting.text import number, shorten, text_width
+from skeval.reporting.text import shorten, text_width
 from skeval.reporting.theme import COLOURS, GREY, SMALL
 from skeval.reporting.ticks import strided
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from skeval.formatting import number
 from skeval.reporting.drawing import ROOM, Drawing, numbers, say_empty
-from skeval.reporting.text import number
 from skeval.reporting.theme import COLOURS, GREY
 from skeval.reporting.ticks import label_axis
 from skeval.result import Result

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from skeval.formatting import number
 from skeval.reporting.drawing import ROOM, Drawing, by_name, points
-from skeval.reporting.text import number, shorten
+from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
 from skeval.reporting.ticks import label_axis, strided
 from skeval.result import Result, SuiteResult

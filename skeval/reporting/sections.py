@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import number, percent
 from skeval.reporting.displays import (
     ColumnScoresDisplay,
     MarginalDisplay,
@@ -18,7 +19,6 @@ from skeval.reporting.displays import (
 )
 from skeval.reporting.drawing import Drawing
 from skeval.reporting.findings import finding
-from skeval.reporting.text import number, percent
 from skeval.reporting.wording import INTROS, TITLES
 from skeval.result import Result, SuiteResult
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skeval.reporting.text import as_float, number, percent
+from skeval.formatting import as_float, number, percent
 from skeval.result import Result
 
 __all__ = ["SENTENCES"]

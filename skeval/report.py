@@ -21,8 +21,6 @@ from skeval.tables import as_frame
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["ReportColumns", "report"]
-
 Chosen = int | Sequence[str]
 
 
