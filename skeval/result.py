@@ -63,6 +63,9 @@ class Result:
         Wall time; filled in by :class:`Metric`.
     error : str
         Why a suite left the metric out, or how it failed; empty where it did not.
+    summary : str
+        What was found, in a sentence that needs no knowledge of the metric; reports print it. It is
+        written by the metric, in `_compute` or in `_summary`, which knows the baseline too.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class Result:
     tags: MetricTags | None = None
     seconds: float | None = None
     error: str = ""
+    summary: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))

@@ -7,6 +7,7 @@ from skeval.reporting.displays import (
     MarginalDisplay,
     MDADisplay,
     PairDisplay,
+    ParetoDisplay,
     PhikMatricesDisplay,
     PRDDisplay,
     ProximityDisplay,
@@ -15,10 +16,10 @@ from skeval.reporting.displays import (
     SimilarityMatrixDisplay,
     ValueDisplay,
     display_of,
+    register_display,
 )
 from skeval.reporting.figures import FigureRenderer
 from skeval.reporting.html import HTMLRenderer
-from skeval.reporting.pareto import ParetoDisplay
 from skeval.reporting.pdf import PDFRenderer
 from skeval.reporting.theme import theme
 
@@ -41,5 +42,6 @@ __all__ = [
     "SimilarityMatrixDisplay",
     "ValueDisplay",
     "display_of",
+    "register_display",
     "theme",
 ]

@@ -15,8 +15,7 @@ from matplotlib.text import Text
 from skeval import Result
 from skeval.fidelity.resemblance import MDAResemblance
 from skeval.privacy.mda import MinimumDistanceAccumulation
-from skeval.reporting.accumulation import MDADisplay
-from skeval.reporting.displays import Display, ValueDisplay, display_of
+from skeval.reporting import Display, MDADisplay, ValueDisplay, display_of
 
 MANY = [0.1, 0.3, 0.05, 0.02]
 

@@ -11,8 +11,7 @@ from matplotlib.text import Text
 from skeval import Result
 from skeval.datasets import make_mixed
 from skeval.fidelity.prd import PRDCurve
-from skeval.reporting.displays import Display, ValueDisplay, display_of
-from skeval.reporting.prd import PRDDisplay
+from skeval.reporting import Display, PRDDisplay, ValueDisplay, display_of
 from skeval.stats.prd import max_f_beta
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(200, random_state=seed) for seed in range(3))

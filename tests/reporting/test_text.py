@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skeval.formatting import number, percent
+from skeval.reporting.displays.ticks import date_ticks, number_ticks, strided, thinned, value_ticks
 from skeval.reporting.text import drawable, shorten, text_width, wrap
-from skeval.reporting.ticks import date_ticks, number_ticks, strided, thinned, value_ticks
 
 DAY = 86_400.0
 

@@ -10,8 +10,6 @@ from skeval.result import Result
 from skeval.stats.risks import RISK_LEVELS, risk_level
 from skeval.verdict import ALARM_LEVEL, raises_alarm
 
-__all__ = ["SENTENCES"]
-
 _ATTACKS = {
     "distance": "the distance to the nearest synthetic row",
     "distance_calibrated": "how much nearer a synthetic row is than another real one",

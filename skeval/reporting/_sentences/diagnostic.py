@@ -7,8 +7,6 @@ from collections.abc import Callable
 from skeval.formatting import as_float, percent
 from skeval.result import Result
 
-__all__ = ["SENTENCES"]
-
 
 def _within(result: Result) -> str:
     n = result.details["n_used"]

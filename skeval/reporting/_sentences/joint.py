@@ -7,8 +7,6 @@ from collections.abc import Callable
 from skeval.formatting import as_float, number, percent
 from skeval.result import Result
 
-__all__ = ["SENTENCES"]
-
 
 def _detail(result: Result, name: str) -> str:
     return percent(as_float(result.details[name]))

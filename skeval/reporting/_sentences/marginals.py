@@ -8,8 +8,6 @@ from collections.abc import Callable
 from skeval.formatting import as_float, number, percent
 from skeval.result import Result
 
-__all__ = ["SENTENCES"]
-
 
 def _wasserstein(result: Result) -> str:
     n, d = result.details["n_used"], result.details

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from skeval.formatting import as_float, number, percent
 from skeval.result import Result
 
-__all__ = ["SENTENCES"]
-
 
 def _privacy(result: Result) -> str:
     p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))

@@ -8,8 +8,6 @@ from typing import Any
 from skeval.formatting import as_float, number, percent
 from skeval.result import Result
 
-__all__ = ["SENTENCES"]
-
 _NAMES = {
     "roc_auc": "ROC-AUC",
     "average_precision": "average precision",

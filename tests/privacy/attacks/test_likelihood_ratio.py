@@ -13,7 +13,7 @@ from skeval.generators import Bootstrap
 from skeval.privacy.attacks._shadow_halves import halved, pooled_targets, record_scores
 from skeval.privacy.attacks._shadow_runs import Execution
 from skeval.privacy.attacks.likelihood_ratio import LikelihoodRatioMIA
-from skeval.reporting.roc import ROCDisplay
+from skeval.reporting import ROCDisplay
 from skeval.stats.auc import auc, auc_p_value, delong
 from skeval.stats.shadow_likelihood import likelihood_ratio, moments, offline_score
 from skeval.steps import nearest

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skeval.reporting.drawing import points
+from skeval.reporting.displays.base import points
 from skeval.reporting.text import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
-
-__all__ = ["date_ticks", "number_ticks", "thinned", "value_ticks"]
 
 _CALENDAR = (
     ("s", (1, 5, 15, 30)),
@@ -47,7 +45,7 @@ def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, li
 
     Examples
     --------
-    >>> from skeval.reporting.ticks import number_ticks
+    >>> from skeval.reporting.displays.ticks import number_ticks
     >>> number_ticks(0.0, 38900.0)[1]
     ['0', '10k', '20k', '30k']
     """
@@ -121,7 +119,7 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
 
     Examples
     --------
-    >>> from skeval.reporting.ticks import date_ticks
+    >>> from skeval.reporting.displays.ticks import date_ticks
     >>> date_ticks(1.3571e9, 1.3883e9)[1]
     ['2013-04', '2013-07', '2013-10']
     """
@@ -193,7 +191,7 @@ def thinned(
 
     Examples
     --------
-    >>> from skeval.reporting.ticks import thinned
+    >>> from skeval.reporting.displays.ticks import thinned
     >>> thinned([0.0, 10.0, 60.0], ["first", "second", "third"], 6.0, first=[1])
     {1: 0.0, 2: 0.0}
     """
