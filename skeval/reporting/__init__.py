@@ -1,22 +1,19 @@
 """Results as figures and documents: displays draw one thing, renderers a whole report."""
 
-from skeval.reporting.displays import (
-    ColumnScoresDisplay,
-    Display,
+from skeval.reporting.displays.base import Display, register_display
+from skeval.reporting.displays.curves import MDADisplay, ParetoDisplay, PRDDisplay, ROCDisplay
+from skeval.reporting.displays.distributions import (
     DistancesDisplay,
     MarginalDisplay,
-    MDADisplay,
     PairDisplay,
-    ParetoDisplay,
-    PhikMatricesDisplay,
-    PRDDisplay,
     ProximityDisplay,
-    ROCDisplay,
+)
+from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.values import (
+    ColumnScoresDisplay,
     ScoresDisplay,
-    SimilarityMatrixDisplay,
     ValueDisplay,
     display_of,
-    register_display,
 )
 from skeval.reporting.figures import FigureRenderer
 from skeval.reporting.html import HTMLRenderer

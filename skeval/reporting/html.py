@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from skeval.formatting import number
-from skeval.reporting.displays import PairDisplay
+from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.findings import evidence, finding

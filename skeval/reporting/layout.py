@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from skeval.formatting import number
-from skeval.reporting.displays import (
-    ColumnScoresDisplay,
-    Display,
-    MarginalDisplay,
-    PairDisplay,
-    PhikMatricesDisplay,
-    SimilarityMatrixDisplay,
-)
+from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.ticks import strided
+from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.text import shorten, text_width, wrap
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
 from skeval.result import Result

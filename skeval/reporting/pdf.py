@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,8 +80,8 @@ class PDFRenderer(FileRenderer):
         writer = _writer(drawn)
         for section in content.sections:
             writer.add_outline_item(title=section.title, page_number=firsts[section.name])
-        for page_number, box, key in links:
-            _link(writer, page_number, box, firsts[key])
+        for page_number, box, name in links:
+            _link(writer, page_number, box, firsts[name])
         subject = "Evaluation of synthetic data"
         writer.add_metadata({"/Title": self.title, "/Author": "skeval", "/Subject": subject})
         with file.open("wb") as opened:
@@ -92,10 +93,10 @@ class PDFRenderer(FileRenderer):
 
         buffer, firsts, links = io.BytesIO(), dict[str, int](), list[Link]()
         with theme(), PdfPages(buffer, metadata={"CreationDate": None}) as pdf:
-            for i, (key, page) in enumerate(draw_pages(content, self.title)):
-                if key not in firsts:
+            for i, (name, page) in enumerate(draw_pages(content, self.title)):
+                if name not in firsts:
                     self._report_drawn(firsts, content)
-                    firsts[key] = i
+                    firsts[name] = i
                 links += [(i, _box(page, link[:4]), link[4]) for link in page.links]
                 pdf.savefig(page.figure)
             self._report_drawn(firsts, content)
@@ -144,7 +145,7 @@ def _link(
 class Sheet:
     """One page to be drawn: how, of which section, and which way the paper lies."""
 
-    key: str
+    name: str
     draw: Callable[[Page], None]
     landscape: bool = False
 
@@ -161,7 +162,7 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
 
     Yields
     ------
-    key : str
+    name : str
         Of the section.
     page : Page
         With `figure` and `links`.
@@ -171,66 +172,33 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
         page = Page(landscape=sheet.landscape)
         sheet.draw(page)
         page.footer(title, i + 1, len(sheets))
-        yield sheet.key, page
+        yield sheet.name, page
 
 
 def all_sheets(plan: Plan, title: str) -> list[Sheet]:
     """Return all pages in order, the first ones knowing the numbers of the others."""
     body = [
-        sheet
+        Sheet(section.name, partial(_draw_items, section, items, i > 0), section.layout.landscape)
         for section in plan.sections
         if section.name != "scores"
-        for sheet in section_sheets(section)
+        for i, items in enumerate(section.layout.paged(section.items))
     ]
-
-    def numbers(n_first: int) -> dict[str, int]:
-        first = {sheet.key: n_first + i + 1 for i, sheet in reversed(list(enumerate(body)))}
-        return {"scores": 1, **first}
-
     if not any(section.name == "scores" for section in plan.sections):
         return body
-    return [Sheet("scores", draw) for draw in cover_sheets(plan, title, numbers)] + body
+    n_first = len(_paged(_blocks(plan, title, {})))
+    numbers = {sheet.name: n_first + i + 1 for i, sheet in reversed(list(enumerate(body)))}
+    cover = _paged(_blocks(plan, title, {"scores": 1, **numbers}))
+    return [*(Sheet("scores", partial(_draw_blocks, blocks)) for blocks in cover), *body]
 
 
-def section_sheets(section: Section) -> list[Sheet]:
-    """Return the pages of one section."""
-    layout = section.layout
-
-    def sheet(i: int, items: Sequence[Item]) -> Sheet:
-        def draw(page: Page) -> None:
-            y = page.heading(section.title, section.intro, continued=i > 0)
-            layout.draw(page, y, items)
-
-        return Sheet(section.name, draw, layout.landscape)
-
-    return [sheet(i, items) for i, items in enumerate(layout.paged(section.items))]
+def _draw_items(section: Section, items: Sequence[Item], continued: bool, page: Page) -> None:
+    y = page.heading(section.title, section.intro, continued=continued)
+    section.layout.draw(page, y, items)
 
 
-def cover_sheets(
-    plan: Plan, title: str, numbers: Callable[[int], Mapping[str, int]]
-) -> list[Callable[[Page], None]]:
-    """Return what draws each of the first pages.
-
-    Parameters
-    ----------
-    plan : Plan
-        Of the whole report.
-    title : str
-        Of the report.
-    numbers : callable
-        Gives the page number of each section, once it is known how many first pages there are.
-    """
-    n_pages = len(_paged(_blocks(plan, title, {})))
-    pages = _paged(_blocks(plan, title, numbers(n_pages)))
-    return [_drawer(blocks) for blocks in pages]
-
-
-def _drawer(placed: Sequence[tuple[float, Block]]) -> Callable[[Page], None]:
-    def draw(page: Page) -> None:
-        for y, block in placed:
-            block.draw(page, y)
-
-    return draw
+def _draw_blocks(placed: Sequence[tuple[float, Block]], page: Page) -> None:
+    for y, block in placed:
+        block.draw(page, y)
 
 
 def _paged(blocks: Iterable[Block]) -> list[list[tuple[float, Block]]]:
@@ -267,38 +235,26 @@ def _lines(text: str, size: float, *, after: float, **style: Any) -> Iterator[Bl
     lines = wrap(text, WIDTH / MM, size, style.get("weight") == "bold")
     for i, line in enumerate(lines):
         height = leading + (after if i == len(lines) - 1 else 0.0)
-        yield Block(height, _line(line, size, style))
+        yield Block(height, partial(_line, line, size, style))
 
 
-def _line(line: str, size: float, style: Mapping[str, Any]) -> Callable[[Page, float], None]:
-    def draw(page: Page, y: float) -> None:
-        page.text(MARGIN, y + 0.78 * size * LEADING * MM, line, size, **style)
-
-    return draw
+def _line(line: str, size: float, style: Mapping[str, Any], page: Page, y: float) -> None:
+    page.text(MARGIN, y + 0.78 * size * LEADING * MM, line, size, **style)
 
 
 def _listed(title: str, texts: Sequence[str]) -> Iterator[Block]:
     """Yield a heading with the first text, then the other texts."""
     for i, text in enumerate(texts):
         height = paragraph_height(text, WIDTH - 4.0, 7.5) + 1.2
-        block = Block(height, _bullet(text))
-        yield _headed(title, block) if i == 0 else block
+        above = 9.5 if i == 0 else 0.0
+        yield Block(above + height, partial(_bullet, text, title if i == 0 else "", above))
 
 
-def _bullet(text: str) -> Callable[[Page, float], None]:
-    def draw(page: Page, y: float) -> None:
-        page.text(MARGIN, y + 0.78 * 7.5 * LEADING * MM, "\N{EN DASH}", 7.5, color=GREY)
-        page.paragraph(MARGIN + 4.0, y, text, WIDTH - 4.0, 7.5)
-
-    return draw
-
-
-def _headed(title: str, block: Block) -> Block:
-    def draw(page: Page, y: float) -> None:
+def _bullet(text: str, title: str, above: float, page: Page, y: float) -> None:
+    if title:
         page.text(MARGIN, y + 7.0, title, 10.0, weight="bold")
-        block.draw(page, y + 9.5)
-
-    return Block(block.height + 9.5, draw)
+    _line("\N{EN DASH}", 7.5, {"color": GREY}, page, y + above)
+    page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, 7.5)
 
 
 def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:

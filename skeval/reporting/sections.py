@@ -9,14 +9,9 @@ from typing import Any
 
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import number, percent
-from skeval.reporting.displays import (
-    MarginalDisplay,
-    PairDisplay,
-    ScoresDisplay,
-    ValueDisplay,
-    display_of,
-)
 from skeval.reporting.displays.base import DISPLAYS
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
 from skeval.reporting.findings import finding
 from skeval.reporting.layout import (
     BIVARIATE,

@@ -51,6 +51,7 @@ def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, li
     """
     if not high > low:
         return np.array([low]), tick_labels(np.array([low]))
+    # MaxNLocator counts intervals, not ticks, and would go from 20 straight to 50 where 25 fits
     step = _round_step((high - low) / (most + 1))
     ticks = _multiples(low, high, step)
     while len(ticks) > most:
