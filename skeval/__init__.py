@@ -7,7 +7,9 @@ from skeval.context import Context, shared
 from skeval.draws import evaluate_draws
 from skeval.overall import OverallScore
 from skeval.presets import make_suite
-from skeval.reporting.run import ReportColumns, report
+
+# the function hides the module of its name: take what else it has by "from skeval.report import"
+from skeval.report import ReportColumns, report
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
 from skeval.tables.preprocessing import Discretizer, TablePreprocessor

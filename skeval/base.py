@@ -48,7 +48,8 @@ class Metric(BaseEstimator):
     Authors set ``tags`` and write ``_compute(context)``, which returns a float or a
     :class:`Result`, from ``context.train``, ``context.holdout``, ``context.synthetic`` and shared
     steps. Work on the real rows that is worth doing once goes into ``_prepare(context)``. Legal
-    sets of parameters stand in ``_legal``, by name.
+    sets of parameters stand in ``_legal``, by name. Reports print the sentence that
+    ``_summary(result)`` returns, of a result that has its baseline.
 
     Attributes
     ----------
@@ -174,9 +175,9 @@ class Metric(BaseEstimator):
     def evaluate_context(self, context: Context) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
-        result = self._result(context)
-        if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
-            result = self._with_baseline(context, result)
+        result = self._in_relation(context, self._result(context))
+        if not np.isnan(result.value):  # else the warnings say why
+            result = replace(result, summary=self._summary(result))
         return replace(result, seconds=time.perf_counter() - start)
 
     def unmet_need(self, context: Context) -> str | None:
@@ -216,6 +217,10 @@ class Metric(BaseEstimator):
     def _prepare(self, context: Context) -> None:
         """Do work on the real rows once, at fit; nothing by default."""
 
+    def _summary(self, result: Result) -> str:
+        """Say in a sentence what the finished result shows: by default what `_compute` wrote."""
+        return result.summary
+
     def _check_parameters(self) -> None:
         if not isinstance(getattr(type(self), "tags", None), MetricTags):
             raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
@@ -231,6 +236,12 @@ class Metric(BaseEstimator):
         result = found if isinstance(found, Result) else Result(found)
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        """Set a result beside what fresh real rows get; `score` does without."""
+        if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
+            return self._with_baseline(context, result)
+        return result
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
         n_rows, details = context.n_rows("synthetic"), dict(result.details)

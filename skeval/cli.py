@@ -98,8 +98,8 @@ def report(
     seed: Seed = 0,
 ) -> None:
     """Write the report of a synthetic table."""
-    from skeval.reporting.run import report as write_report
-    from skeval.reporting.summary import summary
+    from skeval.report import report as write_report
+    from skeval.verdict import summary
 
     train, holdout, synthetic = _read_tables(tables)
     result = write_report(
@@ -183,8 +183,8 @@ def demo(
 
     from skeval.datasets import load_flights
     from skeval.generators import GaussianCopula
-    from skeval.reporting.run import report as write_report
-    from skeval.reporting.summary import summary
+    from skeval.report import report as write_report
+    from skeval.verdict import summary
 
     flights = load_flights(rows, random_state=seed)
     train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)

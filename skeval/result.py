@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,13 @@ import pandas as pd
 
 from skeval import exceptions
 from skeval._files import replacing
-from skeval.exceptions import MetricWarning
+from skeval.exceptions import MetricWarning, NothingToMeasureWarning
 from skeval.tags import MetricTags
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from skeval.reporting.drawing import Display
-
-__all__ = ["Result", "SuiteResult"]
+    from skeval.reporting import Display
 
 _FRAME_COLUMNS = (
     "metric",
@@ -65,6 +63,9 @@ class Result:
         Wall time; filled in by :class:`Metric`.
     error : str
         Why a suite left the metric out, or how it failed; empty where it did not.
+    summary : str
+        What was found, in a sentence that needs no knowledge of the metric; reports print it. It is
+        written by the metric, in `_compute` or in `_summary`, which knows the baseline too.
 
     Examples
     --------
@@ -83,6 +84,7 @@ class Result:
     tags: MetricTags | None = None
     seconds: float | None = None
     error: str = ""
+    summary: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -152,7 +154,7 @@ class Result:
 
     def display(self) -> Display:
         """Return the display that draws this result: `plot(ax=None)` and `frame()`."""
-        from skeval.reporting.displays import display_of
+        from skeval.reporting import display_of
 
         return display_of(self)
 
@@ -255,15 +257,13 @@ class SuiteResult(Mapping[str, Result]):
         -------
         DataFrame
             By property: `score`, `baseline` and `n_used`, the number of columns or pairs; see
-            :func:`~skeval.properties.property_scores`.
+            :func:`~skeval.result.property_scores`.
         """
-        from skeval.properties import property_scores
-
         return property_scores(self)
 
     def plot(self, ax: Any = None) -> Figure:
         """Draw each value with its interval and its baseline; return the figure."""
-        from skeval.reporting.scores import ScoresDisplay
+        from skeval.reporting import ScoresDisplay
 
         return ScoresDisplay(self).plot(ax)
 
@@ -304,6 +304,105 @@ class SuiteResult(Mapping[str, Result]):
         from skeval.reporting import HTMLRenderer
 
         return HTMLRenderer(**settings).render(self, path)
+
+
+def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
+    """Return the mean score of each property of a quality report, and their mean.
+
+    A property is what the names of several metrics have before a slash: in
+    ``column_shapes/ks_complement`` it is ``column_shapes``. Its score is the mean over all columns,
+    or pairs of columns, that its metrics scored, so that a metric counts by the number of them; one
+    of the table as a whole counts once.
+
+    Parameters
+    ----------
+    results : SuiteResult or mapping of str to Result
+        By the names in the suite. Names without a slash are left out, and so are metrics that
+        failed. Where two metrics of a property scored the same column or pair, the later counts.
+
+    Returns
+    -------
+    DataFrame
+        By property, then "overall": `score`, `baseline` (what fresh real rows score; nan without a
+        holdout) and `n_used`, the number of columns or pairs. A property whose pairs were all left
+        out is nan, and the overall mean is that of the others; `evaluate` has warned, and said why.
+
+    Notes
+    -----
+    Only scores on one scale should share a property. The overall number lets one property buy back
+    the other: show both.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement, TVComplement
+    >>> from skeval.result import property_scores
+    >>> shapes = [("shapes/ks", KSComplement()), ("shapes/tv", TVComplement())]
+    >>> result = MetricSuite(shapes).fit(make_mixed()).evaluate(make_mixed())
+    >>> property_scores(result)["score"].to_dict()
+    {'shapes': 1.0, 'overall': 1.0}
+    """
+    parts: dict[str, dict[Hashable, tuple[float, float]]] = {}
+    for name, result in results.items():
+        group, slash, _ = name.partition("/")
+        if slash:
+            parts.setdefault(group, {}).update(_parts(result))
+    rows = {group: _means(list(scored.values())) for group, scored in parts.items()}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["score", "baseline", "n_used"])
+    overall = [*(frame[name].mean() for name in ("score", "baseline")), frame["n_used"].sum()]
+    frame.loc["overall"] = overall
+    return frame.astype({"n_used": int}).rename_axis("property")
+
+
+def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
+    """Return the warnings of all results, those of a property without a score as one.
+
+    That the table has no columns of some kind, or no strong pair, is nothing to warn of where the
+    other metrics of the property score what there is.
+    """
+    kept: list[MetricWarning] = []
+    lacking: dict[str, list[str]] = {}
+    for name, result in results.items():
+        group, slash, _ = name.partition("/")
+        for warning in () if result.error else result.warnings:
+            if slash and isinstance(warning, NothingToMeasureWarning):
+                lacking.setdefault(group, []).append(str(warning).rstrip("."))
+            else:
+                kept.append(warning)
+    for group, reasons in lacking.items():
+        scores = [r.value for name, r in results.items() if name.startswith(f"{group}/")]
+        if np.isnan(scores).all():
+            why = "; ".join(dict.fromkeys(reasons))
+            kept.append(NothingToMeasureWarning(f"{group} has no score: {why}."))
+    return kept
+
+
+def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:
+    """Yield each column or pair that a metric scored, with its score and that of fresh rows."""
+    fresh = float("nan") if result.baseline is None else result.baseline
+    details = result.details
+    if "matrix" in details:
+        names, matrix = details["names"], np.asarray(details["matrix"], dtype=np.float64)
+        for i, j in zip(*np.nonzero(np.triu(~np.isnan(matrix), 1)), strict=True):
+            yield frozenset((names[i], names[j])), (float(matrix[i, j]), fresh)
+        return
+    if "columns" not in details:
+        if not np.isnan(result.value):
+            yield result.metric, (result.value, fresh)
+        return
+    of_fresh = details.get("baseline_columns", {})
+    for name, score in details["columns"].items():
+        if score is not None and not np.isnan(score):
+            yield name, (float(score), float(of_fresh.get(name, fresh)))
+
+
+def _means(scored: list[tuple[float, float]]) -> tuple[float, float, int]:
+    if not scored:
+        return float("nan"), float("nan"), 0
+    scores, fresh = np.array(scored).T
+    known = fresh[~np.isnan(fresh)]
+    return float(scores.mean()), float(known.mean()) if known.size else float("nan"), len(scored)
 
 
 def _html_table(frame: pd.DataFrame) -> str:

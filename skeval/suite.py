@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from joblib import Parallel, delayed
@@ -21,8 +22,7 @@ from skeval.exceptions import (
     MissingInputError,
     SkevalError,
 )
-from skeval.properties import notices
-from skeval.result import Result, SuiteResult
+from skeval.result import Result, SuiteResult, property_warnings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.tables.cells import Kind
@@ -31,6 +31,9 @@ from skeval.tables.schema import TableSchema
 __all__ = ["MetricSuite"]
 
 Progress = Callable[[str, int, int], None]
+
+# scikit-learn keeps the class of its diagrams to itself, and has moved it
+_BLOCK_HOMES = ("sklearn.utils._repr_html.estimator", "sklearn.utils._estimator_html_repr")
 
 
 class MetricSuite(_BaseComposition):
@@ -184,7 +187,7 @@ class MetricSuite(_BaseComposition):
             )
         )
         results = {name: found.get(name) or self._left_out[name] for name in self._names}
-        for notice in [*failures, *context.notices, *notices(results)]:
+        for notice in [*failures, *context.notices, *property_warnings(results)]:
             warnings.warn(notice, stacklevel=2)
         sizes = {
             role: context.n_rows(role)
@@ -236,11 +239,40 @@ class MetricSuite(_BaseComposition):
         return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
-        from skeval.reporting.diagram import parallel_block
-
-        return parallel_block(self.metrics)
+        names = [name for name, _ in self.metrics]
+        metrics = [metric for _, metric in self.metrics]
+        details = [str(metric) for metric in metrics]
+        return _block_class()("parallel", metrics, names=names, name_details=details)
 
 
 def _contrasts(metric: Metric) -> bool:
     """Tell whether a metric's value or test rests on train and holdout being exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
+
+
+def _block_class() -> Any:
+    for home in _BLOCK_HOMES:
+        try:
+            return import_module(home)._VisualBlock
+        except (ImportError, AttributeError):
+            continue
+    return _PlainBlock
+
+
+class _PlainBlock:
+    """The fields that scikit-learn's diagram reads of a block."""
+
+    name_caption = None
+    doc_link_label = None
+    dash_wrapped = True
+
+    def __init__(
+        self, kind: str, estimators: list[Any], *, names: list[str], name_details: list[str]
+    ) -> None:
+        self.kind = kind
+        self.estimators = estimators
+        self.names = names
+        self.name_details = name_details
+
+    def _sk_visual_block_(self) -> _PlainBlock:
+        return self

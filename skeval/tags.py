@@ -34,7 +34,8 @@ class MetricTags:
         one adversary achieves; an `audit` is a valid lower bound on epsilon; `disclosure` is the
         k-anonymity family.
     display : str, default="ValueDisplay"
-        The class of :mod:`skeval.reporting.displays` that draws the result.
+        The class that draws the result: one of :mod:`skeval.reporting`, or a registered one of
+        your own (:func:`~skeval.reporting.register_display`).
     lenient : bool, default=False
         Whether the metric takes a synthetic table that lacks columns of train or has them in
         another type, as one that judges the structure does.

@@ -320,3 +320,19 @@ def test_a_fitted_metric_can_be_copied():
 
     fitted = KSComplement().fit(TRAIN, HOLDOUT)
     assert copy.deepcopy(fitted).score(SYNTHETIC) == fitted.score(SYNTHETIC)
+
+
+def test_a_suite_draws_its_metrics_beside_each_other():
+    suite = make_suite("privacy")
+    page = suite._repr_html_()
+    for name, _ in suite.metrics:
+        assert name in page
+
+
+def test_the_plain_block_stands_in(monkeypatch):
+    monkeypatch.setattr("skeval.suite._BLOCK_HOMES", ("sklearn.utils.moved_away",))
+    suite = make_suite("privacy")
+    block = suite._sk_visual_block_()
+    assert type(block).__name__ == "_PlainBlock"
+    assert block._sk_visual_block_() is block
+    assert "privacy_score" in suite._repr_html_()

@@ -1,23 +1,25 @@
-"""A report as loose figures: one file each, for slides and papers."""
+"""What renderers share, and a report as loose figures: one file each, for slides and papers."""
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skeval._files import replacing
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting._renderers import Progress, Renderer
-from skeval.reporting.sections import Item, Plan
+from skeval.reporting.layout import Item
+from skeval.reporting.sections import Plan, plan
 from skeval.reporting.theme import theme
 from skeval.result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FigureRenderer", "save"]
+Progress = Callable[[str, int, int], None]
 
 _FORMATS = ("png", "svg")
 _METADATA: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "png": {}}
@@ -27,6 +29,63 @@ def save(figure: Figure, file: Any, format: str) -> None:
     """Write a figure the same way each time: no date in it."""
     with theme():
         figure.savefig(file, format=format, metadata=_METADATA[format])
+
+
+class Renderer:
+    """Base of renderers: their settings, so that they can stand in for each other."""
+
+    def __init__(
+        self,
+        *,
+        title: str = "Synthetic data report",
+        columns: Any = None,
+        sections: Iterable[str] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.title = title
+        self.columns = columns
+        self.sections = sections
+        self.progress = progress
+
+    def _plan(self, suite_result: SuiteResult) -> Plan:
+        return plan(suite_result, self.columns, self.sections)
+
+    def _report(self, section: str, n_done: int, content: Plan) -> None:
+        if self.progress is not None:
+            self.progress(section, n_done, len(content.sections))
+
+
+class FileRenderer(Renderer, ABC):
+    """Base of renderers that write one file; authors define `_write`."""
+
+    def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
+        """Write the report; an existing file is replaced only when the new one is complete.
+
+        Parameters
+        ----------
+        suite_result : SuiteResult
+            Of any suite, live or from JSON.
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such section.
+        """
+        path, content = Path(path), self._plan(suite_result)
+        with replacing(path) as temporary:
+            self._write(content, temporary)
+        return path
+
+    @abstractmethod
+    def _write(self, content: Plan, file: Path) -> None:
+        """Write what is planned to a file."""
 
 
 class FigureRenderer(Renderer):
@@ -104,13 +163,13 @@ class FigureRenderer(Renderer):
     def _draw(self, content: Plan, folder: Path) -> None:
         for done, section in enumerate(content.sections, start=1):
             for i, item in enumerate(section.items):
-                name = _file_name(section.key, i, len(section.items), item)
+                name = _file_name(section.name, i, len(section.items), item)
                 save(item.display.plot(), folder / f"{name}.{self.format}", self.format)
-            self._tell(section.key, done, content)
+            self._report(section.name, done, content)
 
 
-def _file_name(key: str, i: int, n: int, item: Item) -> str:
+def _file_name(section: str, i: int, n: int, item: Item) -> str:
     """Return a name that any file system takes; a number in front tells equal ones apart."""
     words = re.sub(r"[^a-z0-9]+", "_", item.heading.split(":")[0].lower()).strip("_")[:40]
     counter = f"{i + 1:0{len(str(n))}d}-" if n > 1 else ""
-    return f"{key}-{counter}{words}".rstrip("-")
+    return f"{section}-{counter}{words}".rstrip("-")

@@ -1,4 +1,4 @@
-"""What each metric found, in a sentence that needs no knowledge of it."""
+"""What each metric found, in sentences that need no knowledge of it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from skeval.reporting._sentences import SENTENCES
-from skeval.reporting.summary import raises_alarm
-from skeval.reporting.text import as_float, number
+from skeval.formatting import as_float, number
+from skeval.reporting._sentences import SENTENCES, UNITS
 from skeval.result import Result
+from skeval.verdict import WARNING_LEVEL, raises_alarm
 
-__all__ = ["evidence", "finding"]
-
-_COPIES = 0.01
 _READS_AS_COPIES = (
     "Unseen synthetic rows are taken for real ones more often than real rows are: a sign of copies "
     "of train, not of fidelity."
 )
-# what bears the scores, where it is no column
-_UNITS = {"CoefficientOverlap": "coefficient"}
 _EVIDENCE = {
     "screen": "distance screen",
     "attack": "attack",
@@ -47,8 +42,8 @@ def finding(result: Result) -> str:
     Returns
     -------
     str
-        One to three sentences; none ever says that data are private or safe. Empty for a metric of
-        which nothing is known here.
+        The metric's own sentence, if it has one, then what is worst and how far fresh real rows
+        are; none ever says that data are private or safe.
 
     Examples
     --------
@@ -59,14 +54,25 @@ def finding(result: Result) -> str:
     """
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
-    say = SENTENCES.get(result.metric)
     parts = [
-        "" if say is None else say(result),
-        _worst(result.details.get("worst"), _UNITS.get(result.metric, "column")),
+        _summary(result),
+        _worst(result.details.get("worst"), _unit(result)),
         _at_size(result),
         _verdict(result),
     ]
     return " ".join(part for part in parts if part)
+
+
+def _summary(result: Result) -> str:
+    """Return the sentence of the metric, or the one kept here for a metric that writes none."""
+    if result.summary or result.metric not in SENTENCES:
+        return result.summary
+    return SENTENCES[result.metric](result)
+
+
+def _unit(result: Result) -> str:
+    """Return what bears the scores."""
+    return str(result.details.get("unit", UNITS.get(result.metric, "column")))
 
 
 def _worst(worst: Mapping[str, Any] | None, unit: str) -> str:
@@ -115,4 +121,4 @@ def _verdict(result: Result) -> str:
 def _reads_as_copies(result: Result) -> bool:
     """Tell whether a classifier took unseen synthetic rows for the rows of train it had seen."""
     split = result.details.get("split")
-    return isinstance(split, Mapping) and as_float(split.get("p_value_below")) < _COPIES
+    return isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL

@@ -12,23 +12,19 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from skeval.reporting._renderers import FileRenderer
-from skeval.reporting.cover import left_out, sizes, warnings
-from skeval.reporting.distributions import PairDisplay
-from skeval.reporting.figures import save
+from skeval.formatting import number
+from skeval.reporting.displays.distributions import PairDisplay
+from skeval.reporting.displays.values import scale_of
+from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.findings import evidence, finding
-from skeval.reporting.scores import scale_of
-from skeval.reporting.sections import Item, Plan, Section
-from skeval.reporting.summary import raises_alarm, summary
-from skeval.reporting.text import number
+from skeval.reporting.layout import Item
+from skeval.reporting.sections import HOW_TO_READ, Plan, Section
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
-from skeval.reporting.wording import HOW_TO_READ
 from skeval.result import Result, SuiteResult
+from skeval.verdict import raises_alarm, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["HTMLRenderer"]
 
 _STYLE = Template("""
 :root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
@@ -111,27 +107,27 @@ class HTMLRenderer(FileRenderer):
     def _page(self, content: Plan) -> str:
         parts = []
         for done, section in enumerate(content.sections, start=1):
-            parts.append(_scores(content) if section.key == "scores" else _section(section))
-            self._tell(section.key, done, content)
+            parts.append(_scores(content) if section.name == "scores" else _section(section))
+            self._report(section.name, done, content)
         return _PAGE.substitute(
             title=escape(self.title),
             style=_STYLE,
-            sizes=escape(sizes(content.suite_result)),
+            sizes=escape(content.sizes()),
             body="\n".join(parts),
         )
 
 
 def _scores(content: Plan) -> str:
-    said = summary(content.suite_result)
+    lead = summary(content.suite_result)
     return "\n".join(
         [
-            _paragraph(said, "lead") if said else "",
+            _paragraph(lead, "lead") if lead else "",
             _contents(content.sections),
             '<section id="scores">\n<h2>Scores</h2>',
             _paragraph(HOW_TO_READ, "quiet"),
             _table(content.suite_result),
-            _listed("Left out", left_out(content)),
-            _listed("Warnings", warnings(content.suite_result)),
+            _listed("Left out", content.reasons()),
+            _listed("Warnings", content.warnings()),
             "</section>",
         ]
     )
@@ -142,7 +138,7 @@ def _paragraph(text: str, kind: str = "") -> str:
 
 
 def _contents(sections: Sequence[Section]) -> str:
-    links = "\n".join(f'<li><a href="#{s.key}">{escape(s.title)}</a></li>' for s in sections)
+    links = "\n".join(f'<li><a href="#{s.name}">{escape(s.title)}</a></li>' for s in sections)
     return f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>'
 
 
@@ -204,13 +200,12 @@ def _strip(result: Result, width: float = 120.0) -> str:
 
 
 def _section(section: Section) -> str:
-    grids = {"univariate": "grid", "bivariate": "grid pairs"}
     figures = "\n".join(_figure(item) for item in section.items)
-    if section.key in grids:
-        figures = f'<div class="{grids[section.key]}">\n{figures}\n</div>'
-    key = _key(section) if section.key == "univariate" else ""
+    if section.layout.grid:
+        figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
+    key = _key(section) if section.layout.legend else ""
     return (
-        f'<section id="{section.key}">\n<h2>{escape(section.title)}</h2>\n'
+        f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>\n'
         f"{_paragraph(section.intro, 'quiet')}\n{key}\n{figures}\n</section>"
     )
 

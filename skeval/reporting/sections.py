@@ -1,77 +1,344 @@
-"""What a report shows, in which order: the same for paper, page and figures."""
+"""What a report shows, in which order: one table of sections for paper, page and figures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.displays import display_of
-from skeval.reporting.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.drawing import Drawing
+from skeval.formatting import number, percent
+from skeval.reporting.displays.base import DISPLAYS
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
 from skeval.reporting.findings import finding
-from skeval.reporting.scores import ColumnScoresDisplay, ScoresDisplay, ValueDisplay
-from skeval.reporting.text import number, percent
-from skeval.reporting.wording import INTROS, TITLES
+from skeval.reporting.layout import (
+    BIVARIATE,
+    COLUMNS,
+    PHIK,
+    SIMILARITY,
+    STACKED,
+    UNIVARIATE,
+    Item,
+    Layout,
+)
 from skeval.result import Result, SuiteResult
 
-__all__ = ["SECTIONS", "Item", "Plan", "Section", "plan"]
-
-SECTIONS = tuple(TITLES)
-
-_BY_DISPLAY = {
-    "similarity": "SimilarityMatrixDisplay",
-    "columns": "ColumnScoresDisplay",
-    "distances": "DistancesDisplay",
-    "proximity": "ProximityDisplay",
-    "accumulation": "MDADisplay",
-    "membership": "ROCDisplay",
-    "phik": "PhikMatricesDisplay",
-    "univariate": "SimilarityMatrixDisplay",
-    "bivariate": "SimilarityMatrixDisplay",
-}
-# of metrics that few suites have; not missed without them
-_ON_REQUEST = frozenset({"accumulation", "membership"})
+Filled = tuple[tuple[Item, ...], str]  # figures, and what is to be said of their choice
 
 
-@dataclass(frozen=True)
-class Item:
-    """One figure of a section: what draws it, its heading and what stands below that."""
+HOW_TO_READ = (
+    "How to read: the baseline is what fresh real rows, the holdout, would score in the synthetic "
+    "rows' place; a value is good if it is about as good as its baseline, and no number says much "
+    "without it. The interval says where the value of the population lies, at 95%. On its scale, "
+    "the dot is the value, the band the interval and the green line the baseline. Of utility, the "
+    "baseline is what real rows teach. Screens, attacks and audits can raise an alarm and never "
+    "clear a release: that no leak was found by these tests does not show that there is none."
+)
 
-    display: Drawing
-    heading: str
-    caption: str = ""
-    result: Result | None = None
+_ANY = "any display"
+
+
+def _each(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw each result by its display."""
+    return tuple(_item(name, result) for name, result in _drawable(results).items()), ""
+
+
+def _item(name: str, result: Result) -> Item:
+    fresh = "" if result.baseline is None else f", fresh real rows {number(result.baseline)}"
+    heading = f"{name}: {number(result.value)}{fresh}"
+    return Item(display_of(result), heading, finding(result), result)
+
+
+def _all_scores(results: Mapping[str, Result], columns: Any) -> Filled:
+    return (Item(ScoresDisplay(SuiteResult(results)), "All scores"),), ""
+
+
+def _drawable(results: Mapping[str, Result]) -> dict[str, Result]:
+    """Return the results that have a figure; an undefined value has none."""
+    return {
+        name: result
+        for name, result in results.items()
+        if not math.isnan(result.value) and type(display_of(result)) is not ValueDisplay
+    }
+
+
+def _with(results: Mapping[str, Result], key: str) -> Mapping[str, Any]:
+    """Return the details of the first result that has some entries there."""
+    return next((r.details for r in _drawable(results).values() if r.details.get(key)), {})
+
+
+def among(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]:
+    """Return the first so many of the names, or those that are chosen, in the order chosen."""
+    if chosen is None:
+        return list(names)
+    if isinstance(chosen, int):
+        return list(names)[:chosen]
+    return [name for name in chosen if name in names]
+
+
+def _univariate(results: Mapping[str, Result], columns: Any) -> Filled:
+    details = _with(results, "marginals")
+    marginals = details.get("marginals", {})
+    names = among(list(marginals), getattr(columns, "univ", None))
+    notes = {name: _agreement(details, name) for name in names}
+    items = tuple(
+        Item(MarginalDisplay(name, marginals[name], note=note), name, note)
+        for name, note in notes.items()
+    )
+    note = "" if len(names) == len(marginals) else f"{len(names):,} of {len(marginals):,} columns."
+    return items, note
+
+
+def _agreement(details: Mapping[str, Any], name: str) -> str:
+    score, fresh = (
+        details.get(key, {}).get(name, math.nan) for key in ("columns", "baseline_columns")
+    )
+    fresh_rows = f", fresh real rows {number(fresh)}" if number(fresh) != number(None) else ""
+    return f"similarity {number(score)}{fresh_rows}" if number(score) != number(None) else ""
+
+
+def _bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
+    details = _with(results, "pairs")
+    names = set(among(list(details.get("names", [])), getattr(columns, "biv", None)))
+    pairs = [pair for pair in details.get("pairs", []) if set(pair["columns"]) <= names]
+    n_all = min(int(details.get("n_pairs", 0)), len(names) * (len(names) - 1) // 2)
+    items = tuple(_pair_item(pair) for pair in pairs)
+    if len(pairs) >= n_all:
+        return items, f"All {len(pairs):,} pairs, those that agree least first."
+    how = "half that agree least, half most strongly associated in train"
+    return items, f"{len(pairs):,} of {n_all:,} pairs: {how}."
+
+
+def _pair_item(pair: Mapping[str, Any]) -> Item:
+    display = PairDisplay(pair)
+    first, second = display.columns
+    score, share = number(pair.get("score")), percent(display.darkest())
+    caption = f"similarity {score}; darkest cell: {share} of rows"
+    return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A chapter: its figures, what they show and which of them were left out."""
+    """A section of reports: which results it shows, in which words, and how they are laid out.
 
-    key: str
-    items: tuple[Item, ...]
-    note: str = ""
+    Parameters
+    ----------
+    name : str
+        By which it is chosen.
+    title, intro : str
+        Its heading and what it shows.
+    display : str
+        The display whose results it shows, by the name in their tags; if empty, those of displays
+        that no section of the table names.
+    fill : callable
+        Makes figures of these results and of :class:`~skeval.ReportColumns`; and a note on which.
+    layout : Layout
+        How they are laid out.
+    on_request : bool
+        Whether few suites measure it, so that it is not missed where none of its metrics is there.
+    items : tuple of Item
+        The figures; none in the table.
+    """
 
-    @property
-    def title(self) -> str:
-        """Return the heading."""
-        return TITLES[self.key]
+    name: str
+    title: str
+    intro: str = ""
+    display: str = ""
+    fill: Callable[[Mapping[str, Result], Any], Filled] = _each
+    layout: Layout = STACKED
+    on_request: bool = False
+    items: tuple[Item, ...] = ()
 
-    @property
-    def intro(self) -> str:
-        """Return what it shows."""
-        return " ".join(text for text in (INTROS.get(self.key, ""), self.note) if text)
+    def results(self, suite_result: SuiteResult) -> dict[str, Result]:
+        """Return the results that belong here, whether they can be drawn or not."""
+        return {name: r for name, r in suite_result.items() if self._shows(_display_name(r))}
+
+    def filled(self, suite_result: SuiteResult, columns: Any = None) -> Section:
+        """Return the section with the figures of a suite's results."""
+        items, note = self.fill(self.results(suite_result), columns)
+        return replace(self, items=items, intro=" ".join(f"{self.intro} {note}".split()))
+
+    def why_empty(self, suite_result: SuiteResult) -> str:
+        """Say why there is no figure."""
+        for name, result in self.results(suite_result).items():
+            if why := result.error or " ".join(str(warning) for warning in result.warnings):
+                return f"{name}: {why}"
+            if _display_name(result) not in DISPLAYS:
+                return f"{name}: no display {_display_name(result)} is registered here"
+            return f"{name} kept nothing of it to draw"
+        return "not measured by this suite"
+
+    def _shows(self, display: str) -> bool:
+        if self.display:
+            return self.display in (display, _ANY)
+        return display not in {"ValueDisplay", *(section.display for section in SECTIONS)}
+
+
+def _display_name(result: Result) -> str:
+    return result.tags.display if result.tags is not None else "ValueDisplay"
+
+
+SECTIONS = (
+    Section(
+        "scores",
+        "Scores",
+        display=_ANY,
+        fill=_all_scores,
+    ),
+    Section(
+        "similarity",
+        "Similarity matrix",
+        """
+            Each column is cut into cells. A cell of the matrix is the share of rows that would
+            not have to move for the synthetic table to fill the cells as train does: of a column
+            on the diagonal, of a pair of columns beside it. Light is good; the worst pair is
+            framed. Even fresh real rows do not reach 1.
+        """,
+        display="SimilarityMatrixDisplay",
+        layout=SIMILARITY,
+    ),
+    Section(
+        "columns",
+        "Columns one by one",
+        """
+            One bar per column, the worst first: 1 means the same distribution as in train. The
+            green marker is where fresh real rows score.
+        """,
+        display="ColumnScoresDisplay",
+        layout=COLUMNS,
+    ),
+    Section(
+        "distances",
+        "Distances to the nearest row",
+        """
+            How far rows are from the nearest other row, by default as the mean over columns of
+            their differences. Synthetic rows closer to each other than train rows are show a
+            generator that repeats itself; synthetic rows closer to train than holdout rows are,
+            one that repeats train. The last bar holds all greater distances.
+        """,
+        display="DistancesDisplay",
+    ),
+    Section(
+        "proximity",
+        "Proximity of train rows",
+        """
+            For each train row, the distance to the nearest synthetic row over that to the nearest
+            other train row (TSPR), and the same for real rows (TTPR). The dark tail is at or
+            under the threshold that a given share of TTPR does not exceed. A TSPR tail heavier
+            than the TTPR tail is a sign of rows copied from train. The last bar holds all greater
+            ratios.
+        """,
+        display="ProximityDisplay",
+    ),
+    Section(
+        "accumulation",
+        "Accumulation of nearest distances",
+        """
+            The share of rows, of train and of the synthetic table, whose nearest row of the other
+            lies within a distance, as that distance grows. The area left of the threshold is of
+            pairs that are very near: it should not exceed that of the holdout in the synthetic
+            rows' place. The area to the right is of rows that find any row near them.
+        """,
+        display="MDADisplay",
+        on_request=True,
+    ),
+    Section(
+        "membership",
+        "Guessing who was in train",
+        """
+            An attacker who has the release and a person's row guesses whether that row was in
+            train. For each share of holdout rows that are taken for train rows by mistake, the
+            share of train rows that are found; both on logarithmic scales, since a few persons
+            found with no mistake are worse than all found no better than by chance, the grey line.
+        """,
+        display="ROCDisplay",
+        on_request=True,
+    ),
+    Section(
+        "phik",
+        "Associations of columns",
+        """
+            The phi_k coefficient of each pair of columns, for numbers, dates and categories
+            alike: 0 for no association, 1 for a complete one. Orange pairs are less associated in
+            the synthetic table than in train, purple ones more. Grey: not defined, as a column
+            has one value only.
+        """,
+        display="PhikMatricesDisplay",
+        layout=PHIK,
+    ),
+    Section(
+        "further",
+        "Further figures",
+        "Figures of metrics that bring a display of their own, or one that has no other section.",
+        on_request=True,
+    ),
+    Section(
+        "univariate",
+        "Univariate distributions",
+        """
+            The shares of the values of each column. Axes end at quantiles rather than at extreme
+            values, the outer bars hold what lies beyond, rare categories are pooled, and bars of
+            fewer than ten real rows are blank, so that no bar stands for a few persons.
+        """,
+        display="SimilarityMatrixDisplay",
+        fill=_univariate,
+        layout=UNIVARIATE,
+    ),
+    Section(
+        "bivariate",
+        "Bivariate distributions",
+        """
+            The joint shares of pairs of columns in train (left) and synthetic (right), on the
+            same colours; darker is more, in steps of the square root so that small cells show.
+            Cells of fewer than ten rows are blank in both.
+        """,
+        display="SimilarityMatrixDisplay",
+        fill=_bivariate,
+        layout=BIVARIATE,
+    ),
+)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All chapters, and why others are not there, by title."""
+    """What a report shows: the sections, and why others are not there, by title."""
 
     suite_result: SuiteResult
     sections: tuple[Section, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def sizes(self) -> str:
+        """Say how many rows each table has, and how many columns were compared."""
+        rows = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
+        n_columns = max(
+            (len(r.details["names"]) for r in self.suite_result.values() if "names" in r.details),
+            default=0,
+        )
+        return ", ".join([*rows, f"{n_columns:,} columns"] if n_columns else rows)
+
+    def reasons(self) -> list[str]:
+        """Return the metrics and sections left out, and why: sections of one reason together."""
+        metrics = [f"{name}: {r.error}" for name, r in self.suite_result.items() if r.error]
+        titles: dict[str, list[str]] = {}
+        for title, why in self.left_out.items():
+            titles.setdefault(why, []).append(repr(title))
+        sections = [
+            f"Section{'s' if len(named) > 1 else ''} {', '.join(named)}: {why}"
+            for why, named in titles.items()
+        ]
+        return [*metrics, *sections]
+
+    def warnings(self) -> list[str]:
+        """Return the warnings: first those of the tables, then those of metrics by name."""
+        of_metrics = [
+            f"{name}: {warning}"
+            for name, r in self.suite_result.items()
+            if not r.error
+            for warning in r.warnings
+        ]
+        return [*dict.fromkeys([*map(str, self.suite_result.notices), *of_metrics])]
 
 
 def plan(
@@ -86,7 +353,7 @@ def plan(
     columns : ReportColumns, optional
         Its `univ` and `biv` choose columns: the first so many or a list of names; all otherwise.
     sections : iterable of str, optional
-        Among :data:`SECTIONS`; all that the results allow otherwise.
+        Names among those of :data:`SECTIONS`; all that the results allow otherwise.
 
     Returns
     -------
@@ -101,151 +368,21 @@ def plan(
     --------
     >>> from skeval import Result, SuiteResult
     >>> from skeval.reporting.sections import plan
-    >>> [section.key for section in plan(SuiteResult({"a": Result(0.5)})).sections]
+    >>> [section.name for section in plan(SuiteResult({"a": Result(0.5)})).sections]
     ['scores']
     """
-    chosen = SECTIONS if sections is None else tuple(sections)
-    if unknown := [key for key in chosen if key not in SECTIONS]:
+    known = [section.name for section in SECTIONS]
+    chosen = known if sections is None else list(sections)
+    if unknown := [name for name in chosen if name not in known]:
         raise InvalidParameterError(
-            f"sections must be among {', '.join(SECTIONS)}, got {', '.join(unknown)}."
+            f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
         )
-    made, left_out = [], {}
-    for key in (key for key in SECTIONS if key in chosen):
-        section = _section(key, suite_result, columns)
-        if section.items or key == "scores":
-            made.append(section)
-        elif key not in _ON_REQUEST or key in (sections or ()) or _measures(key, suite_result):
-            left_out[section.title] = _reason(key, suite_result)
-    return Plan(suite_result, tuple(made), left_out)
-
-
-def _section(key: str, suite_result: SuiteResult, columns: Any) -> Section:
-    if key == "scores":
-        return Section(key, (Item(ScoresDisplay(suite_result), "All scores"),))
-    found = _of_display(suite_result, _BY_DISPLAY[key])
-    if key == "univariate":
-        return _univariate(found, getattr(columns, "univ", None))
-    if key == "bivariate":
-        return _bivariate(found, getattr(columns, "biv", None))
-    return Section(key, tuple(_item(name, result) for name, result in found.items()))
-
-
-def _of_display(suite_result: SuiteResult, display: str) -> dict[str, Result]:
-    """Return the results that a kind of display can draw; an undefined value is no result."""
-    named = {
-        name: r
-        for name, r in suite_result.items()
-        if r.tags is not None and r.tags.display == display
-    }
-    return {
-        name: r
-        for name, r in named.items()
-        if not math.isnan(r.value) and not isinstance(display_of(r), ValueDisplay)
-    }
-
-
-def _item(name: str, result: Result) -> Item:
-    baseline = "" if result.baseline is None else f", fresh real rows {number(result.baseline)}"
-    return Item(
-        display_of(result), f"{name}: {number(result.value)}{baseline}", finding(result), result
-    )
-
-
-def _measures(key: str, suite_result: SuiteResult) -> bool:
-    named = (r.tags.display for r in suite_result.values() if r.tags is not None)
-    return _BY_DISPLAY[key] in named
-
-
-def _reason(key: str, suite_result: SuiteResult) -> str:
-    display = _BY_DISPLAY[key]
-    for name, result in suite_result.items():
-        if result.tags is not None and result.tags.display == display:
-            why = result.error or " ".join(str(w) for w in result.warnings)
-            return f"{name}: {why}" if why else f"{name} kept nothing of it to draw"
-    return "not measured by this suite"
-
-
-def _with(found: Mapping[str, Result], key: str) -> Mapping[str, Any]:
-    """Return the details of the first result that has some entries there."""
-    return next((r.details for r in found.values() if r.details.get(key)), {})
-
-
-def among(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]:
-    """Return the first so many of the names, or those that are chosen, in the order chosen."""
-    if chosen is None:
-        return list(names)
-    if isinstance(chosen, int):
-        return list(names)[:chosen]
-    return [name for name in chosen if name in names]
-
-
-def _univariate(found: Mapping[str, Result], chosen: int | Sequence[str] | None) -> Section:
-    details = _with(found, "marginals")
-    marginals = details.get("marginals", {})
-    names = among(list(marginals), chosen)
-    items = tuple(
-        Item(
-            MarginalDisplay(name, marginals[name], note=_agreement(details, name)),
-            name,
-            _agreement(details, name),
-        )
-        for name in names
-    )
-    note = "" if len(names) == len(marginals) else f"{len(names):,} of {len(marginals):,} columns."
-    return Section("univariate", items, note)
-
-
-def _agreement(details: Mapping[str, Any], name: str) -> str:
-    score, fresh = (
-        details.get(key, {}).get(name, math.nan) for key in ("columns", "baseline_columns")
-    )
-    beside = f", fresh real rows {number(fresh)}" if number(fresh) != number(None) else ""
-    return f"similarity {number(score)}{beside}" if number(score) != number(None) else ""
-
-
-def _bivariate(found: Mapping[str, Result], chosen: int | Sequence[str] | None) -> Section:
-    details = _with(found, "pairs")
-    names = set(among(list(details.get("names", [])), chosen))
-    pairs = [pair for pair in details.get("pairs", []) if set(pair["columns"]) <= names]
-    n_all = min(int(details.get("n_pairs", 0)), len(names) * (len(names) - 1) // 2)
-    items = tuple(_pair_item(pair) for pair in pairs)
-    if len(pairs) >= n_all:
-        return Section(
-            "bivariate", items, f"All {len(pairs):,} pairs, those that agree least first."
-        )
-    how = "half that agree least, half most strongly associated in train"
-    note = f"{len(pairs):,} of {n_all:,} pairs: {how}."
-    return Section("bivariate", items, note)
-
-
-def _pair_item(pair: Mapping[str, Any]) -> Item:
-    display = PairDisplay(pair)
-    first, second = display.columns
-    score, share = number(pair.get("score")), percent(display.darkest())
-    caption = f"similarity {score}; darkest cell: {share} of rows"
-    return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
-
-
-def in_parts(section: Section, rows: int) -> Section:
-    """Return the section with the column scores in pieces of at most so many bars."""
-    return Section(
-        section.key,
-        tuple(part for item in section.items for part in _parts(item, rows)),
-        section.note,
-    )
-
-
-def _parts(item: Item, rows: int) -> Iterable[Item]:
-    display = item.display
-    if not isinstance(display, ColumnScoresDisplay) or len(display.frame()) <= rows:
-        return [item]
-    n = len(display.frame())
-    return [
-        Item(
-            ColumnScoresDisplay(display.result, start=start, stop=start + rows),
-            f"{item.heading} (columns {start + 1} to {min(start + rows, n)} of {n})",
-            item.caption if start == 0 else "",
-            item.result,
-        )
-        for start in range(0, n, rows)
-    ]
+    shown, left_out = [], {}
+    for section in (section for section in SECTIONS if section.name in chosen):
+        filled = section.filled(suite_result, columns)
+        asked_for = sections is not None or not section.on_request
+        if filled.items:
+            shown.append(filled)
+        elif asked_for or section.results(suite_result):
+            left_out[section.title] = section.why_empty(suite_result)
+    return Plan(suite_result, tuple(shown), left_out)

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-__all__ = ["COLOURS", "theme"]
-
 # Three hues of the Okabe-Ito set, which are told apart with any colour vision.
 COLOURS = {"train": "#0072b2", "holdout": "#009e73", "synthetic": "#d55e00"}
 INK = "#1f2933"

@@ -15,10 +15,7 @@ from matplotlib.text import Text
 from skeval import Result
 from skeval.fidelity.distances import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
-from skeval.reporting.accumulation import MDADisplay
-from skeval.reporting.displays import display_of
-from skeval.reporting.drawing import Display
-from skeval.reporting.scores import ValueDisplay
+from skeval.reporting import Display, MDADisplay, ValueDisplay, display_of
 
 MANY = [0.1, 0.3, 0.05, 0.02]
 

@@ -22,7 +22,7 @@ from skeval.reporting import (
     ValueDisplay,
     display_of,
 )
-from skeval.reporting.scores import scale_of
+from skeval.reporting.displays.values import scale_of
 
 
 def settings() -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Imports stay light, findings are careful, a suite draws itself."""
+"""Imports stay light, findings are careful."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 import skeval.reporting
-from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval import MetricTags, Result, SuiteResult
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.reporting import diagram
 from skeval.reporting.findings import evidence, finding
 from skeval.reporting.sections import among, plan
 
@@ -88,21 +87,5 @@ def test_columns_are_chosen_by_number_or_name() -> None:
 
 def test_the_plan_says_why_sections_are_not_there() -> None:
     content = plan(SuiteResult({"a": Result(0.5)}))
-    assert [section.key for section in content.sections] == ["scores"]
+    assert [section.name for section in content.sections] == ["scores"]
     assert set(content.left_out.values()) == {"not measured by this suite"}
-
-
-def test_a_suite_draws_its_metrics_beside_each_other() -> None:
-    suite = make_suite("privacy")
-    page = suite._repr_html_()
-    for name, _ in suite.metrics:
-        assert name in page
-
-
-def test_the_plain_block_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagram, "_HOMES", ("sklearn.utils.moved_away",))
-    suite = make_suite("privacy")
-    block = diagram.parallel_block(suite.metrics)
-    assert type(block) is diagram.PlainBlock
-    assert block._sk_visual_block_() is block
-    assert "privacy_score" in suite._repr_html_()

@@ -11,10 +11,7 @@ from matplotlib.text import Text
 from skeval import Result
 from skeval.datasets import make_mixed
 from skeval.fidelity.prd import PRDCurve, max_f_beta
-from skeval.reporting.displays import display_of
-from skeval.reporting.drawing import Display
-from skeval.reporting.prd import PRDDisplay
-from skeval.reporting.scores import ValueDisplay
+from skeval.reporting import Display, PRDDisplay, ValueDisplay, display_of
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(200, random_state=seed) for seed in range(3))
 

@@ -11,8 +11,7 @@ from matplotlib.text import Text
 from skeval import Context, Result
 from skeval.datasets import make_mixed
 from skeval.privacy import MembershipInference
-from skeval.reporting.drawing import Display
-from skeval.reporting.roc import ROCDisplay
+from skeval.reporting import Display, ROCDisplay
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 

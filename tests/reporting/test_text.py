@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skeval.reporting.text import drawable, number, percent, shorten, text_width, wrap
-from skeval.reporting.ticks import date_ticks, number_ticks, strided, thinned, value_ticks
+from skeval.formatting import number, percent
+from skeval.reporting.displays.ticks import date_ticks, number_ticks, strided, thinned, value_ticks
+from skeval.reporting.text import drawable, shorten, text_width, wrap
 
 DAY = 86_400.0
 

@@ -15,8 +15,6 @@ from skeval.reporting._sentences import (
 )
 from skeval.result import Result
 
-__all__ = ["SENTENCES"]
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     **attacks.SENTENCES,
     **diagnostic.SENTENCES,
@@ -26,3 +24,6 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     **privacy.SENTENCES,
     **utility.SENTENCES,
 }
+
+# what bears the scores, where it is no column
+UNITS = {"CoefficientOverlap": "coefficient"}

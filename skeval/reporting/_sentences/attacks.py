@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from skeval.reporting.summary import raises_alarm
-from skeval.reporting.text import as_float, number, percent
+from skeval.formatting import as_float, number, percent
 from skeval.result import Result
 from skeval.stats.risks import RISK_LEVELS, risk_level
-
-__all__ = ["SENTENCES"]
+from skeval.verdict import ALARM_LEVEL, raises_alarm
 
 _ATTACKS = {
     "distance": "the distance to the nearest synthetic row",
@@ -33,7 +31,7 @@ def _membership(result: Result) -> str:
         f"{percent(result.value)} of the time, by chance 50%."
     )
     outliers = details.get("outliers") or {}
-    if as_float(outliers.get("p_value", 1.0)) < 0.025:
+    if as_float(outliers.get("p_value", 1.0)) < ALARM_LEVEL:
         worst = as_float(outliers["worst"]["auc"])
         said += f" In the worst group of rows, by how far they lie from others, {percent(worst)}."
     return said
@@ -154,7 +152,7 @@ def _records(result: Result) -> str:
         f"{shares['holdout']} of holdout records."
     )
     worst = result.details.get("worst_stratum") or {}
-    if as_float(worst.get("p_value", 1.0)) < 0.025:
+    if as_float(worst.get("p_value", 1.0)) < ALARM_LEVEL:
         rates = [percent(as_float(worst[who])) for who in ("train", "holdout")]
         said += (
             f" Most exposed is group {worst['stratum']} of {len(result.details['strata'])} by "

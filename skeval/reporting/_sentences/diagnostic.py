@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skeval.reporting.text import as_float, percent
+from skeval.formatting import as_float, percent
 from skeval.result import Result
-
-__all__ = ["SENTENCES"]
 
 
 def _within(result: Result) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from skeval.reporting.text import as_float, number, percent
+from skeval.formatting import as_float, number, percent
 from skeval.result import Result
-
-__all__ = ["SENTENCES"]
 
 
 def _ks(result: Result) -> str:

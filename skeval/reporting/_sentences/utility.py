@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from skeval.reporting.text import as_float, number, percent
+from skeval.formatting import as_float, number, percent
 from skeval.result import Result
-
-__all__ = ["SENTENCES"]
 
 _NAMES = {
     "roc_auc": "ROC-AUC",

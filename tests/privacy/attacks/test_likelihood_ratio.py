@@ -20,7 +20,7 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
     pooled_targets,
     record_scores,
 )
-from skeval.reporting.roc import ROCDisplay
+from skeval.reporting import ROCDisplay
 from skeval.stats.roc import auc, auc_p_value, delong
 from skeval.steps.neighbors import nearest
 

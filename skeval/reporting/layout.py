@@ -1,109 +1,167 @@
-"""The pages of a PDF: how the figures of each section are laid out on paper."""
+"""Figures on paper: a sheet in millimetres, and how the figures of a section are laid out on it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from skeval.reporting.cover import cover_sheets
-from skeval.reporting.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.page import MARGIN, MM, Page, paragraph_height
-from skeval.reporting.sections import Item, Plan, Section, in_parts
-from skeval.reporting.text import number, shorten, text_width
-from skeval.reporting.theme import COLOURS, GREY, SMALL
-from skeval.reporting.ticks import strided
+from skeval.formatting import number
+from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.ticks import strided
+from skeval.reporting.displays.values import ColumnScoresDisplay
+from skeval.reporting.text import shorten, text_width, wrap
+from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
+from skeval.result import Result
 
-__all__ = ["draw_pages"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
+A4 = (210.0, 297.0)
+MARGIN = 17.0
+TOP = 16.0
+BOTTOM = 14.0
+MM = 25.4 / 72.0  # millimetres in a point
+LEADING = 1.38
 _MOST_BARS = 40
 _BAR = 4.6
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """One page to be drawn: how, of which section, and which way the paper lies."""
+class Item:
+    """One figure of a section: what draws it, its heading and what stands below that."""
 
-    key: str
-    draw: Callable[[Page], None]
-    landscape: bool = False
+    display: Display
+    heading: str
+    caption: str = ""
+    result: Result | None = None
 
 
-def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
-    """Yield the section and the drawn page, page by page.
+class Page:
+    """One page; x grows to the right and y downwards, from the upper left corner.
 
     Parameters
     ----------
-    plan : Plan
-        What the report shows.
-    title : str
-        Of the report, for the first page and the foot of all.
-
-    Yields
-    ------
-    key : str
-        Of the section.
-    page : Page
-        With `figure` and `links`.
+    landscape : bool, default=False
+        Whether it is wider than high.
     """
-    sheets = all_sheets(plan, title)
-    for i, sheet in enumerate(sheets):
-        page = Page(landscape=sheet.landscape)
-        sheet.draw(page)
-        page.footer(title, i + 1, len(sheets))
-        yield sheet.key, page
+
+    def __init__(self, *, landscape: bool = False) -> None:
+        from matplotlib.figure import Figure
+
+        self.width, self.height = A4[::-1] if landscape else A4
+        self.figure = Figure(figsize=(self.width / 25.4, self.height / 25.4))
+        self.canvas = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), zorder=-1)
+        self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
+        self.canvas.set_axis_off()
+        self.links: list[tuple[float, float, float, float, str]] = []
+
+    @property
+    def inner(self) -> float:
+        """Width between the margins."""
+        return self.width - 2.0 * MARGIN
+
+    @property
+    def floor(self) -> float:
+        """Where the space for content ends."""
+        return self.height - BOTTOM - 3.0
+
+    def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:
+        """Write one line; `y` is its base line."""
+        style.setdefault("color", INK)
+        self.canvas.text(x, y, text, size=size, va="baseline", **style)
+
+    def fitted(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        room: float,
+        size: float = 8.0,
+        *,
+        least: float | None = None,
+        **style: Any,
+    ) -> None:
+        """Write one line in `room` millimetres: smaller, down to `least`, and then shortened."""
+        bold = style.get("weight") == "bold"
+        if least is not None and (width := text_width(text, size, bold) * MM) > room:
+            size = max(least, size * room / width)
+        self.text(x, y, shorten(text, room / MM, size, bold), size, **style)
+
+    def paragraph(
+        self, x: float, y: float, text: str, room: float, size: float = 8.0, **style: Any
+    ) -> float:
+        """Write wrapped lines from `y` downwards; return where they end."""
+        leading = size * LEADING * MM
+        for line in wrap(text, room / MM, size):
+            self.text(x, y + 0.78 * leading, line, size, **style)
+            y += leading
+        return y
+
+    def rule(
+        self, y: float, left: float = MARGIN, right: float | None = None, **style: Any
+    ) -> None:
+        """Draw a horizontal line."""
+        right = self.width - MARGIN if right is None else right
+        self.canvas.plot(
+            [left, right], [y, y], **{"color": FAINT, "lw": 0.6, "solid_capstyle": "butt", **style}
+        )
+
+    def axes(self, x: float, y: float, width: float, height: float) -> Axes:
+        """Return new axes of this size, their upper left corner at x, y."""
+        place = (
+            x / self.width,
+            1.0 - (y + height) / self.height,
+            width / self.width,
+            height / self.height,
+        )
+        return self.figure.add_axes(place)
+
+    def heading(self, title: str, intro: str, *, continued: bool = False) -> float:
+        """Write a section's title and what it shows; return where content begins."""
+        again = " (continued)" if continued else ""
+        self.text(MARGIN, TOP + 5.0, title + again, 13.0, weight="bold")
+        if continued:
+            return TOP + 11.0
+        return self.paragraph(MARGIN, TOP + 8.5, intro, self.inner, 8.0, color=GREY) + 4.0
+
+    def footer(self, title: str, number: int, total: int) -> None:
+        """Write the report's title and the number of the page."""
+        y = self.height - BOTTOM + 5.0
+        self.rule(y - 4.0)
+        counter = f"{number} / {total}"
+        self.text(self.width - MARGIN, y, counter, 7.0, color=GREY, ha="right")
+        room = self.inner - text_width(counter, 7.0) * MM - 10.0
+        self.fitted(MARGIN, y, title, room, 7.0, color=GREY)
 
 
-def all_sheets(plan: Plan, title: str) -> list[Sheet]:
-    """Return all pages in order, the first ones knowing the numbers of the others."""
-    body = [
-        sheet
-        for section in plan.sections
-        if section.key != "scores"
-        for sheet in section_sheets(section)
-    ]
-
-    def numbers(n_first: int) -> dict[str, int]:
-        first = {sheet.key: n_first + i + 1 for i, sheet in reversed(list(enumerate(body)))}
-        return {"scores": 1, **first}
-
-    if not any(section.key == "scores" for section in plan.sections):
-        return body
-    return [Sheet("scores", draw) for draw in cover_sheets(plan, title, numbers)] + body
+def paragraph_height(text: str, room: float, size: float) -> float:
+    """Return how many millimetres a paragraph takes."""
+    return len(wrap(text, room / MM, size)) * size * LEADING * MM
 
 
-def section_sheets(section: Section) -> list[Sheet]:
-    """Return the pages of one section."""
-    draw_items, landscape = _LAYOUTS[section.key]
-    groups = _groups(section)
-
-    def sheet(i: int, items: Sequence[Item]) -> Sheet:
-        def draw(page: Page) -> None:
-            y = page.heading(section.title, section.intro, continued=i > 0)
-            draw_items(page, y, items)
-
-        return Sheet(section.key, draw, landscape)
-
-    return [sheet(i, items) for i, items in enumerate(groups)]
+def one_a_page(items: Sequence[Item]) -> list[list[Item]]:
+    """Give each figure a page."""
+    return [[item] for item in items]
 
 
-def _groups(section: Section) -> list[list[Item]]:
-    """Return which figures share a page."""
-    if section.key == "columns":
-        return _packed(in_parts(section, _MOST_BARS).items, 205.0)
-    per_page = {"univariate": 12, "bivariate": 8}.get(section.key, 1)
-    items = list(section.items)
-    return [items[i : i + per_page] for i in range(0, len(items), per_page)]
+def _in_pages_of(n: int) -> Callable[[Sequence[Item]], list[list[Item]]]:
+    def paged(items: Sequence[Item]) -> list[list[Item]]:
+        return [list(items[i : i + n]) for i in range(0, len(items), n)]
+
+    return paged
 
 
-def _packed(items: Sequence[Item], room: float) -> list[list[Item]]:
+def _packed(items: Sequence[Item], room: float = 205.0) -> list[list[Item]]:
+    """Fill pages with bars, those of many columns in pieces."""
     groups: list[list[Item]] = []
     left = 0.0
-    for item in items:
+    for item in (part for whole in items for part in _parts(whole)):
         height = _bars_height(item)
         if not groups or height > left:
             groups.append([])
@@ -111,6 +169,21 @@ def _packed(items: Sequence[Item], room: float) -> list[list[Item]]:
         groups[-1].append(item)
         left -= height
     return groups
+
+
+def _parts(item: Item, rows: int = _MOST_BARS) -> list[Item]:
+    display, n = item.display, len(item.display.frame())
+    if not isinstance(display, ColumnScoresDisplay) or n <= rows:
+        return [item]
+    return [
+        Item(
+            ColumnScoresDisplay(display.result, start=start, stop=start + rows),
+            f"{item.heading} (columns {start + 1} to {min(start + rows, n)} of {n})",
+            item.caption if start == 0 else "",
+            item.result,
+        )
+        for start in range(0, n, rows)
+    ]
 
 
 def _bars_height(item: Item) -> float:
@@ -235,25 +308,20 @@ def _univariate(page: Page, y: float, items: Sequence[Item]) -> None:
     first = items[0].display
     assert isinstance(first, MarginalDisplay)
     y = _legend(page, y, list(first.shares))
-    for x, top, width, height, item in _slots(page, y, items, n_columns=3, n_rows=4):
-        _marginal(page, x, top, width, height, item)
+    for item, place in _slots(page, y, items, n_columns=3, n_rows=4):
+        _marginal(page, *place, item)
 
 
 def _slots(
     page: Page, y: float, items: Sequence[Item], *, n_columns: int, n_rows: int
-) -> Iterator[tuple[float, float, float, float, Item]]:
-    """Yield the place of each figure: left, top, width, height."""
+) -> Iterator[tuple[Item, tuple[float, float, float, float]]]:
+    """Yield each figure and its place: left, top, width, height."""
     gap = 6.0
     width = (page.inner + gap) / n_columns
     height = (page.floor - y) / n_rows
     for i, item in enumerate(items):
-        yield (
-            MARGIN + (i % n_columns) * width,
-            y + (i // n_columns) * height,
-            width - gap,
-            height - 3.0,
-            item,
-        )
+        left, top = MARGIN + (i % n_columns) * width, y + (i // n_columns) * height
+        yield item, (left, top, width - gap, height - 3.0)
 
 
 def _marginal(page: Page, x: float, y: float, width: float, height: float, item: Item) -> None:
@@ -268,8 +336,8 @@ def _marginal(page: Page, x: float, y: float, width: float, height: float, item:
 
 
 def _bivariate(page: Page, y: float, items: Sequence[Item]) -> None:
-    for x, top, width, height, item in _slots(page, y, items, n_columns=2, n_rows=4):
-        _pair(page, x, top, width, height, item)
+    for item, place in _slots(page, y, items, n_columns=2, n_rows=4):
+        _pair(page, *place, item)
 
 
 def _pair(page: Page, x: float, y: float, width: float, height: float, item: Item) -> None:
@@ -278,11 +346,7 @@ def _pair(page: Page, x: float, y: float, width: float, height: float, item: Ite
     _pair_heading(page, x, y + 3.0, width, display)
     page.fitted(x, y + 6.2, item.caption, width, 6.0, color=GREY)
     first, second = display.bars
-    room = (
-        _room(first.names, 20.0, 6.0)
-        if first.edges is None
-        else _room(["0.0000", "missing"], 20.0, 6.0)
-    )
+    room = _room(first.names if first.edges is None else ["0.0000", "missing"], 20.0, 6.0)
     below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
     left = room * MM + 6.0
     side, top = (width - left - 2.0) / 2.0, y + 11.0
@@ -304,14 +368,34 @@ def _pair_heading(page: Page, x: float, y: float, width: float, display: PairDis
     page.text(x, y, sign.join(names), 7.5, weight="bold")
 
 
-_LAYOUTS: dict[str, tuple[Callable[[Page, float, Sequence[Item]], None], bool]] = {
-    "similarity": (_similarity, False),
-    "columns": (_columns, False),
-    "distances": (_stacked, False),
-    "proximity": (_stacked, False),
-    "accumulation": (_stacked, False),
-    "membership": (_stacked, False),
-    "phik": (_phik, True),
-    "univariate": (_univariate, False),
-    "bivariate": (_bivariate, False),
-}
+@dataclass(frozen=True)
+class Layout:
+    """How figures are laid out: which share a page of paper and where they stand; on a web page.
+
+    Parameters
+    ----------
+    draw : callable
+        Called as ``draw(page, y, items)`` with what stands on one page, from `y` downwards.
+    paged : callable
+        Gives the figures of each page.
+    landscape : bool
+        Which way the paper lies.
+    grid : str
+        The class of the element of a web page that holds the figures; none if empty.
+    legend : bool
+        Whether a web page says once for all figures which colour is which table.
+    """
+
+    draw: Callable[[Page, float, Sequence[Item]], None] = _stacked
+    paged: Callable[[Sequence[Item]], list[list[Item]]] = one_a_page
+    landscape: bool = False
+    grid: str = ""
+    legend: bool = False
+
+
+STACKED = Layout()
+SIMILARITY = Layout(_similarity)
+PHIK = Layout(_phik, landscape=True)
+COLUMNS = Layout(_columns, _packed)
+UNIVARIATE = Layout(_univariate, _in_pages_of(12), grid="grid", legend=True)
+BIVARIATE = Layout(_bivariate, _in_pages_of(8), grid="grid pairs")

@@ -1,24 +1,30 @@
-"""Displays of values: one result, all results of a suite, the columns behind one."""
+"""Displays of values: one result, all of a suite, the columns behind one; and which draws what."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.drawing import ROOM, Drawing, by_name, points
-from skeval.reporting.text import number, shorten
+from skeval.formatting import number
+from skeval.reporting.displays.base import (
+    DISPLAYS,
+    ROOM,
+    Display,
+    by_name,
+    points,
+    register_display,
+)
+from skeval.reporting.displays.ticks import label_axis, strided
+from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
-from skeval.reporting.ticks import label_axis, strided
 from skeval.result import Result, SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["ColumnScoresDisplay", "ScoresDisplay", "ValueDisplay", "scale_of"]
 
 
 def scale_of(result: Result) -> tuple[float, float]:
@@ -27,7 +33,7 @@ def scale_of(result: Result) -> tuple[float, float]:
     Examples
     --------
     >>> from skeval import MetricTags, Result
-    >>> from skeval.reporting.scores import scale_of
+    >>> from skeval.reporting.displays.values import scale_of
     >>> scale_of(Result(3.0, baseline=4.0, tags=MetricTags("fidelity", bounds=(0, float("inf")))))
     (0.0, 4.0)
     """
@@ -63,7 +69,8 @@ def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None
         )
 
 
-class ValueDisplay(Drawing):
+@register_display
+class ValueDisplay(Display):
     """A value on its scale, with its interval and its baseline.
 
     Parameters
@@ -79,8 +86,7 @@ class ValueDisplay(Drawing):
     [0.5, 0.9]
     """
 
-    def __init__(self, result: Result) -> None:
-        self.result = result
+    figsize = (5.5, 1.4)
 
     def frame(self) -> pd.DataFrame:
         """Return one row a number drawn: `what`, `value`."""
@@ -107,22 +113,12 @@ class ValueDisplay(Drawing):
             yticks=[],
         )
         ax.spines["left"].set_visible(False)
-        _beside(
-            ax,
-            result.value,
-            0.5,
-            f"value {number(result.value)}",
-            COLOURS["synthetic"],
-            (low, high),
-        )
+        text = f"value {number(result.value)}"
+        _beside(ax, result.value, 0.5, text, COLOURS["synthetic"], (low, high))
         if result.baseline is not None:
             text = f"baseline {number(result.baseline)}"
             _beside(ax, result.baseline, -0.5, text, COLOURS["holdout"], (low, high))
         ax.set_xlabel(result.tags.direction if result.tags else "")
-
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        return 5.5, 1.4
 
 
 def _beside(
@@ -135,7 +131,7 @@ def _beside(
     ax.text(x, y, text, color=colour, ha=side, va="bottom" if y > 0 else "top", size=7.5)
 
 
-class ScoresDisplay(Drawing):
+class ScoresDisplay(Display):
     """All values of a suite, each on the scale of its metric, with interval and baseline.
 
     Parameters
@@ -153,6 +149,7 @@ class ScoresDisplay(Drawing):
 
     def __init__(self, suite_result: SuiteResult) -> None:
         self.suite_result = suite_result
+        self.figsize = (6.5, 0.8 + 0.3 * max(1, len(self.frame())))
 
     def frame(self) -> pd.DataFrame:
         """Return `metric`, `value`, `low`, `high`, `baseline`, `direction` of defined values."""
@@ -177,10 +174,6 @@ class ScoresDisplay(Drawing):
         label_axis(ax.yaxis, range(len(shown)), names, size=7.5)
         _score_legend(ax)
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        return 6.5, 0.8 + 0.3 * max(1, len(self.frame()))
-
 
 def _score_legend(ax: Axes) -> None:
     from matplotlib.lines import Line2D
@@ -196,7 +189,8 @@ def _score_legend(ax: Axes) -> None:
     )
 
 
-class ColumnScoresDisplay(Drawing):
+@register_display
+class ColumnScoresDisplay(Display):
     """The scores of the columns as bars, the worst first; markers where fresh real rows score.
 
     Parameters
@@ -216,10 +210,13 @@ class ColumnScoresDisplay(Drawing):
     ['city', 'plan', 'member']
     """
 
+    reads = ("columns",)
+
     def __init__(self, result: Result, *, start: int = 0, stop: int | None = None) -> None:
-        self.result = result
+        super().__init__(result)
         self.start = start
         self.stop = stop
+        self.figsize = (6.5, min(11.0, 0.6 + 0.19 * max(1, len(self.frame()))))
 
     def frame(self) -> pd.DataFrame:
         """Return `column`, `score`, `baseline`, `low`, `high`, the worst first, undefined last."""
@@ -267,6 +264,33 @@ class ColumnScoresDisplay(Drawing):
         names = [shorten(str(name), room, size) for name in frame["column"].iloc[::every]]
         label_axis(ax.yaxis, y[::every], names, size=size)
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        return 6.5, min(11.0, 0.6 + 0.19 * max(1, len(self.frame())))
+
+def display_of(result: Result) -> Display:
+    """Return the display that the metric's tags name.
+
+    Parameters
+    ----------
+    result : Result
+        Of any metric.
+
+    Returns
+    -------
+    Display
+        Of the class that was registered under this name: :class:`ValueDisplay` if there is none, or
+        if the result lacks the details that it reads, as one of a degenerate table does.
+
+    Examples
+    --------
+    >>> from skeval import Result
+    >>> from skeval.reporting import display_of
+    >>> type(display_of(Result(0.5))).__name__
+    'ValueDisplay'
+    """
+    kind = DISPLAYS.get(result.tags.display if result.tags is not None else "", ValueDisplay)
+    if all(_is_there(result.details.get(key)) for key in kind.reads):
+        return kind(result)
+    return ValueDisplay(result)
+
+
+def _is_there(value: Any) -> bool:
+    return value is not None and (not isinstance(value, Sized) or len(value) > 0)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,8 +12,8 @@ from skeval import MetricSuite, MetricTags, ReportColumns, Result, SuiteResult, 
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
-from skeval.reporting.run import report_suite
-from skeval.reporting.summary import summary
+from skeval.report import report_suite
+from skeval.verdict import summary
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
@@ -30,7 +32,9 @@ def undrawn(monkeypatch):
         def render(self, result, path):
             path.write_text("")
 
-    monkeypatch.setattr("skeval.reporting.run._renderer", lambda path: Blank)
+    # skeval.report is the function, which hides the module of that name
+    module = importlib.import_module("skeval.report")
+    monkeypatch.setattr(module, "_renderer", lambda path: Blank)
 
 
 def text_of(path):

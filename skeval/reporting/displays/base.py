@@ -1,44 +1,34 @@
-"""What all displays share: where they draw, and what is remembered of it."""
+"""What all displays share: where they draw and what is remembered; which one a metric names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from skeval.reporting.theme import GREY, theme
+from skeval.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Display", "Drawing", "numbers"]
-
 ROOM = 130.0
 Where = Any  # None, one Axes, or as many as the display has panels
 
 
-@runtime_checkable
-class Display(Protocol):
-    """What draws a result: from its aggregates only, never from rows.
+class Display:
+    """Base of the displays, which draw a result from its aggregates only, never from rows.
 
-    `plot` draws, on the axes given or on a new figure, and returns the figure; `frame` returns the
-    numbers drawn as a tidy table.
-    """
+    Authors define `draw` on given axes and `frame`, the numbers that are drawn. A display of their
+    own that is registered by :func:`register_display` is drawn for each metric whose tags name it.
 
-    def plot(self, ax: Where = None) -> Figure:
-        """Draw, and return the figure."""
-        ...
-
-    def frame(self) -> pd.DataFrame:
-        """Return the numbers drawn."""
-        ...
-
-
-class Drawing:
-    """Base of the displays: authors write `draw` on given axes, `frame`, and name panels and size.
+    Parameters
+    ----------
+    result : Result
+        With the entries of `details` that the class names in `reads`.
 
     Attributes
     ----------
@@ -46,12 +36,34 @@ class Drawing:
         That was drawn on last.
     axes_ : Axes or tuple of Axes
         Of that figure: one, or one a panel.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import Result
+    >>> from skeval.reporting import Display
+    >>> class SharesDisplay(Display):
+    ...     reads = ("shares",)
+    ...     def frame(self):
+    ...         return pd.Series(self.result.details["shares"], name="share").reset_index()
+    ...     def draw(self, axes, room=130.0):
+    ...         axes[0].bar(*self.frame().to_numpy().T)
+    >>> display = SharesDisplay(Result(0.5, details={"shares": {"a": 0.9, "b": 0.1}}))
+    >>> len(display.plot().axes[0].patches)
+    2
     """
+
+    reads: ClassVar[tuple[str, ...]] = ()
+    """What it reads of the result's details; without one of them the value alone is drawn."""
 
     figure_: Figure
     axes_: Axes | tuple[Axes, ...]
     n_panels = 1
     stacked = False
+    figsize: tuple[float, float] = (5.5, 3.0)
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
 
     def plot(self, ax: Where = None) -> Figure:
         """Draw, and return the figure.
@@ -79,11 +91,6 @@ class Drawing:
             self.draw(axes)
         return self._remember(axes)
 
-    def _remember(self, axes: tuple[Axes, ...]) -> Figure:
-        self.axes_ = axes[0] if len(axes) == 1 else axes
-        self.figure_ = axes[0].figure  # type: ignore[assignment]
-        return self.figure_
-
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw on as many axes as there are panels; names beside them get `room` points."""
         raise NotImplementedError(f"{type(self).__name__} must define draw(axes, room).")
@@ -95,16 +102,17 @@ class Drawing:
     def head(self, axes: Sequence[Axes]) -> None:
         """Write a title on a figure of its own; pages have headings instead."""
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        return 5.5, 3.0
+    def _remember(self, axes: tuple[Axes, ...]) -> Figure:
+        self.axes_ = axes[0] if len(axes) == 1 else axes
+        self.figure_ = axes[0].figure  # type: ignore[assignment]
+        return self.figure_
 
     def _axes(self, ax: Where) -> tuple[Axes, ...]:
         from matplotlib.figure import Figure
 
         shape = (self.n_panels, 1) if self.stacked else (1, self.n_panels)
         if ax is None:
-            figure = Figure(figsize=self.size(), layout="constrained")
+            figure = Figure(figsize=self.figsize, layout="constrained")
             return tuple(figure.subplots(*shape, squeeze=False).ravel())
         given = tuple(np.ravel(ax))
         if len(given) == self.n_panels:
@@ -116,6 +124,40 @@ class Drawing:
             )
         given[0].set_axis_off()
         return tuple(given[0].inset_axes(place) for place in _places(*shape))
+
+
+DISPLAYS: dict[str, type[Display]] = {}
+
+Kind = TypeVar("Kind", bound=type[Display])
+
+
+def register_display(kind: Kind) -> Kind:
+    """Let metrics name a class of displays: ``MetricTags(..., display="NameOfTheClass")``.
+
+    Parameters
+    ----------
+    kind : type of Display
+        Made from a :class:`~skeval.Result`. The module that registers it has to be imported before
+        results are drawn, those that were read back from JSON too.
+
+    Returns
+    -------
+    type of Display
+        The same, so that this is a decorator.
+
+    Examples
+    --------
+    >>> from skeval import MetricTags, Result
+    >>> from skeval.reporting import ValueDisplay, register_display
+    >>> @register_display
+    ... class LargeDisplay(ValueDisplay):
+    ...     figsize = (8.0, 2.0)
+    >>> tags = MetricTags("fidelity", display="LargeDisplay")
+    >>> type(Result(0.5, tags=tags).display()).__name__
+    'LargeDisplay'
+    """
+    DISPLAYS[kind.__name__] = kind
+    return kind
 
 
 def _places(
@@ -138,6 +180,11 @@ def numbers(values: Any) -> np.ndarray:
 def by_name(values: Mapping[str, Any] | None, names: Sequence[str]) -> np.ndarray:
     """Return the values of these names, nan where there is none."""
     return numbers([(values or {}).get(name) for name in names])
+
+
+def stacked_frames(frames: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Return the frames below each other; an empty one with these columns if there are none."""
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 
 def points(axes: Axes) -> tuple[float, float]:

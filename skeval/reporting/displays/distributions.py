@@ -1,26 +1,223 @@
-"""Displays of distributions: one column in each table, a pair of columns in two."""
+"""Displays of distributions: of distances, of a column in each table, of a pair of columns."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.distances import share_axis
-from skeval.reporting.drawing import ROOM, Drawing, numbers, points
-from skeval.reporting.text import percent, shorten
+from skeval.formatting import as_float, number, percent
+from skeval.reporting.displays.base import (
+    ROOM,
+    Display,
+    numbers,
+    points,
+    register_display,
+    say_empty,
+    stacked_frames,
+)
+from skeval.reporting.displays.ticks import (
+    Candidate,
+    label_axis,
+    label_line,
+    number_ticks,
+    strided,
+    value_ticks,
+)
+from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, GREY, INK, SMALL, sequential
-from skeval.reporting.ticks import Candidate, label_axis, label_line, strided, value_ticks
+from skeval.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MarginalDisplay", "PairDisplay"]
-
+_FILLED: dict[str, Any] = {"fill": True, "alpha": 0.35}
 _EXTRA = ("missing", "unseen")
+# the three questions, each a contrast of two distributions and the roles whose colours they have
+_CONTRASTS = (
+    ("Within each table", ("train to train", "train"), ("synthetic to synthetic", "synthetic")),
+    ("To train", ("holdout to train", "holdout"), ("synthetic to train", "synthetic")),
+    ("From synthetic rows", ("synthetic to train", "train"), ("synthetic to holdout", "holdout")),
+)
+_WITHOUT_HOLDOUT = ("To train", ("train to train", "train"), ("synthetic to train", "synthetic"))
+
+
+def _share_axis(ax: Axes, top: float, most: int = 3) -> None:
+    """Label the heights of bars as percentages, from 0 to a little above `top`."""
+    top = top if top > 0 else 1.0
+    ax.set_ylim(0.0, 1.08 * top)
+    ticks, _ = number_ticks(0.0, 100.0 * top, most=most)
+    label_axis(ax.yaxis, ticks / 100.0, [f"{tick:g}%" for tick in ticks])
+
+
+def _share_line(ax: Axes, top: float) -> None:
+    """Label the lengths of horizontal bars as percentages."""
+    top = top if top > 0 else 1.0
+    ax.set_xlim(0.0, 1.06 * top)
+    ticks, _ = number_ticks(0.0, 100.0 * top, most=4)
+    label_line(ax, SMALL, [((ticks / 100.0).tolist(), [f"{tick:g}%" for tick in ticks], ())])
+
+
+class HistogramDisplay(Display):
+    """Base of displays of distances: shares between edges, by distribution, in panels.
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["histogram"]``: `edges`, and `shares` by the name of the distribution.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("histogram",)
+    stacked = True
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        histogram = result.details.get("histogram", {"edges": [0.0, 1.0], "shares": {}})
+        self.edges = numbers(histogram["edges"])
+        self.shares = {name: numbers(shares) for name, shares in histogram["shares"].items()}
+
+    def frame(self) -> pd.DataFrame:
+        """Return `distribution`, `low`, `high`, `share` of every bar."""
+        ends = {"low": self.edges[:-1], "high": self.edges[1:]}
+        frames = [
+            pd.DataFrame({"distribution": name, **ends, "share": shares})
+            for name, shares in self.shares.items()
+        ]
+        return stacked_frames(frames, ["distribution", "low", "high", "share"])
+
+    def _label(self, ax: Axes, title: str, top: float) -> None:
+        """Label a panel; the last bar of its axis is marked as open."""
+        end = float(self.edges[-1])
+        ax.set_title(title)
+        _share_axis(ax, top, most=4)
+        ticks, labels = number_ticks(0.0, end, most=7)
+        ax.set_xlim(0.0, end)
+        places = [*ticks, (self.edges[-2] + end) / 2.0]
+        label_line(ax, SMALL, [(places, [*labels, "more"], [len(ticks)])])
+
+
+@register_display
+class DistancesDisplay(HistogramDisplay):
+    """How far rows are from their nearest neighbours, in three contrasts (two without a holdout).
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["histogram"]``: `edges`, and `shares` by the name of the distribution.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import NNDistanceDistributions
+    >>> from skeval.reporting import DistancesDisplay
+    >>> table = make_mixed()
+    >>> display = DistancesDisplay(NNDistanceDistributions().fit(table).evaluate(table))
+    >>> display.frame()["distribution"].unique().tolist()
+    ['train to train', 'synthetic to synthetic', 'synthetic to train']
+    """
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        known = self.shares
+        contrasts = _CONTRASTS if "holdout to train" in known else (_CONTRASTS[0], _WITHOUT_HOLDOUT)
+        self.contrasts = [c for c in contrasts if all(name in known for name, _ in c[1:])]
+        self.n_panels = max(1, len(self.contrasts))
+        self.figsize = 6.5, 0.4 + 1.9 * self.n_panels
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw one contrast a panel, the first distribution filled, the second as a line."""
+        if not self.contrasts:
+            say_empty(axes[0], "no distances")
+            return
+        for ax, (title, *pair) in zip(axes, self.contrasts, strict=True):
+            for (name, role), style in zip(pair, (_FILLED, {"lw": 1.4}), strict=True):
+                label = self._with_median(name)
+                ax.stairs(self.shares[name], self.edges, color=COLOURS[role], label=label, **style)
+            self._label(ax, title, max(self.shares[name].max() for name, _ in pair))
+            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
+        axes[-1].set_xlabel("distance to the nearest row")
+
+    def _with_median(self, name: str) -> str:
+        quantiles = self.result.details.get("quantiles", {})
+        if name not in quantiles:
+            return name
+        median = np.interp(0.5, numbers(quantiles["levels"]), numbers(quantiles[name]))
+        return f"{name} (median {number(float(median))})"
+
+
+@register_display
+class ProximityDisplay(HistogramDisplay):
+    """Proximity ratios of train rows to the synthetic and to the real table, the tails marked.
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["histogram"]`` of the ratios and ``details["threshold"]``.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import PrivacyScore
+    >>> from skeval.reporting import ProximityDisplay
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> display = ProximityDisplay(PrivacyScore().fit(train, holdout).evaluate(train))
+    >>> sorted(display.frame()["distribution"].unique())
+    ['real', 'synthetic']
+    """
+
+    reads = ("histogram", "threshold")
+    n_panels = 2
+    figsize = (6.5, 4.0)
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        self.threshold = as_float(result.details.get("threshold"))
+        self.in_tail = self.edges[1:] <= self.threshold * (1.0 + 1e-9)
+
+    def frame(self) -> pd.DataFrame:
+        """Return `distribution`, `low`, `high`, `share`, and whether the bar is `in_tail`."""
+        return super().frame().assign(in_tail=np.tile(self.in_tail, len(self.shares)))
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the ratios to the synthetic table over those to the real one."""
+        if not self.shares:
+            for ax in axes:
+                say_empty(ax, "no ratios")
+            return
+        holdout = self.result.details.get("mode", "holdout") == "holdout"
+        real = "holdout row" if holdout else "row of the other half of train"
+        panels = (("synthetic", "synthetic row", "TSPR"), ("real", real, "TTPR"))
+        top = max(shares.max() for shares in self.shares.values())
+        for ax, (which, table, short) in zip(axes, panels, strict=True):
+            self._bars(ax, which)
+            tail = percent(self.result.details.get(f"p_{which}"))
+            title = f"{short}: to the nearest {table}; {tail} of train rows in the tail"
+            self._label(ax, title, top)
+        axes[-1].set_xlabel("distance to that row / distance to the nearest other train row")
+
+    def _bars(self, ax: Axes, which: str) -> None:
+        left, width, shares = self.edges[:-1], np.diff(self.edges), self.shares[which]
+        style: dict[str, Any] = {
+            "align": "edge",
+            "color": COLOURS["synthetic" if which == "synthetic" else "holdout"],
+        }
+        for mask, alpha in ((self.in_tail, 0.9), (~self.in_tail, 0.3)):
+            ax.bar(left[mask], shares[mask], width[mask], alpha=alpha, **style)
+        if math.isfinite(self.threshold) and self.threshold <= self.edges[-1]:
+            ax.axvline(self.threshold, color=INK, lw=0.9, ls=(0, (4, 2)))
+            ax.annotate(
+                f" threshold {number(self.threshold)} ",
+                (self.threshold, 0.98),
+                xycoords=("data", "axes fraction"),
+                va="top",
+                color=GREY,
+                ha="right" if self.threshold > 0.16 * self.edges[-1] else "left",
+                size=7,
+            )
 
 
 class Bars:
@@ -49,8 +246,13 @@ class Bars:
             {"bar": np.array(self.names, dtype=object), "low": ends[0], "high": ends[1]}
         )
 
+    def shown(self, totals: Sequence[np.ndarray]) -> list[int]:
+        """Return the own bars, and of the other two those that are not empty in all tables."""
+        n = self.n_own
+        return [*range(n), *(i for i in (n, n + 1) if any(total[i] > 0 for total in totals))]
 
-class MarginalDisplay(Drawing):
+
+class MarginalDisplay(Display):
     """The shares of one column's values in train, holdout and synthetic.
 
     Numbers and dates are drawn as a filled outline for train and lines for the others; categories
@@ -83,6 +285,9 @@ class MarginalDisplay(Drawing):
             if role in marginal["shares"]
         }
         self.note = note
+        self.shown = self.bars.shown(list(self.shares.values()))
+        rows = len(self.shown) if self.bars.edges is None else 0
+        self.figsize = 3.6, max(2.3, 0.8 + 0.14 * rows)
 
     def frame(self) -> pd.DataFrame:
         """Return `bar`, `low`, `high` and the share of each role, one row a bar."""
@@ -111,14 +316,8 @@ class MarginalDisplay(Drawing):
                 color=GREY,
             )
 
-    def _shown(self) -> list[int]:
-        """Return the own bars, and of the other two those that are not empty."""
-        n = self.bars.n_own
-        extra = [i for i in (n, n + 1) if any(shares[i] > 0 for shares in self.shares.values())]
-        return [*range(n), *extra]
-
     def _draw_categories(self, ax: Axes, room: float) -> None:
-        shown = self._shown()
+        shown = self.shown
         every, size = strided(len(shown), points(ax)[1], SMALL)
         y = np.arange(len(shown))
         marks = {
@@ -131,34 +330,26 @@ class MarginalDisplay(Drawing):
                 ax.barh(y, shares[shown], height=0.66, color=colour, alpha=0.35, label=role)
             else:
                 marker, edge, ms = marks[role]
-                style: dict[str, Any] = {
-                    "marker": marker,
-                    "mew": edge,
-                    "ms": ms,
-                    "ls": "",
-                    "clip_on": False,
-                }
-                ax.plot(shares[shown], y, color=colour, label=role, **style)
+                style: dict[str, Any] = {"marker": marker, "mew": edge, "ms": ms, "ls": ""}
+                ax.plot(shares[shown], y, color=colour, label=role, clip_on=False, **style)
         names = [shorten(self.bars.names[i], room, size) for i in shown[::every]]
         label_axis(ax.yaxis, y[::every], names, size=size, color=INK)
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(max(len(shown), 2) - 0.4, -0.6)
         top = max((shares[shown].max(initial=0.0) for shares in self.shares.values()), default=1.0)
-        _share_ticks(ax, top)
+        _share_line(ax, top)
 
     def _draw_outline(self, ax: Axes, edges: np.ndarray) -> None:
         n = self.bars.n_own
         for role, shares in self.shares.items():
-            style: dict[str, Any] = (
-                {"fill": True, "alpha": 0.35} if role == "train" else {"lw": 1.1}
-            )
+            style: dict[str, Any] = _FILLED if role == "train" else {"lw": 1.1}
             ls = (0, (3, 1.2)) if role == "holdout" else "-"
             ax.stairs(shares[:n], edges, color=COLOURS[role], label=role, ls=ls, **style)
         own = max((shares[:n].max(initial=0.0) for shares in self.shares.values()), default=0.0)
-        extra = [i for i in self._shown() if i >= n]
+        extra = self.shown[n:]
         right = self._draw_extra(ax, edges, extra)
         apart = max((shares[n:].max() for shares in self.shares.values()), default=0.0)
-        share_axis(ax, max(own, min(apart, 3.0 * own)) if own > 0 else apart)
+        _share_axis(ax, max(own, min(apart, 3.0 * own)) if own > 0 else apart)
         ax.set_xlim(edges[0], right)
         self._label_outline(ax, edges, extra, right)
 
@@ -172,14 +363,8 @@ class MarginalDisplay(Drawing):
             width = (right - left) / max(1, len(self.shares))
             for k, (role, shares) in enumerate(self.shares.items()):
                 alpha = 0.35 if role == "train" else 0.9
-                ax.bar(
-                    left + k * width,
-                    shares[i],
-                    0.85 * width,
-                    align="edge",
-                    color=COLOURS[role],
-                    alpha=alpha,
-                )
+                style: dict[str, Any] = {"color": COLOURS[role], "alpha": alpha, "align": "edge"}
+                ax.bar(left + k * width, shares[i], 0.85 * width, **style)
         return right + 0.02 * span if extra else right
 
     def _label_outline(
@@ -197,26 +382,12 @@ class MarginalDisplay(Drawing):
 
         label_line(ax, SMALL, map(candidate, (4, 3, 2)))
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        rows = len(self._shown()) if self.bars.edges is None else 0
-        return 3.6, max(2.3, 0.8 + 0.14 * rows)
-
 
 def _most(shares: Mapping[str, np.ndarray], bar: int) -> str:
     return percent(max(values[bar] for values in shares.values()), 0)
 
 
-def _share_ticks(ax: Axes, top: float) -> None:
-    """Label the lengths of horizontal bars as percentages."""
-    top = top if top > 0 else 1.0
-    ax.set_xlim(0.0, 1.06 * top)
-    ticks, _ = value_ticks("continuous", 0.0, 100.0 * top, most=4)
-    labels = [f"{tick:g}%" for tick in ticks]
-    label_line(ax, SMALL, [((ticks / 100.0).tolist(), labels, ())])
-
-
-class PairDisplay(Drawing):
+class PairDisplay(Display):
     """The joint shares of two columns, in train and in the synthetic table, on the same colours.
 
     Parameters
@@ -236,6 +407,7 @@ class PairDisplay(Drawing):
     """
 
     n_panels = 2
+    figsize = (5.2, 2.9)
 
     def __init__(self, pair: Mapping[str, Any]) -> None:
         self.columns = tuple(str(name) for name in pair["columns"])
@@ -246,14 +418,13 @@ class PairDisplay(Drawing):
         """Return the bars of both columns and the shares of train and synthetic, one row a cell."""
         first, second = (_bar_names(bars) for bars in self.bars)
         i, j = np.indices((len(first), len(second))).reshape(2, -1)
-        return pd.DataFrame(
-            {
-                self.columns[0]: np.array(first, dtype=object)[i],
-                self.columns[1] if self.columns[1] != self.columns[0] else "second": np.array(
-                    second, dtype=object
-                )[j],
-                **{role: shares.ravel() for role, shares in self.shares.items()},
-            }
+        name, other = self.columns
+        cells = {
+            name: np.array(first, dtype=object)[i],
+            other if other != name else "second": np.array(second, dtype=object)[j],
+        }
+        return pd.DataFrame(cells).assign(
+            **{role: shares.ravel() for role, shares in self.shares.items()}
         )
 
     def darkest(self) -> float:
@@ -262,7 +433,10 @@ class PairDisplay(Drawing):
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM, below: float = 60.0) -> None:
         """Draw train beside synthetic: the first column upwards, the second to the right."""
-        shown = [self._shown(side) for side in (0, 1)]
+        shown = [
+            bars.shown([shares.sum(axis=1 - side) for shares in self.shares.values()])
+            for side, bars in enumerate(self.bars)
+        ]
         top = self.darkest() or 1.0
         for k, (ax, (role, shares)) in enumerate(zip(axes, self.shares.items(), strict=True)):
             cells = np.sqrt(shares[np.ix_(*shown)] / top)  # small cells would all look empty
@@ -274,26 +448,16 @@ class PairDisplay(Drawing):
             ax.set_xlabel(shorten(self.columns[1], points(ax)[0], 7.0))
         axes[0].set_ylabel(shorten(self.columns[0], points(axes[0])[1], 7.0))
 
-    def _shown(self, side: int) -> list[int]:
-        n = self.bars[side].n_own
-        totals = [shares.sum(axis=1 - side) for shares in self.shares.values()]
-        return [*range(n), *(i for i in (n, n + 1) if any(total[i] > 0 for total in totals))]
-
     def _label_rows(self, ax: Axes, shown: Sequence[int], room: float) -> None:
         bars = self.bars[0]
         places, texts = _cell_labels(bars, shown, 4)
         if bars.edges is None:
             ax.invert_yaxis()  # the most frequent category on top
         every, size = strided(len(shown), points(ax)[1], 6.0)
-        kept = (
-            list(range(0, len(texts), every))
-            if bars.edges is None
-            else _apart(places, size, ax, shown)
-        )
+        nominal = bars.edges is None
+        kept = range(0, len(texts), every) if nominal else _apart(places, size, ax, shown)
         labels = [shorten(texts[i], room, size) if room else "" for i in kept]
-        label_axis(
-            ax.yaxis, [places[i] for i in kept], labels, size=size if bars.edges is None else 6.0
-        )
+        label_axis(ax.yaxis, [places[i] for i in kept], labels, size=size if nominal else 6.0)
 
     def _label_columns(self, ax: Axes, shown: Sequence[int], below: float) -> None:
         bars = self.bars[1]
@@ -305,10 +469,6 @@ class PairDisplay(Drawing):
         every, size = strided(len(shown), points(ax)[0], 6.0)
         labels = [shorten(text, below, size) for text in texts[::every]]
         label_axis(ax.xaxis, places[::every], labels, size=size, rotation=90)
-
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        return 5.2, 2.9
 
 
 def _bar_names(bars: Bars) -> list[str]:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skeval.reporting.drawing import points
+from skeval.reporting.displays.base import points
 from skeval.reporting.text import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
-
-__all__ = ["date_ticks", "number_ticks", "thinned", "value_ticks"]
 
 _CALENDAR = (
     ("s", (1, 5, 15, 30)),
@@ -47,12 +45,13 @@ def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, li
 
     Examples
     --------
-    >>> from skeval.reporting.ticks import number_ticks
+    >>> from skeval.reporting.displays.ticks import number_ticks
     >>> number_ticks(0.0, 38900.0)[1]
     ['0', '10k', '20k', '30k']
     """
     if not high > low:
         return np.array([low]), tick_labels(np.array([low]))
+    # MaxNLocator counts intervals, not ticks, and would go from 20 straight to 50 where 25 fits
     step = _round_step((high - low) / (most + 1))
     ticks = _multiples(low, high, step)
     while len(ticks) > most:
@@ -121,7 +120,7 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
 
     Examples
     --------
-    >>> from skeval.reporting.ticks import date_ticks
+    >>> from skeval.reporting.displays.ticks import date_ticks
     >>> date_ticks(1.3571e9, 1.3883e9)[1]
     ['2013-04', '2013-07', '2013-10']
     """
@@ -193,7 +192,7 @@ def thinned(
 
     Examples
     --------
-    >>> from skeval.reporting.ticks import thinned
+    >>> from skeval.reporting.displays.ticks import thinned
     >>> thinned([0.0, 10.0, 60.0], ["first", "second", "third"], 6.0, first=[1])
     {1: 0.0, 2: 0.0}
     """

@@ -1,16 +1,21 @@
-"""What a suite found, in two sentences."""
+"""What a result may conclude: the levels of its tests, alarms, and a suite in two sentences."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from skeval.result import Result, SuiteResult
+if TYPE_CHECKING:
+    from skeval.result import Result, SuiteResult
 
-__all__ = ["raises_alarm", "summary"]
-
-_LEVEL = 0.025
+# One-sided, so that an alarm and a two-sided interval at 95% say the same.
+ALARM_LEVEL = 0.025
+# Of tests of the inputs or of a metric itself, many of which are made unasked: they warn.
+WARNING_LEVEL = 0.01
+# Of tests whose outcome a result reports as passed or significant.
+TEST_LEVEL = 0.05
 _KINDS = {
     "screen": "distance screen",
     "attack": "attack",
@@ -22,7 +27,7 @@ _KINDS = {
 def raises_alarm(result: Result) -> bool:
     """Tell whether a test is significant at 2.5%; without a p-value, by interval and baseline."""
     if result.p_value is not None and result.tags is not None and result.tags.aspect == "privacy":
-        return result.p_value < _LEVEL
+        return result.p_value < ALARM_LEVEL
     if result.tags is None or result.baseline is None or result.interval is None:
         return False
     low, high = result.interval
@@ -48,7 +53,7 @@ def summary(result: SuiteResult) -> str:
     >>> from skeval import MetricTags, Result, SuiteResult
     >>> tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
     >>> leak = Result(0.1, interval=(0.05, 0.2), baseline=0.98, metric="Screen", tags=tags)
-    >>> from skeval.reporting.summary import summary
+    >>> from skeval.verdict import summary
     >>> print(summary(SuiteResult({"screen": leak})))
     Leak found: screen is worse than chance allows (0.1, fresh real rows: 0.98).
     """
@@ -57,23 +62,23 @@ def summary(result: SuiteResult) -> str:
 
 
 def _fidelity(result: SuiteResult) -> str:
-    found = next((r for r in result.values() if r.metric == "SimilarityScore"), None)
-    if found is None or math.isnan(found.value):
+    score = next((r for r in result.values() if r.metric == "SimilarityScore"), None)
+    if score is None or math.isnan(score.value):
         return ""
-    beside = "" if found.baseline is None else f", where fresh real rows score {found.baseline:.1f}"
-    worst = " and ".join(found.details["worst"]["columns"])
+    fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
+    worst = " and ".join(score.details["worst"]["columns"])
     return (
-        f"Columns and pairs agree with train at {found.value:.1f} of 100{beside}; least in {worst}."
+        f"Columns and pairs agree with train at {score.value:.1f} of 100{fresh}; least in {worst}."
     )
 
 
 def _utility(result: SuiteResult) -> str:
-    found = next((r for r in result.values() if r.metric == "TSTR"), None)
-    if found is None or math.isnan(found.value) or found.baseline is None:
+    tstr = next((r for r in result.values() if r.metric == "TSTR"), None)
+    if tstr is None or math.isnan(tstr.value) or tstr.baseline is None:
         return ""
     return (
-        f"A model that learns from it reaches {found.value:.3g} on holdout rows, one that learns "
-        f"from train {found.baseline:.3g}."
+        f"A model that learns from it reaches {tstr.value:.3g} on holdout rows, one that learns "
+        f"from train {tstr.baseline:.3g}."
     )
 
 
@@ -102,5 +107,5 @@ def _privacy(result: SuiteResult) -> str:
         for kind, what in _KINDS.items()
         if (n := compared[kind])
     ]
-    found = " and ".join([", ".join(kinds[:-1]), kinds[-1]]) if len(kinds) > 1 else kinds[0]
-    return f"No leak found by {found}. Such tests can raise an alarm and never clear a release."
+    listed = " and ".join([", ".join(kinds[:-1]), kinds[-1]]) if len(kinds) > 1 else kinds[0]
+    return f"No leak found by {listed}. Such tests can raise an alarm and never clear a release."

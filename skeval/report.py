@@ -22,8 +22,6 @@ from skeval.tables.schema import TableSchema
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["ReportColumns", "report"]
-
 Chosen = int | Sequence[str]
 
 

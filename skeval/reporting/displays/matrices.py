@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.drawing import ROOM, Drawing, numbers, points
+from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display
+from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import ALARM, GREY, INK, SMALL, diverging, sequential
-from skeval.reporting.ticks import label_axis, number_ticks, strided
 from skeval.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-
-__all__ = ["PhikMatricesDisplay", "SimilarityMatrixDisplay"]
 
 _MOST_ANNOTATED = 20
 
@@ -58,15 +56,8 @@ def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> N
         if not math.isnan(value):
             share = (value - limits[0]) / (limits[1] - limits[0])
             text = f"{value:.2f}".removeprefix("0")
-            ax.text(
-                j,
-                i,
-                text,
-                ha="center",
-                va="center",
-                size=size,
-                color="white" if share < 0.4 else INK,
-            )
+            colour = "white" if share < 0.4 else INK
+            ax.text(j, i, text, ha="center", va="center", size=size, color=colour)
 
 
 def _square(n: int, n_panels: int = 1) -> tuple[float, float]:
@@ -74,7 +65,8 @@ def _square(n: int, n_panels: int = 1) -> tuple[float, float]:
     return n_panels * (side + 0.5) + 1.5, side + 1.7
 
 
-class SimilarityMatrixDisplay(Drawing):
+@register_display
+class SimilarityMatrixDisplay(Display):
     """The similarity matrix: columns on the diagonal, pairs beside it, light where they agree.
 
     Parameters
@@ -92,10 +84,13 @@ class SimilarityMatrixDisplay(Drawing):
     (28, 4)
     """
 
+    reads = ("names", "matrix")
+
     def __init__(self, result: Result) -> None:
-        self.result = result
+        super().__init__(result)
         self.names = [str(name) for name in result.details.get("names", [])]
         self.matrix = numbers(result.details.get("matrix", np.empty((0, 0))))
+        self.figsize = _square(len(self.names))
 
     def frame(self) -> pd.DataFrame:
         """Return `first`, `second`, `similarity`, `ceiling` of columns and pairs, worst first."""
@@ -137,12 +132,9 @@ class SimilarityMatrixDisplay(Drawing):
         for x, y in ((i, j), (j, i)):
             ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=ALARM, lw=1.2))
 
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        return _square(len(self.names))
 
-
-class PhikMatricesDisplay(Drawing):
+@register_display
+class PhikMatricesDisplay(Display):
     """Associations of columns in train and in the synthetic table, and their difference.
 
     Parameters
@@ -161,16 +153,18 @@ class PhikMatricesDisplay(Drawing):
     0.0
     """
 
+    reads = ("names", "train", "synthetic", "difference")
     n_panels = 3
 
     def __init__(self, result: Result) -> None:
-        self.result = result
+        super().__init__(result)
         self.names = [str(name) for name in result.details.get("names", [])]
         none = np.full((len(self.names),) * 2, np.nan)
         self.matrices = {
             which: numbers(result.details.get(which, none))
             for which in ("train", "synthetic", "difference")
         }
+        self.figsize = _square(len(self.names), 3)
 
     def frame(self) -> pd.DataFrame:
         """Return `first`, `second`, `train`, `synthetic`, `difference`, the most changed first."""
@@ -197,7 +191,3 @@ class PhikMatricesDisplay(Drawing):
             heat_map(ax, self.matrices[which], diverging() if change else sequential(), limits)
             name_rows(ax, self.names, room, rows=place == 0)
             ax.set_title(title, color=GREY)
-
-    def size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
-        return _square(len(self.names), 3)

@@ -1,0 +1,51 @@
+"""Numbers as a reader wants them, in sentences and figures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+NOTHING = "\N{EN DASH}"
+
+
+def number(value: float | str | None) -> str:
+    r"""Return three significant digits; a dash for nan and None.
+
+    Examples
+    --------
+    >>> from skeval.formatting import number
+    >>> number(0.97985), number(1234.5), number(float("nan"))
+    ('0.980', '1,234', '\u2013')
+    """
+    value = as_float(value)
+    if math.isnan(value):
+        return NOTHING
+    if value == 0 or math.isinf(value):
+        return f"{value:.0f}"
+    if 1000 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
+    text = f"{value:#.3g}".rstrip(".")
+    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as a percentage; tiny ones are not rounded to nothing.
+
+    Examples
+    --------
+    >>> from skeval.formatting import percent
+    >>> percent(0.0905), percent(0.0), percent(0.00001), percent(0.654)
+    ('9.1%', '0%', '<0.1%', '65.4%')
+    """
+    value = round(100.0 * as_float(share), 9)  # 0.0905 is 9.05%, not 9.0499...%
+    if math.isnan(value):
+        return NOTHING
+    if value in (0.0, 100.0):
+        return f"{value:.0f}%"
+    least = 10.0**-digits
+    return f"<{least:g}%" if 0 < value < least else f"{value:.{digits}f}%"
+
+
+def as_float(value: Any) -> float:
+    """Return a number that went through JSON or not: None is nan, "inf" infinite."""
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,520 @@
+"""Displays of curves and candidates: distances, precision and recall, ROC, Pareto fronts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.formatting import number
+from skeval.reporting.displays.base import (
+    ROOM,
+    Display,
+    numbers,
+    register_display,
+    say_empty,
+    stacked_frames,
+)
+from skeval.reporting.displays.ticks import label_axis, number_ticks
+from skeval.reporting.text import drawable
+from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
+from skeval.result import Result
+from skeval.stats.pareto import dominated, ends_of, points_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_AREAS = {"privacy_area": "privacy area", "resemblance": "resemblance"}
+_LINES: dict[str, Any] = {"privacy_area": "-", "resemblance": (0, (4, 2))}
+_STYLES: dict[str, dict[str, Any]] = {
+    "holdout": {"color": COLOURS["holdout"], "lw": 1.4},
+    "synthetic at baseline size": {"color": COLOURS["synthetic"], "lw": 1.0, "ls": (0, (3, 2))},
+    "synthetic": {"color": COLOURS["synthetic"], "lw": 1.6},
+}
+_CUT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2))}
+_RATES = ["point", "fpr", "tpr", "low", "high"]
+_LETTER, _LINE = 0.6, 1.2  # width and height of a name, in font sizes
+
+
+def _number_axis(axis: Axis, end: float) -> None:
+    """Label an axis with round numbers from 0 to `end`."""
+    ticks, labels = number_ticks(0.0, end, most=6)
+    label_axis(axis, ticks, labels)
+
+
+@register_display
+class MDADisplay(Display):
+    """The accumulation curve of synthetic rows over that of the holdout, cut at the threshold.
+
+    The areas under the synthetic curve are shaded: darker left of the threshold, the privacy area,
+    and lighter right of it, the resemblance. Where several thresholds were asked for, a second
+    panel shows both areas against the threshold.
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["curve"]``: `u` and `share` by name; and ``details["thresholds"]``.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import MinimumDistanceAccumulation
+    >>> from skeval.reporting import MDADisplay
+    >>> table = make_mixed()
+    >>> display = MDADisplay(MinimumDistanceAccumulation().fit(table).evaluate(table))
+    >>> display.frame()["share"].tolist()[:3]
+    [0.0, 1.0, 1.0]
+    """
+
+    reads = ("curve", "thresholds")
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        given: Mapping[str, Any] = result.details.get("curve") or {}
+        self.curves = {
+            name: (numbers(given[name]["u"]), numbers(given[name]["share"]))
+            for name in _STYLES
+            if given.get(name)
+        }
+        self.thresholds = numbers(result.details.get("thresholds", []))
+        self.n_panels = 2 if self.thresholds.size > 1 and self.curves else 1
+        self.figsize = (7.0 if self.n_panels == 2 else 5.0), 3.0
+
+    def frame(self) -> pd.DataFrame:
+        """Return `what`, the curve or one of the areas, `rows` of which table, `u` and `share`."""
+        frames = [
+            pd.DataFrame({"what": "curve", "rows": name, "u": u, "share": share})
+            for name, (u, share) in self.curves.items()
+        ]
+        frames += [
+            pd.DataFrame({"what": area, "rows": name, "u": self.thresholds, "share": values})
+            for name, areas in self._areas().items()
+            for area, values in areas.items()
+        ]
+        return stacked_frames(frames, ["what", "rows", "u", "share"])
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the curves, and beside them the areas if there are several thresholds."""
+        if not self.curves:
+            say_empty(axes[0], "no curve")
+            return
+        self._curves(axes[0])
+        if self.n_panels == 2:
+            self._against_threshold(axes[1])
+
+    def _areas(self) -> dict[str, dict[str, np.ndarray]]:
+        of_holdout = self.result.details.get("holdout") or {}
+        tables = {"synthetic": self.result.details, "holdout": of_holdout}
+        return {
+            name: {area: numbers(table[area]) for area in _AREAS}
+            for name, table in tables.items()
+            if all(area in table for area in _AREAS)
+        }
+
+    def _curves(self, ax: Axes) -> None:
+        first, *others = self.thresholds if self.thresholds.size else [math.nan]
+        self._shade(ax, first)
+        for name, style in _STYLES.items():
+            if name in self.curves:
+                ax.plot(*self.curves[name], label=self._label(name), **style)
+        for threshold in others:
+            ax.axvline(threshold, color=GREY, lw=0.6, ls=(0, (1, 2)))
+        ax.axvline(first, **_CUT)
+        end = self._end()
+        _share_axis(ax)
+        ax.set_xlim(0.0, end)
+        _number_axis(ax.xaxis, end)
+        beyond = " (beyond the axis, all curves are at 1)" if end < 1 else ""
+        ax.set_xlabel(f"distance to the nearest row{beyond}")
+        ax.set_title(f"Share of rows within a distance, cut at {first:.3g}")
+        ax.legend(loc="lower right", borderaxespad=0.4)
+
+    def _shade(self, ax: Axes, threshold: float) -> None:
+        if "synthetic" not in self.curves or math.isnan(threshold):
+            return
+        u, share = self.curves["synthetic"]
+        at = float(np.interp(threshold, u, share))
+        colour = COLOURS["synthetic"]
+        left, right = u < threshold, u > threshold
+        ax.fill_between([*u[left], threshold], [*share[left], at], color=colour, alpha=0.28, lw=0)
+        ax.fill_between([threshold, *u[right]], [at, *share[right]], color=colour, alpha=0.08, lw=0)
+
+    def _label(self, name: str) -> str:
+        if name == "synthetic at baseline size":
+            n_rows = self.result.details.get("at_baseline_size", {}).get("n_rows", 0)
+            return f"synthetic, {n_rows:,} rows"
+        areas = self._areas().get(name)
+        if areas is None:
+            return name
+        left, right = (number(float(areas[area][0])) for area in _AREAS)
+        return f"{name}: {left} left, {right} right"
+
+    def _end(self) -> float:
+        """Return where all curves have reached 1 and no threshold is at the edge."""
+        all_in = max(float(u[share >= 1.0 - 1e-12][0]) for u, share in self.curves.values())
+        thresholds = self.thresholds[np.isfinite(self.thresholds)]
+        return min(1.0, max(1.05 * all_in, 1.25 * float(thresholds.max(initial=0.0))))
+
+    def _against_threshold(self, ax: Axes) -> None:
+        order = np.argsort(self.thresholds, kind="stable")
+        for name, areas in self._areas().items():
+            for area, values in areas.items():
+                style = {"color": COLOURS[name], "ls": _LINES[area], "marker": "o"}
+                label = f"{name}: {_AREAS[area]}"
+                ax.plot(self.thresholds[order], values[order], ms=2.5, lw=1.2, label=label, **style)
+        ax.axvline(self.thresholds[0], **_CUT)
+        end = float(self.thresholds.max()) * 1.05
+        ax.set_xlim(0.0, end)
+        _number_axis(ax.xaxis, end)
+        _share_axis(ax)
+        ax.set_xlabel("threshold")
+        ax.set_title("Areas against the threshold")
+        ax.legend(loc="best", borderaxespad=0.4)
+
+
+def _share_axis(ax: Axes) -> None:
+    ax.set_ylim(0.0, 1.04)
+    _number_axis(ax.yaxis, 1.0)
+
+
+@register_display
+class PRDDisplay(Display):
+    """Precision against recall of synthetic rows over that of the holdout, if there is one.
+
+    The grey line is where both are equal; the curve meets it at 1 less the total variation
+    distance. The dots are where the F scores are greatest: the one on the right gives weight to
+    recall, the one on the left to precision.
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["precision"]``, ``details["recall"]`` and `beta`; and the same of the holdout
+        in ``details["holdout"]``, if known.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import PRDCurve
+    >>> from skeval.reporting import PRDDisplay
+    >>> table = make_mixed()
+    >>> display = PRDDisplay(PRDCurve(n_angles=3).fit(table).evaluate(table))
+    >>> display.frame().round(2)["precision"].tolist()
+    [0.0, 1.0, 1.0]
+    """
+
+    reads = ("precision", "recall")
+    figsize = (4.0, 4.0)
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        given: dict[str, Mapping[str, Any]] = {
+            "holdout": result.details.get("holdout") or {},
+            "synthetic": result.details,
+        }
+        self.curves = {
+            name: (numbers(table["recall"]), numbers(table["precision"]))
+            for name, table in given.items()
+            if np.size(table.get("recall", [])) and np.size(table.get("precision", []))
+        }
+        self.scores = {
+            name: (float(table["f_beta"]), float(table["f_beta_inv"]))
+            for name, table in given.items()
+            if "f_beta" in table and "f_beta_inv" in table
+        }
+        self.beta = float(result.details.get("beta", 8.0))
+
+    def frame(self) -> pd.DataFrame:
+        """Return `precision` and `recall` along the curve of the `rows` of which table."""
+        frames = [
+            pd.DataFrame({"rows": name, "recall": recall, "precision": precision})
+            for name, (recall, precision) in self.curves.items()
+        ]
+        return stacked_frames(frames, ["rows", "recall", "precision"])
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the curves with the points of the F scores."""
+        ax = axes[0]
+        if not self.curves:
+            say_empty(ax, "no curve")
+            return
+        ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, lw=0.6, ls=(0, (1, 2)))
+        for name in self.curves:
+            self._curve(ax, name)
+        for axis in (ax.xaxis, ax.yaxis):
+            _number_axis(axis, 1.0)
+        ax.set(xlim=(0.0, 1.03), ylim=(0.0, 1.03), xlabel="recall", ylabel="precision")
+        ax.set_aspect("equal")
+        ax.set_title("Precision against recall")
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend(loc="lower left", borderaxespad=0.4)
+
+    def _curve(self, ax: Axes, name: str) -> None:
+        recall, precision = self.curves[name]
+        front = name == "synthetic"
+        colour = COLOURS[name]
+        width = 1.6 if front else 1.4
+        # from axis to axis: the ends are where the slope is 0 or infinite
+        ax.plot(recall, precision, color=colour, lw=width, label=self._label(name))
+        if not front:
+            return
+        ax.fill_between(recall, precision, color=colour, alpha=0.1, lw=0)
+        for beta in (self.beta, 1.0 / self.beta):
+            at = _best(precision, recall, beta)
+            ax.plot(recall[at], precision[at], "o", color=colour, ms=4.0, clip_on=False)
+
+    def _label(self, name: str) -> str:
+        if name not in self.scores:
+            return name
+        recall, precision = (number(score) for score in self.scores[name])
+        beta = f"{self.beta:g}"
+        return f"{name}: F{beta} {recall}, F1/{beta} {precision}"
+
+
+def _best(precision: np.ndarray, recall: np.ndarray, beta: float) -> int:
+    """Return where the F score is greatest; a beta above 1 gives weight to recall."""
+    below = beta**2 * precision + recall
+    products = (1.0 + beta**2) * precision * recall
+    scores = np.divide(products, below, out=np.zeros_like(below), where=below > 0)
+    return int(scores.argmax())
+
+
+@register_display
+class ROCDisplay(Display):
+    """True over false positive rate of an attack; one that knows nothing is on the dotted line.
+
+    Both axes are logarithmic: an attack that finds few rows and is never wrong about them has a
+    curve well above the line on the left, though its AUC is near 0.5. The band is the interval of
+    each true positive rate by itself. The dots are the greatest true positive rates at round false
+    positive rates.
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["curve"]``, of which `fpr`, `tpr`, `low`, `high` and `n_others` are read;
+        `tpr_at_fpr`, `attack` and `attacks`, if known.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import MembershipInference
+    >>> from skeval.reporting import ROCDisplay
+    >>> train, holdout = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
+    >>> result = MembershipInference("distance").fit(train, holdout).evaluate(train)
+    >>> ROCDisplay(result).frame().query("point != 'curve'")["tpr"].tolist()
+    [1.0, 1.0]
+    """
+
+    reads = ("curve",)
+    figsize = (4.2, 4.0)
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        details = result.details
+        curve: Mapping[str, Any] = details.get("curve") or {}
+        self.curve = {name: numbers(curve.get(name, [])) for name in _RATES[1:]}
+        self.least = 1.0 / max(int(curve.get("n_others", 1)), 1)
+        self.marks = [mark for mark in details.get("tpr_at_fpr") or [] if _is_number(mark["tpr"])]
+        name = str(details.get("attack", ""))
+        self.attack: Mapping[str, Any] = (details.get("attacks") or {}).get(name) or {}
+        self.name = name.replace("_", " ")
+
+    def frame(self) -> pd.DataFrame:
+        """Return the points of the curve, then those marked, with the intervals of `tpr`."""
+        curve = pd.DataFrame({"point": "curve", **self.curve}, columns=_RATES)
+        marked = [
+            (f"at most {mark['fpr']:g}", mark["fpr"], mark["tpr"], *mark["interval"])
+            for mark in self.marks
+        ]
+        return pd.concat([curve, pd.DataFrame(marked, columns=_RATES)]) if marked else curve
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the curve with its band and the marked rates."""
+        ax = axes[0]
+        if not self.curve["fpr"].size:
+            say_empty(ax, "no curve")
+            return
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        floor = self._floor()
+        ax.plot([floor, 1.0], [floor, 1.0], color=GREY, lw=0.8, ls=(0, (1, 2)), label="by chance")
+        # what has no false positive stands where one row would be half of one
+        x, tpr, low, high = (
+            np.maximum(self.curve[name], least)
+            for name, least in zip(_RATES[1:], (self.least / 2.0, *[floor] * 3), strict=True)
+        )
+        x, tpr, low, high = (np.append(values, values[-1]) for values in (x, tpr, low, high))
+        x[-1] = 1.0
+        colour = COLOURS["synthetic"]
+        ax.fill_between(x, low, high, step="post", color=colour, alpha=0.14, lw=0)
+        ax.step(x, tpr, where="post", color=colour, lw=1.4, label=self._label())
+        for mark in self.marks:
+            y = max(float(mark["tpr"]), floor)
+            ax.plot(mark["fpr"], y, "o", color=colour, ms=4.0, clip_on=False)
+            self._say(ax, mark, y)
+        self._dress(ax, floor)
+
+    def _floor(self) -> float:
+        """Return where both axes start: below the smallest rate that is drawn."""
+        rates = np.concatenate([self.curve["tpr"], [mark["tpr"] for mark in self.marks]])
+        least = rates[rates > 0].min(initial=1.0)
+        return float(10.0 ** np.floor(np.log10(min(self.least / 2.0, least))))
+
+    def _label(self) -> str:
+        if not self.attack:
+            return self.name or "attack"
+        low, high = (number(bound) for bound in self.attack["interval"])
+        return f"{self.name}: AUC {number(self.attack['auc'])} ({low} to {high})"
+
+    def _say(self, ax: Axes, mark: Mapping[str, Any], y: float) -> None:
+        left = y > 0.5  # at the top there is no room above
+        ax.annotate(
+            f"{100.0 * mark['tpr']:.3g}%",
+            (mark["fpr"], y),
+            xytext=(4.0, -7.0) if left else (-4.0, 5.0),
+            textcoords="offset points",
+            ha="left" if left else "right",
+            va="center",
+            fontsize=6.5,
+        )
+
+    def _dress(self, ax: Axes, floor: float) -> None:
+        from matplotlib.ticker import NullLocator
+
+        powers = 10.0 ** np.arange(round(np.log10(floor)), 1)
+        left = self.least / 2.0
+        for axis, least in ((ax.xaxis, left), (ax.yaxis, floor)):
+            shown = powers[powers >= 0.99 * least]
+            label_axis(axis, shown, [f"{100.0 * power:.6g}%" for power in shown])
+            axis.set_minor_locator(NullLocator())
+        ax.set_xlim(left, 1.0)
+        ax.set_ylim(floor, 1.12)
+        ax.set_xlabel("false positive rate: holdout rows called members")
+        ax.set_ylabel("true positive rate: train rows called members")
+        ax.set_title("Membership inference")
+        ax.legend(loc="lower right", borderaxespad=0.4)
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None and not np.isnan(value)
+
+
+class ParetoDisplay(Display):
+    """Candidates by two scores, the front of those that no other beats in both as steps.
+
+    Left of and below the steps lies what some candidate dominates. Names stand at the candidates on
+    the front; others are grey.
+
+    Parameters
+    ----------
+    scores : DataFrame of shape (n_candidates, n_facets)
+        The higher, the better, by candidate; as of :func:`~skeval.model_selection.facet_table`, or
+        columns of `cv_results_`.
+    x, y : str, default="utility", "privacy"
+        The columns to draw.
+    low, high : DataFrame, optional
+        Intervals in the form of `scores`, drawn as crosses; with them the front keeps whatever
+        chance may have set behind, see :func:`~skeval.model_selection.pareto_front`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a column is not there or holds no numbers, `x` and `y` are one, or an interval lacks an
+        end or a candidate.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.reporting import ParetoDisplay
+    >>> scores = pd.DataFrame({"utility": [0.9, 0.7, 0.6], "privacy": [0.3, 0.8, 0.7]})
+    >>> ParetoDisplay(scores).frame()["on_front"].tolist()
+    [True, True, False]
+    """
+
+    figsize = (5.0, 4.0)
+
+    def __init__(
+        self,
+        scores: pd.DataFrame,
+        x: str = "utility",
+        y: str = "privacy",
+        *,
+        low: pd.DataFrame | None = None,
+        high: pd.DataFrame | None = None,
+    ) -> None:
+        self.x = x
+        self.y = y
+        points = points_of(scores, [x, y], "ParetoDisplay")
+        ends = ends_of(scores, low, high, [x, y], "ParetoDisplay")
+        self.scores = pd.DataFrame(points, index=scores.index, columns=[x, y])
+        self.low, self.high = (
+            None if end is None else pd.DataFrame(end, index=scores.index, columns=[x, y])
+            for end in ends or (None, None)
+        )
+        known = ~np.isnan(points).any(axis=1)
+        beaten = dominated(points, *(ends or ()))
+        self.front = pd.Series(known & ~beaten, index=scores.index, name="on_front")
+
+    def frame(self) -> pd.DataFrame:
+        """Return the two scores and `on_front`, by candidate."""
+        return self.scores.assign(on_front=self.front)
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the candidates, the steps of the front and its names."""
+        ax = axes[0]
+        # by position: labels may stand twice; what is infinite has no place
+        drawn = np.isfinite(self.scores.to_numpy()).all(axis=1)
+        known, front = self.scores[drawn], self.front.to_numpy()[drawn]
+        if known.empty:
+            say_empty(ax, "no candidate has both scores")
+            return
+        self._crosses(ax)
+        self._steps(ax, known)
+        for on_front, colour, size in ((False, GREY, 4.0), (True, COLOURS["synthetic"], 6.0)):
+            rows = known[front == on_front]
+            ax.plot(rows[self.x], rows[self.y], "o", color=colour, ms=size, lw=0, zorder=3)
+        ax.margins(0.12)
+        self._names(ax, known[front])
+        ax.set_xlabel(f"{self.x}, more is better")
+        ax.set_ylabel(f"{self.y}, more is better")
+
+    def head(self, axes: Sequence[Axes]) -> None:
+        """Write a title on a figure of its own."""
+        axes[0].set_title("Candidates that no other beats")
+
+    def _steps(self, ax: Axes, known: pd.DataFrame) -> None:
+        """Draw the edge of what is dominated: by those that are behind no other at all."""
+        best = known[~dominated(known.to_numpy())].sort_values(self.x)
+        x, y = best[self.x].to_numpy(), best[self.y].to_numpy()
+        ax.step(x, y, where="pre", color=COLOURS["synthetic"], lw=1.0)
+
+    def _names(self, ax: Axes, best: pd.DataFrame) -> None:
+        """Write names beside points, but where one would lie on a name that stands already."""
+        ax.autoscale_view()  # or else places are those of an empty drawing
+        dots = ax.figure.dpi / 72.0  # a point of print
+        taken: list[tuple[float, float, float]] = []
+        for name, row in best.iterrows():
+            text, point = drawable(str(name)), (row[self.x], row[self.y])
+            left, bottom = ax.transData.transform(point) / dots
+            right = left + _LETTER * SMALL * len(text)
+            if any(
+                left < other_right and other_left < right and abs(bottom - base) < _LINE * SMALL
+                for other_left, other_right, base in taken
+            ):
+                continue
+            taken.append((left, right, bottom))
+            ax.annotate(text, point, xytext=(4, 4), textcoords="offset points", fontsize=SMALL)
+
+    def _crosses(self, ax: Axes) -> None:
+        if self.low is None or self.high is None:
+            return
+        low, high = self.low.to_numpy(), self.high.to_numpy()
+        points = self.scores.to_numpy()
+        for j in (0, 1):
+            across = points[:, 1 - j]
+            drawn = np.isfinite(np.column_stack([low[:, j], high[:, j], across])).all(axis=1)
+            line = ax.hlines if j == 0 else ax.vlines
+            line(across[drawn], low[drawn, j], high[drawn, j], color=FAINT, lw=0.8, zorder=1)
