@@ -6,16 +6,17 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from sklearn.base import clone
 
-from skeval._check_tables import Tables
+from skeval._check_tables import Tables, default_tables, noise
 from skeval.base import Metric
 from skeval.exceptions import MetricWarning, SkevalError
 from skeval.result import Result
 
-__all__ = ["CheckFailedError", "demand", "evaluated", "quiet", "same", "value_of"]
+__all__ = ["CheckFailedError", "Evaluations", "demand", "evaluated", "quiet", "same", "value_of"]
 
 
 class CheckFailedError(SkevalError, AssertionError):
@@ -45,6 +46,42 @@ def evaluated(metric: Metric, tables: Tables) -> Result:
     """Fit a clone and evaluate."""
     with quiet():
         return clone(metric).fit(*tables[:2]).evaluate(tables[2])
+
+
+class Evaluations:
+    """What one fit of a metric gives, computed once for all checks that only look at it."""
+
+    def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
+        self._metric, self._given = metric, tables
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return self._given or default_tables()
+
+    @cached_property
+    def _fitted(self) -> Metric:
+        with quiet():
+            return clone(self._metric).fit(*self._tables[:2])
+
+    @cached_property
+    def result(self) -> Result:
+        """The evaluation of the synthetic table."""
+        with quiet():
+            return self._fitted.evaluate(self._tables[2])
+
+    @cached_property
+    def of_copy(self) -> float:
+        """The value of a copy of train."""
+        return self._value_of(self._tables[0])
+
+    @cached_property
+    def of_noise(self) -> float:
+        """The value of independent uniform columns."""
+        return self._value_of(noise(self._tables[0]))
+
+    def _value_of(self, rows: Any) -> float:
+        with quiet():
+            return self._fitted.score(rows)
 
 
 @contextmanager
