@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers share the cores: threads of each would spend their time waiting for one another.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
