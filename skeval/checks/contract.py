@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import cached_property
 from typing import Any
 
 import joblib
@@ -21,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 
 from skeval import generators
 from skeval.base import Metric
-from skeval.checks.tables import ODD_TABLES, Tables, noise
+from skeval.checks.tables import ODD_TABLES, Tables, default_tables, noise
 from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
@@ -33,20 +34,23 @@ from skeval.exceptions import (
 from skeval.result import Result
 from skeval.suite import MetricSuite
 
+# Each is given a metric and tables of its own, and the evaluations that it shares with the others.
+Check = Callable[[Metric, Tables, "Evaluations"], None]
 
-def check_init_sets_only_parameters(metric: Metric, tables: Tables) -> None:
+
+def check_init_sets_only_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """`__init__` stores its parameters and nothing else."""
     extra = set(vars(metric)) - set(metric.get_params(deep=False))
     demand(not extra, f"__init__ sets {sorted(extra)}; only parameters may be stored.")
 
 
-def check_clone_keeps_parameters(metric: Metric, tables: Tables) -> None:
+def check_clone_keeps_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A clone has equal parameters."""
     ours, theirs = (joblib.hash(m.get_params(deep=False)) for m in (metric, clone(metric)))
     demand(ours == theirs, "clone changes parameters: __init__ must store them untouched.")
 
 
-def check_repr_names_the_parameters(metric: Metric, tables: Tables) -> None:
+def check_repr_names_the_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """`repr` is the call that makes the metric, and evaluates back."""
     text = repr(metric)
     if "object at" in text:  # a parameter that has no repr of its own
@@ -55,14 +59,14 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables) -> None:
     demand(repr(again) == text, f"repr does not evaluate back: {text}")
 
 
-def check_tags(metric: Metric, tables: Tables) -> None:
+def check_tags(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Tags are set, and are what reports go by."""
     demand(hasattr(metric, "tags"), "the class has no tags.")
     low, high = metric.tags.bounds
     demand(low < high, f"bounds {metric.tags.bounds} are empty.")
 
 
-def check_docstring_names_parameters(metric: Metric, tables: Tables) -> None:
+def check_docstring_names_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The class says what it measures, and names every parameter."""
     text = type(metric).__doc__ or ""
     missing = [name for name in metric.get_params(deep=False) if name not in text]
@@ -71,7 +75,7 @@ def check_docstring_names_parameters(metric: Metric, tables: Tables) -> None:
     )
 
 
-def check_parameters_are_checked(metric: Metric, tables: Tables) -> None:
+def check_parameters_are_checked(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A value outside a parameter's legal set is refused at fit, by name."""
     for name, legal in type(metric)._legal.items():
         wrong = clone(metric).set_params(**{name: legal.invalid_example()})
@@ -83,7 +87,7 @@ def check_parameters_are_checked(metric: Metric, tables: Tables) -> None:
             demand(False, f"{name}={legal.invalid_example()!r} is accepted.")
 
 
-def check_unfitted(metric: Metric, tables: Tables) -> None:
+def check_unfitted(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Scoring before fit raises scikit-learn's NotFittedError."""
     try:
         metric.score(tables[2])
@@ -92,28 +96,28 @@ def check_unfitted(metric: Metric, tables: Tables) -> None:
     demand(False, "score before fit raises no NotFittedError.")
 
 
-def check_fit_returns_self(metric: Metric, tables: Tables) -> None:
+def check_fit_returns_self(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """`fit` returns the metric itself."""
     with quiet():
         demand(metric.fit(*tables[:2]) is metric, "fit must return self.")
 
 
-def check_refit_forgets(metric: Metric, tables: Tables) -> None:
+def check_refit_forgets(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A second fit leaves nothing of the first."""
     train, holdout, synthetic = tables
     with quiet():
         again = clone(metric).fit(holdout, train).fit(train, holdout).score(synthetic)
-    demand(same(again, value_of(metric, *tables)), "a second fit depends on the first.")
+    demand(same(again, shared.result.value), "a second fit depends on the first.")
 
 
-def check_inputs_untouched(metric: Metric, tables: Tables) -> None:
+def check_inputs_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The tables are not changed."""
     before = [joblib.hash(table) for table in tables]
     evaluated(metric, tables)
     demand(before == [joblib.hash(table) for table in tables], "an input table was changed.")
 
 
-def check_context_untouched(metric: Metric, tables: Tables) -> None:
+def check_context_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The context's frames are the same afterwards: other metrics read them too."""
     with quiet():
         context = metric.fit(*tables[:2]).context_.with_synthetic(tables[2])
@@ -123,28 +127,27 @@ def check_context_untouched(metric: Metric, tables: Tables) -> None:
     demand(before == after, "the metric writes to the frames of its context.")
 
 
-def check_score_is_the_value(metric: Metric, tables: Tables) -> None:
+def check_score_is_the_value(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """`score` is a plain float, and `evaluate` has the same one."""
-    score, value = value_of(metric, *tables), evaluated(metric, tables).value
+    score, value = value_of(metric, *tables), shared.result.value
     demand(type(score) is float, f"score returns {type(score).__name__}, not float.")
     demand(same(score, value, 0.0), f"score {score} differs from evaluate().value {value}.")
 
 
-def check_bounds(metric: Metric, tables: Tables) -> None:
+def check_bounds(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Values lie within the bounds of the tags: for fresh rows, copies and noise."""
     low, high = metric.tags.bounds
-    train, holdout, synthetic = tables
-    for name, rows in {"fresh": synthetic, "copy": train, "noise": noise(train)}.items():
-        value = value_of(metric, train, holdout, rows)
+    values = {"fresh": shared.result.value, "copy": shared.of_copy, "noise": shared.of_noise}
+    for name, value in values.items():
         demand(
             math.isnan(value) or low <= value <= high,
             f"{name} rows score {value}, outside {low} to {high}.",
         )
 
 
-def check_interval(metric: Metric, tables: Tables) -> None:
+def check_interval(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The interval holds the value, and lies within the bounds."""
-    result, (low, high) = evaluated(metric, tables), metric.tags.bounds
+    result, (low, high) = shared.result, metric.tags.bounds
     if result.interval is not None:
         a, b = result.interval
         demand(a <= result.value <= b, f"the interval {a} to {b} does not hold {result.value}.")
@@ -153,13 +156,13 @@ def check_interval(metric: Metric, tables: Tables) -> None:
         )
 
 
-def check_deterministic(metric: Metric, tables: Tables) -> None:
+def check_deterministic(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Two runs give the same bits."""
-    first, second = (evaluated(metric, tables).to_dict() for _ in range(2))
+    first, second = shared.result.to_dict(), evaluated(metric, tables).to_dict()
     demand({**first, "seconds": 0} == {**second, "seconds": 0}, "two runs differ.")
 
 
-def check_global_state_untouched(metric: Metric, tables: Tables) -> None:
+def check_global_state_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Neither NumPy's global generator nor pandas' options are touched."""
     before = joblib.hash(np.random.get_state()), pd.options.display.max_rows
     evaluated(metric, tables)
@@ -167,41 +170,41 @@ def check_global_state_untouched(metric: Metric, tables: Tables) -> None:
     demand(before == after, "global state was changed: draw from a Generator of random_state.")
 
 
-def check_row_order_ignored(metric: Metric, tables: Tables) -> None:
+def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Shuffled rows give the same value."""
     shuffled = [table.sample(frac=1.0, random_state=i) for i, table in enumerate(tables)]
     demand(
-        same(value_of(metric, *tables), value_of(metric, *shuffled)),
+        same(shared.result.value, value_of(metric, *shuffled)),
         "the value depends on the order of rows.",
     )
 
 
-def check_index_ignored(metric: Metric, tables: Tables) -> None:
+def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Row labels mean nothing: doubled, unordered or strings."""
     labelled = [
         table.set_axis([f"r{i // 2}" for i in range(len(table), 0, -1)]) for table in tables
     ]
     demand(
-        same(value_of(metric, *tables), value_of(metric, *labelled), 0.0),
+        same(shared.result.value, value_of(metric, *labelled), 0.0),
         "the value depends on row labels.",
     )
 
 
-def check_column_order_ignored(metric: Metric, tables: Tables) -> None:
+def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Tables with their columns reversed give the same value."""
     reverse = [table[table.columns[::-1]] for table in tables]
     demand(
-        same(value_of(metric, *tables), value_of(metric, *reverse)),
+        same(shared.result.value, value_of(metric, *reverse)),
         "the value depends on the order of columns.",
     )
     mixed = (*tables[:2], reverse[2])
     demand(
-        same(value_of(metric, *tables), value_of(metric, *mixed), 0.0),
+        same(shared.result.value, value_of(metric, *mixed), 0.0),
         "columns are matched by position.",
     )
 
 
-def check_pickles(metric: Metric, tables: Tables) -> None:
+def check_pickles(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A fitted metric pickles: without its rows, unless asked to keep them."""
     with quiet():
         score = metric.fit(*tables[:2]).score(tables[2])
@@ -217,9 +220,9 @@ def check_pickles(metric: Metric, tables: Tables) -> None:
     demand(same(score, again, 0.0), f"unpickled it scores {again}, before {score}.")
 
 
-def check_suite_agrees(metric: Metric, tables: Tables) -> None:
+def check_suite_agrees(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """In a suite, beside a copy of itself and in threads, the value is that of the metric alone."""
-    alone = value_of(metric, *tables)
+    alone = shared.result.value
     with quiet():
         suite = MetricSuite([("a", metric), ("b", clone(metric))], n_jobs=2, on_error="raise")
         result = suite.fit(*tables[:2]).evaluate(tables[2])
@@ -228,7 +231,7 @@ def check_suite_agrees(metric: Metric, tables: Tables) -> None:
     )
 
 
-def check_missing_needs_are_named(metric: Metric, tables: Tables) -> None:
+def check_missing_needs_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A metric that needs a holdout says so, and one that does not works without."""
     try:
         value_of(metric, tables[0], None, tables[2])
@@ -241,7 +244,7 @@ def check_missing_needs_are_named(metric: Metric, tables: Tables) -> None:
         )
 
 
-def check_faulty_columns_are_named(metric: Metric, tables: Tables) -> None:
+def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A missing column is named, with all others, in one error; a lenient metric warns of it."""
     name = str(tables[0].columns[0])
     faulty = tables[2].rename(columns={name: f"{name}_renamed"})
@@ -258,7 +261,7 @@ def check_faulty_columns_are_named(metric: Metric, tables: Tables) -> None:
         demand(False, f"a synthetic table without {name} is accepted.")
 
 
-def check_odd_tables(metric: Metric, tables: Tables) -> None:
+def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Odd tables give a number, or nan with a warning; never an error of another kind."""
     train, holdout, synthetic = tables
     for name, change in ODD_TABLES.items():
@@ -276,15 +279,15 @@ def check_odd_tables(metric: Metric, tables: Tables) -> None:
             demand(bool(told), f"{name} in tables {roles}: nan without a warning.")
 
 
-def check_result_round_trips(metric: Metric, tables: Tables) -> None:
+def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The result goes through JSON unchanged."""
-    result = evaluated(metric, tables)
+    result = shared.result
     again = Result.from_dict(json.loads(result.to_json()))
     demand(again.to_json() == result.to_json(), "the result changes on its way through JSON.")
     demand({f.name for f in fields(again)} == {f.name for f in fields(result)}, "fields were lost.")
 
 
-def check_no_cell_leaks(metric: Metric, tables: Tables) -> None:
+def check_no_cell_leaks(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Rare values and extremes of train do not stand in the result."""
     train, holdout, synthetic = (table.copy() for table in tables)
     planted = []
@@ -302,10 +305,9 @@ def check_no_cell_leaks(metric: Metric, tables: Tables) -> None:
     )
 
 
-def check_direction(metric: Metric, tables: Tables) -> None:
+def check_direction(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A copy of train is no less faithful than noise, and leaks no less."""
-    train, holdout, _ = tables
-    copy, noisy = (value_of(metric, train, holdout, rows) for rows in (train, noise(train)))
+    copy, noisy = shared.of_copy, shared.of_noise
     gain = (copy - noisy) * metric.tags.sign
     if metric.tags.aspect == "privacy":
         gain = -gain
@@ -315,22 +317,20 @@ def check_direction(metric: Metric, tables: Tables) -> None:
     )
 
 
-def check_half_the_rows(metric: Metric, tables: Tables) -> None:
+def check_half_the_rows(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Half the synthetic rows change the value by no more than their own interval is wide."""
     train, holdout, synthetic = tables
     half = evaluated(metric, (train, holdout, synthetic.iloc[::2]))
     if half.interval is not None and not math.isnan(half.value):
-        width, change = (
-            half.interval[1] - half.interval[0],
-            abs(half.value - value_of(metric, *tables)),
-        )
+        width = half.interval[1] - half.interval[0]
+        change = abs(half.value - shared.result.value)
         demand(
             change <= width + 1e-9,
             f"half the rows change the value by {change}, the interval is {width}.",
         )
 
 
-def check_memory(metric: Metric, tables: Tables) -> None:
+def check_memory(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Four times the rows take far less than sixteen times the memory."""
     small, large = (
         tuple(pd.concat([table] * n, ignore_index=True) for table in tables) for n in (4, 16)
@@ -352,7 +352,7 @@ def _peak(metric: Metric, tables: Any) -> int:
         tracemalloc.stop()
 
 
-CHECKS: tuple[Callable[[Metric, Tables], None], ...] = (
+CHECKS: tuple[Check, ...] = (
     check_init_sets_only_parameters,
     check_clone_keeps_parameters,
     check_repr_names_the_parameters,
@@ -412,6 +412,42 @@ def evaluated(metric: Metric, tables: Tables) -> Result:
     """Fit a clone and evaluate."""
     with quiet():
         return clone(metric).fit(*tables[:2]).evaluate(tables[2])
+
+
+class Evaluations:
+    """What one fit of a metric gives, computed once for all checks that only look at it."""
+
+    def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
+        self._metric, self._given = metric, tables
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return self._given or default_tables()
+
+    @cached_property
+    def _fitted(self) -> Metric:
+        with quiet():
+            return clone(self._metric).fit(*self._tables[:2])
+
+    @cached_property
+    def result(self) -> Result:
+        """The evaluation of the synthetic table."""
+        with quiet():
+            return self._fitted.evaluate(self._tables[2])
+
+    @cached_property
+    def of_copy(self) -> float:
+        """The value of a copy of train."""
+        return self._value_of(self._tables[0])
+
+    @cached_property
+    def of_noise(self) -> float:
+        """The value of independent uniform columns."""
+        return self._value_of(noise(self._tables[0]))
+
+    def _value_of(self, rows: Any) -> float:
+        with quiet():
+            return self._fitted.score(rows)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from skeval.base import Metric
-from skeval.checks.contract import CHECKS, CheckFailedError
+from skeval.checks.contract import CHECKS, Check, CheckFailedError, Evaluations
 from skeval.checks.tables import Tables, default_tables
 from skeval.exceptions import InvalidParameterError
 
@@ -57,10 +57,11 @@ def check_metric(
     expected = dict(expected_failures or {})
     _check_arguments(metric, on_fail, expected)
     tables = tables or default_tables()
+    shared = Evaluations(metric, tables)
     records = []
     for check in CHECKS:
         name = check.__name__
-        message = _run(check, metric, tables)
+        message = _run(check, metric, tables, shared)
         status = "passed" if message is None else "expected" if name in expected else "failed"
         records.append({"check": name, "status": status, "message": message or ""})
         if status == "failed":
@@ -79,9 +80,9 @@ def _check_arguments(metric: Metric, on_fail: str, expected: Mapping[str, str]) 
         raise InvalidParameterError(f"expected_failures names no check: {', '.join(unknown)}.")
 
 
-def _run(check: Callable[[Metric, Tables], None], metric: Metric, tables: Tables) -> str | None:
+def _run(check: Check, metric: Metric, tables: Tables, shared: Evaluations) -> str | None:
     try:
-        check(clone(metric), tables)
+        check(clone(metric), tables, shared)
     except Exception as error:  # what a faulty metric raises is what the check reports
         return f"{type(error).__name__}: {error}"
     return None
@@ -123,12 +124,15 @@ def parametrize_with_metric_checks(
     """
     import pytest
 
-    def bound(check: Callable[[Metric, Tables], None]) -> Callable[[Metric], None]:
-        return lambda metric: check(clone(metric), tables or default_tables())
+    def bound(check: Check, shared: Evaluations) -> Callable[[Metric], None]:
+        return lambda metric: check(clone(metric), tables or default_tables(), shared)
 
-    cases = [
-        pytest.param(metric, bound(check), id=f"{type(metric).__name__}-{check.__name__}")
-        for metric in metrics
-        for check in CHECKS
-    ]
+    cases = []
+    for metric in metrics:
+        shared = Evaluations(metric, tables)
+        name = type(metric).__name__
+        cases += [
+            pytest.param(metric, bound(check, shared), id=f"{name}-{check.__name__}")
+            for check in CHECKS
+        ]
     return pytest.mark.parametrize(("metric", "check"), cases)

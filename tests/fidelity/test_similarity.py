@@ -52,6 +52,7 @@ def test_iris_ceiling(iris_result):
     assert iris_result.details["ceiling_value"] == pytest.approx(70.10, abs=0.5)
 
 
+@pytest.mark.slow
 def test_random_halves_of_iris_average_at_the_ceiling(iris_halves):
     table = pd.concat(iris_halves, ignore_index=True)
     scores, ceilings = [], []

@@ -43,6 +43,7 @@ def dial(census: pd.DataFrame) -> RandomForestImputation:
     return RandomForestImputation(random_state=0).fit(census)
 
 
+@pytest.mark.slow
 class TestDial:
     def test_none_replaced(self) -> None:
         train = make_mixed()
@@ -194,6 +195,7 @@ class TestMissing:
         assert predicted(train)["y"].corr(train["y"]) > 0.99
 
 
+@pytest.mark.slow
 class TestManyLevels:
     def test_only_the_most_frequent_are_predicted(self) -> None:
         k = np.repeat(np.arange(6), [50, 40, 30, 20, 10, 5])

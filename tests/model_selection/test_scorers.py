@@ -219,7 +219,7 @@ def test_a_suite_samples_once_a_fold():
     assert CountingBootstrap.samples == 3
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_grid_search(n_jobs):
     """The more is imputed the fewer rows are copied; the numbers do not depend on processes."""
     search = GridSearchCV(

@@ -24,6 +24,7 @@ def evaluate(metric, train, holdout, synthetic):
     return metric.evaluate_context(context.with_synthetic(synthetic))
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks(
     [HittingRate(0.3, ["age", "city"]), NewRowShare(0.2, "range", ["age", "visits"])]
 )

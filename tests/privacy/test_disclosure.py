@@ -25,6 +25,7 @@ def evaluate(metric, train, holdout, synthetic):
     return metric.fit_context(Context.of(train, holdout)).evaluate(synthetic)
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks(
     [
         KAnonymity(NAMES),

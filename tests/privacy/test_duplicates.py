@@ -30,6 +30,7 @@ def evaluate(metric, train, holdout, synthetic, schema=None):
     return metric.evaluate_context(context.with_synthetic(synthetic))
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks([NearDuplicateShare(0.1, columns=["age", "city"])])
 def test_contract(metric, check):
     check(metric)

@@ -32,6 +32,7 @@ def coarse(seed, n=200, n_levels=4):
     )
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks(
     [ExactMatchShare(["age", "city"], 1, "multiset"), IdenticalMatchShare(["plan", "visits"])]
 )

@@ -64,6 +64,7 @@ def overlap(a: Bbox, b: Bbox) -> float:
     return min(width, height)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUITES)
 def test_texts_lie_apart_and_on_the_page(name: str, request: pytest.FixtureRequest) -> None:
     few = SimpleNamespace(univ=19, biv=19)  # of a hundred columns; one page of them is as the next

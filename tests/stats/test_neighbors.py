@@ -557,6 +557,7 @@ def test_mask_and_positions_say_the_same(queries):
     assert_same(MixedNearestNeighbors(categorical=ADULT_LIKE).fit(X).kneighbors(queries), by_mask)
 
 
+@pytest.mark.slow
 def test_numpy_backend_does_not_import_numba():
     code = (
         "import sys; from skeval.neighbors.mixed import MixedNearestNeighbors as M\n"

@@ -39,6 +39,7 @@ def by_hand(cancer, model, fixed, level, oof):
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oof", [True, False])
 @pytest.mark.parametrize(
     ("kind", "fixed", "level"),

@@ -37,6 +37,7 @@ def small(keys, secrets):
     return pd.DataFrame({"k": list(keys), "s": list(secrets)})
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks([AttributeInferenceRisk("income", max_rows=100)])
 def test_contract(metric, check):
     check(metric)

@@ -26,6 +26,7 @@ def evaluate(train, synthetic, known=("k",), sensitive="s", method="cap", **sett
     return metric.fit_context(Context.of(train, holdout)).evaluate(synthetic)
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks([DisclosureProtection(KNOWN, ["plan", "visits"], "tcap", tau=0.6)])
 def test_contract(metric, check):
     check(metric)

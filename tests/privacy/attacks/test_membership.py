@@ -217,6 +217,7 @@ def test_attacks_that_cannot_be_run_are_left_out():
     assert set(result.details["attacks"]) == set(ATTACKS) - {"domias", "classifier", "eq1"}
 
 
+@pytest.mark.slow
 def test_a_reference_of_ones_own():
     own = make_mixed(150, random_state=7)
     result = evaluate(MembershipInference(list(CALIBRATED), own))

@@ -223,6 +223,7 @@ class Sparing(Bootstrap):
         return super().fit(table.head(max(1, round(self.share * len(table)))))
 
 
+@pytest.mark.slow
 def test_somebody_who_guesses_the_parameters_learns_less():
     """Where the attacker's generator leaves nearly all rows out, its tables teach nothing."""
     long = pd.concat([SYNTHETIC] * 4)

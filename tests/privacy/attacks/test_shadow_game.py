@@ -219,6 +219,7 @@ def test_copies_are_of_what_is_learnt_from():
     assert first != second
 
 
+@pytest.mark.slow
 def test_jobs_change_no_bit_and_progress_is_told():
     fits, done = plan(AVERAGE, arena())[:4], []
     execution = Execution(2, lambda *count: done.append(count))
