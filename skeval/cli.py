@@ -24,8 +24,6 @@ from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError,
 from skeval.result import Result, SuiteResult
 from skeval.schema import TableSchema
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number beside its baseline and interval.",
     no_args_is_help=True,
@@ -70,7 +68,7 @@ Seed = Annotated[
 def main() -> None:
     """Run the command line; bad input ends in one sentence and exit code 2."""
     try:
-        with _told_warnings():
+        with _printed_warnings():
             app()
     except (SkevalError, OSError) as error:
         _say(f"skeval: error: {error}")
@@ -84,13 +82,13 @@ def report(
         "report.pdf"
     ),
     n_max_train: Annotated[
-        int | None, typer.Option(help="At most so many rows of train.", min=1)
+        int | None, typer.Option(help="Greatest number of rows of train.", min=1)
     ] = None,
     n_max_test: Annotated[
-        int | None, typer.Option(help="At most so many rows of the holdout.", min=1)
+        int | None, typer.Option(help="Greatest number of rows of the holdout.", min=1)
     ] = None,
     columns: Annotated[
-        int | None, typer.Option(help="Look at the first so many columns.", min=1)
+        int | None, typer.Option(help="Look at the first columns, this many.", min=1)
     ] = None,
     target: Target = None,
     sensitive: Sensitive = None,
@@ -362,7 +360,7 @@ def _score_cells(found: Result) -> tuple[str, ...]:
 
 
 @contextmanager
-def _told_warnings() -> Iterator[None]:
+def _printed_warnings() -> Iterator[None]:
     """Show our warnings as plain sentences on standard error, each once; give others again."""
     caught: list[warnings.WarningMessage] = []
     try:

@@ -18,8 +18,6 @@ from skeval.result import Result
 from skeval.stats.overall import bounded_score, calibrated_score, weighted_mean
 from skeval.tags import Aspect
 
-__all__ = ["OverallScore"]
-
 _FACETS = get_args(Aspect)
 _MEANS = ("arithmetic", "geometric", "min")
 _WEIGHT = Interval(float, 0.0, float("inf"), "left")

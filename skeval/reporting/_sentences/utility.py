@@ -39,7 +39,7 @@ def _between(found: Any) -> str:
 def _tstr(result: Result) -> str:
     details = result.details
     return (
-        f"A model that learnt on synthetic rows has {_score(details)} {number(result.value)} on "
+        f"A model trained on synthetic rows has {_score(details)} {number(result.value)} on "
         f"holdout rows; on real rows it learns to {number(details['trtr']['value'])}, a difference "
         f"of {number(details['difference']['value'])}{_between(details['difference'])}."
     )
@@ -55,14 +55,14 @@ def _trts(result: Result) -> str:
 
 def _tsts(result: Result) -> str:
     return (
-        f"Who has the synthetic table only would report {_score(result.details)} "
+        f"Evaluated on synthetic rows alone, the model has {_score(result.details)} "
         f"{number(result.value)}; on real rows it is {number(result.details['trtr']['value'])}."
     )
 
 
 def _gain(result: Result) -> str:
-    learnt = result.details["n_learnt"]
-    added = f"With {learnt['augmented'] - learnt['train']:,} synthetic rows added to train"
+    n_rows = result.details["n_learnt"]
+    added = f"With {n_rows['augmented'] - n_rows['train']:,} synthetic rows added to train"
     if result.value == 0.0:
         return f"{added}, the model is as good as before."
     change = "better" if result.value > 0.0 else "worse"
@@ -143,14 +143,14 @@ def _coefficients(result: Result) -> str:
     signs = percent(as_float(result.details["sign_agreement"]))
     return (
         f"Intervals of the coefficients of a {result.details['model']} regression overlap by "
-        f"{percent(result.value)}, in the mean; {signs} keep their sign."
+        f"{percent(result.value)}, on average; {signs} keep their sign."
     )
 
 
 def _means(result: Result) -> str:
     return (
         f"Intervals of the means of {result.details['n_used']} columns overlap by "
-        f"{percent(result.value)}, in the mean."
+        f"{percent(result.value)}, on average."
     )
 
 
