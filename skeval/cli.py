@@ -333,15 +333,15 @@ def _writer(output: Path | None) -> Any:
 
 def _print_scores(result: SuiteResult) -> None:
     table = Table("metric", "value", "interval", "baseline", "best", "evidence")
-    for name, found in result.items():
-        if not found.error:
-            table.add_row(name, *_score_cells(found))
+    for name, each in result.items():
+        if not each.error:
+            table.add_row(name, *_score_cells(each))
     Console().print(table)
     if any("/" in name for name in result):
         _print_properties(result.properties())
-    for name, found in result.items():
-        if found.error:
-            Console(soft_wrap=True).print(f"{name} left out: {found.error}", markup=False)
+    for name, each in result.items():
+        if each.error:
+            Console(soft_wrap=True).print(f"{name} left out: {each.error}", markup=False)
 
 
 def _print_properties(properties: pd.DataFrame) -> None:
@@ -352,11 +352,11 @@ def _print_properties(properties: pd.DataFrame) -> None:
     Console().print(table)
 
 
-def _score_cells(found: Result) -> tuple[str, ...]:
-    interval = "" if found.interval is None else "{:.4g} to {:.4g}".format(*found.interval)
-    baseline = "" if found.baseline is None else f"{found.baseline:.4g}"
-    row = found.row()
-    return f"{found.value:.4g}", interval, baseline, row["direction"].split()[0], row["evidence"]
+def _score_cells(result: Result) -> tuple[str, ...]:
+    interval = "" if result.interval is None else "{:.4g} to {:.4g}".format(*result.interval)
+    baseline = "" if result.baseline is None else f"{result.baseline:.4g}"
+    row = result.row()
+    return f"{result.value:.4g}", interval, baseline, row["direction"].split()[0], row["evidence"]
 
 
 @contextmanager
@@ -368,10 +368,10 @@ def _printed_warnings() -> Iterator[None]:
             warnings.simplefilter("always")
             yield
     finally:
-        _tell(caught)
+        _print_caught(caught)
 
 
-def _tell(caught: list[warnings.WarningMessage]) -> None:
+def _print_caught(caught: list[warnings.WarningMessage]) -> None:
     ours = [str(w.message) for w in caught if issubclass(w.category, MetricWarning)]
     for text in dict.fromkeys(ours):
         _say(f"note: {text}")

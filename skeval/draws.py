@@ -55,8 +55,8 @@ def evaluate_draws(
     >>> from skeval.fidelity import KSComplement
     >>> metric = KSComplement().fit(make_mixed(300, random_state=0))
     >>> draws = (make_mixed(300, random_state=seed) for seed in range(1, 6))
-    >>> found = evaluate_draws(metric, draws)
-    >>> found.index.to_list(), found["n_draws"].to_list(), bool(found["sd"].iloc[0] < 0.03)
+    >>> scores = evaluate_draws(metric, draws)
+    >>> scores.index.to_list(), scores["n_draws"].to_list(), bool(scores["sd"].iloc[0] < 0.03)
     (['KSComplement'], [5], True)
     """
     frames = []
