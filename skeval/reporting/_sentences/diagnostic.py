@@ -66,8 +66,8 @@ def _occurring(result: Result) -> str:
 def _missing_cells(result: Result) -> str:
     n = result.details["n_used"]
     return (
-        f"The shares of missing cells of {n} columns differ by {percent(1.0 - result.value)}, in "
-        "the mean."
+        f"The shares of missing cells of {n} columns differ by {percent(1.0 - result.value)} on "
+        "average."
     )
 
 

@@ -63,7 +63,7 @@ def _statistic(result: Result) -> str:
 def _quantiles(result: Result) -> str:
     chance = number(as_float(result.details["ceiling"]))
     return (
-        f"Shares of rows between train's quantiles err by {number(result.value)} squared, on "
+        f"Shares of rows between train's quantiles err by {number(result.value)} squared on "
         f"average; chance alone gives {chance}."
     )
 

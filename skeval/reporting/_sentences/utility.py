@@ -70,7 +70,7 @@ def _gain(result: Result) -> str:
     return f"{added}, {score} on holdout rows gets {change} by {number(abs(result.value))}."
 
 
-def _efficacy(free: str, fixed: str) -> Callable[[Result], str]:
+def _at_fixed(free: str, fixed: str) -> Callable[[Result], str]:
     def say(result: Result) -> str:
         models, level = result.details["models"], as_float(result.details["fixed"][fixed])
         alone, added = (percent(as_float(models[w][free])) for w in ("train", "augmented"))
@@ -173,8 +173,8 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "FeatureImportanceAgreement": _importance,
     "MeanCIOverlap": _means,
     "ModelRankAgreement": _ranks,
-    "PrecisionEfficacy": _efficacy("precision", "recall"),
-    "RecallEfficacy": _efficacy("recall", "precision"),
+    "PrecisionEfficacy": _at_fixed("precision", "recall"),
+    "RecallEfficacy": _at_fixed("recall", "precision"),
     "SelectionRegret": _regret,
     "TRTS": _trts,
     "TSTR": _tstr,
