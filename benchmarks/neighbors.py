@@ -29,8 +29,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skeval.datasets import make_census
-from skeval.stats._columns import round_to_grid
-from skeval.stats.neighbors import MixedNearestNeighbors
+from skeval.neighbors.encoding import round_to_grid
+from skeval.neighbors.mixed import MixedNearestNeighbors
 
 Floats = NDArray[np.float64]
 REPEATS = 3

@@ -33,6 +33,7 @@ from rich.table import Table
 
 from skeval import Metric, MetricSuite, Result
 from skeval.datasets import make_census
+from skeval.fidelity import NearestNeighborAdversarialAccuracy
 from skeval.generators import GaussianCopula
 from skeval.privacy import (
     NNDR,
@@ -42,7 +43,6 @@ from skeval.privacy import (
     EpsilonIdentifiability,
     HittingRate,
     HoldoutDistanceRatio,
-    NearestNeighborAdversarialAccuracy,
     NewRowShare,
     NNAAPrivacyLoss,
 )

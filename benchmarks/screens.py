@@ -23,7 +23,7 @@ import skeval.privacy
 from skeval import MetricSuite
 from skeval.datasets import make_census
 from skeval.generators import GaussianCopula
-from skeval.stats.neighbors import MixedNearestNeighbors
+from skeval.neighbors.mixed import MixedNearestNeighbors
 
 REPEATS = 3
 WATCHED = ("fit", "kneighbors", "nearest_mass", "count_within")

@@ -22,7 +22,7 @@ from skeval import make_suite
 from skeval.datasets import load_flights
 from skeval.exceptions import MetricWarning
 from skeval.generators import GaussianCopula
-from skeval.utility import families
+from skeval.steps import models as families
 
 TARGET, SENSITIVE = "late", "origin"
 

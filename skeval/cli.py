@@ -22,7 +22,7 @@ from skeval import __version__
 from skeval._files import replacing
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
 from skeval.result import Result, SuiteResult
-from skeval.schema import TableSchema
+from skeval.tables.schema import TableSchema
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number beside its baseline and interval.",

@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
-from skeval.schema import Kind, TableSchema, complete_schema
-from skeval.tables import (
+from skeval.tables.cells import Kind
+from skeval.tables.frames import (
     as_frame,
     check_columns,
     conform,
@@ -32,6 +32,7 @@ from skeval.tables import (
     shared_share,
     with_levels,
 )
+from skeval.tables.schema import TableSchema, complete_schema
 
 __all__ = ["Context", "shared"]
 

@@ -107,14 +107,13 @@ def _utility(target: str | None, sensitive: str | None) -> Named:
 
 def _fidelity() -> Named:
     import skeval.fidelity as fidelity
-    import skeval.privacy as privacy
 
     return [
         ("ks_complement", fidelity.KSComplement()),
         ("tv_complement", fidelity.TVComplement()),
         ("similarity", fidelity.SimilarityScore()),
         ("phik_difference", fidelity.PhikMatrixDifference()),
-        ("nn_distances", privacy.NNDistanceDistributions()),
+        ("nn_distances", fidelity.NNDistanceDistributions()),
     ]
 
 

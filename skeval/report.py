@@ -13,10 +13,11 @@ import numpy as np
 from skeval.exceptions import InvalidParameterError
 from skeval.presets import make_suite
 from skeval.result import SuiteResult
-from skeval.schema import Kind, TableSchema
-from skeval.steps import sampled
+from skeval.steps.samples import sampled
 from skeval.suite import MetricSuite
-from skeval.tables import as_frame
+from skeval.tables.cells import Kind
+from skeval.tables.frames import as_frame
+from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import skeval.blind
+import skeval.steps.holdout_shift
 from skeval import Context, MetricSuite, Result, SuiteResult, make_suite, report
-from skeval.blind import HoldoutShift, holdout_shift
 from skeval.datasets import make_mixed
 from skeval.exceptions import HoldoutShiftWarning, InvalidParameterError, SharedRowsWarning
 from skeval.fidelity import KSComplement
 from skeval.privacy import DCROverfittingProtection, PrivacyScore
+from skeval.steps.holdout_shift import HoldoutShift, holdout_shift
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 SHIFTED = HOLDOUT.assign(age=HOLDOUT["age"] + 15)
@@ -29,13 +29,13 @@ def suite_of(**settings):
 def looks(monkeypatch):
     """Count how often the classifier is trained."""
     calls = []
-    separation = skeval.blind.blind_separation
+    separation = skeval.steps.holdout_shift.blind_separation
 
     def counting(*args, **kwargs):
         calls.append(kwargs["seed"])
         return separation(*args, **kwargs)
 
-    monkeypatch.setattr(skeval.blind, "blind_separation", counting)
+    monkeypatch.setattr(skeval.steps.holdout_shift, "blind_separation", counting)
     return calls
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skeval import Metric, MetricTags, Result, check_metric, parametrize_with_metric_checks
-from skeval.checks import CHECKS, CheckFailedError
+from skeval.checks.contract import CHECKS, CheckFailedError
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 
@@ -168,7 +168,7 @@ class TooMuchMemory(Sound):
 )
 def test_a_broken_promise_is_found(broken, check, monkeypatch):
     chosen = tuple(one for one in CHECKS if one.__name__ == check)
-    monkeypatch.setattr("skeval.checks.CHECKS", chosen)  # the others take their time
+    monkeypatch.setattr("skeval.checks.contract.CHECKS", chosen)  # the others take their time
     (record,) = check_metric(broken(), on_fail="record")
     assert (record["check"], record["status"]) == (check, "failed")
 

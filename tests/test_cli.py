@@ -133,11 +133,13 @@ def test_report_writes_a_pdf_and_says_what_it_shows(folder, run):
     assert "never clear a release" in err
 
 
+@pytest.mark.slow
 def test_report_as_a_page(folder, run):
     assert run("report", *THREE, "-o", "report.html", "--columns", "3")[0] == 0
     assert "<html" in (folder / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_demo(folder, run):
     code, _, err = run("demo", "--rows", "400")
     assert code == 0
@@ -301,6 +303,7 @@ def test_files_without_scores(folder, run, content):
     assert "scores.json holds no scores" in err
 
 
+@pytest.mark.slow
 def test_run_as_a_module():
     ended = subprocess.run(
         [sys.executable, "-m", "skeval", "--version"], capture_output=True, text=True, check=True

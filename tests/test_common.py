@@ -8,7 +8,7 @@ import pytest
 
 import skeval
 from skeval import Metric, parametrize_with_metric_checks
-from skeval._check_tables import example_of
+from skeval.checks.tables import example_of
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 
@@ -21,7 +21,30 @@ def exported() -> list[Metric]:
     ]
 
 
-@parametrize_with_metric_checks(exported())
+# what these evaluate beside the evaluations that all checks share takes seconds a metric
+SLOW = (
+    "check_column_order_ignored",
+    "check_context_untouched",
+    "check_faulty_columns_are_named",
+    "check_global_state_untouched",
+    "check_half_the_rows",
+    "check_index_ignored",
+    "check_inputs_untouched",
+    "check_memory",
+    "check_missing_needs_are_named",
+    "check_odd_tables",
+    "check_pickles",
+    "check_refit_forgets",
+    "check_row_order_ignored",
+    "check_score_is_the_value",
+    "check_suite_agrees",
+)
+NAMES, CASES = parametrize_with_metric_checks(exported()).args
+
+
+@pytest.mark.parametrize(
+    NAMES, [c._replace(marks=[pytest.mark.slow]) if c.id.endswith(SLOW) else c for c in CASES]
+)
 def test_contract(metric, check):
     check(metric)
 

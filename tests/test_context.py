@@ -10,7 +10,7 @@ import pytest
 
 from skeval import Context, shared
 from skeval.exceptions import NotRememberedError
-from skeval.steps import holdout_in_place
+from skeval.steps.samples import holdout_in_place
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
 SYNTHETIC = pd.DataFrame({"x": [3.0, 5.0]})

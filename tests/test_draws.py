@@ -62,6 +62,7 @@ def test_one_draw_tells_nothing():
         evaluate_draws(Mean().fit(TRAIN), [drawn(0)])
 
 
+@pytest.mark.slow
 def test_coverage_over_draws():
     metric = Mean().fit(TRAIN)
     hits = 0

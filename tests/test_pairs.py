@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from skeval import Context, MetricSuite
-from skeval._pairs import Binning, Drawn, JointTables, joint_tables, matrices
 from skeval.datasets import make_mixed
 from skeval.fidelity import (
     ContingencySimilarity,
@@ -19,6 +18,7 @@ from skeval.fidelity import (
     TheilsUDifference,
 )
 from skeval.stats.distributions import expected_total_variation, total_variation
+from skeval.steps.pairs import Binning, Drawn, JointTables, joint_tables, matrices
 
 CODES = np.random.default_rng(0).integers(0, [2, 3, 4, 5], size=(500, 4))
 CELLS, MISSING = (2, 3, 4, 5), (1, 1, 1, 1)
@@ -33,8 +33,8 @@ def crossed(codes, i, j):
 @pytest.mark.parametrize("kept", [True, False])
 def test_tables_by_brute_force(monkeypatch, kept):
     if not kept:
-        monkeypatch.setattr("skeval._pairs._MOST_CELLS", 10)
-    monkeypatch.setattr("skeval._pairs._CHUNK", 64)
+        monkeypatch.setattr("skeval.steps.pairs._MOST_CELLS", 10)
+    monkeypatch.setattr("skeval.steps.pairs._CHUNK", 64)
     tables = JointTables.of(CODES, CELLS, MISSING)
     assert bool(tables.blocks) is kept
     found = {(i, j): table for i, j, table in tables.pairs()}
@@ -48,7 +48,7 @@ def test_tables_by_brute_force(monkeypatch, kept):
 @pytest.mark.parametrize("kept", [True, False])
 def test_rows_that_miss_a_value_can_be_dropped(monkeypatch, kept):
     if not kept:
-        monkeypatch.setattr("skeval._pairs._MOST_CELLS", 10)
+        monkeypatch.setattr("skeval.steps.pairs._MOST_CELLS", 10)
     tables = JointTables.of(CODES, CELLS, MISSING)
     for i, j, table in tables.pairs("drop"):
         present = CODES[(CODES[:, i] != 1) & (CODES[:, j] != 1)]

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from skeval import Discretizer, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
-from skeval.preprocessing import inner_edges
+from skeval.tables.preprocessing import inner_edges
 
 TABLE = pd.DataFrame(
     {

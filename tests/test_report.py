@@ -57,6 +57,7 @@ def test_everything_is_reported_and_no_value_of_a_single_person(tmp_path):
     assert len(PdfReader(path).outline) >= 7
 
 
+@pytest.mark.slow
 def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
     first, second = tmp_path / "a.pdf", tmp_path / "b.pdf"
     result = report(TRAIN, HOLDOUT, SYNTHETIC, first, columns=2)
@@ -157,7 +158,7 @@ def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind, message):
     assert list(tmp_path.iterdir()) == [old]
 
 
-@pytest.mark.parametrize("n_columns", [1, 2])
+@pytest.mark.parametrize("n_columns", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_narrow_tables(tmp_path, n_columns):
     tables = [
         pd.DataFrame(

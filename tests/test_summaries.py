@@ -8,8 +8,8 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
+from skeval.fidelity.similarity import marginal, pair
 from skeval.reporting import MarginalDisplay, PairDisplay
-from skeval.summaries import marginal, pair
 
 
 def context_of(train, holdout=None, synthetic=None, kind="continuous"):

@@ -19,7 +19,7 @@ from skeval.exceptions import (
     TableError,
 )
 from skeval.fidelity import KSComplement, TVComplement
-from skeval.tables import as_frame
+from skeval.tables.frames import as_frame
 
 TRAIN = pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": ["a", "b", "a"]})
 

@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist
 
 from skeval.context import Context
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, PrivacyScore
-from skeval.stats.auc import auc
-from skeval.steps import encoded, nearest, ranges
+from skeval.stats.roc import auc
+from skeval.steps.neighbors import encoded, nearest, ranges
 
 SYNTHETIC = ("over", "gauss", "holdout", "train")
 
@@ -110,7 +110,7 @@ def test_baseline_protection_on_the_published_random_rows(wine, contexts, name, 
     context = contexts[name]
     low, high = wine.train.min().to_numpy(), wine.train.max().to_numpy()
     random = np.random.RandomState(0).uniform(low, high, (89, 13))
-    from skeval.steps import reference_index
+    from skeval.steps.neighbors import reference_index
 
     index = reference_index(context, "train", "gower", None, None, 0)
     to_random = np.median(index.kneighbors(random, 1)[0])

@@ -1,10 +1,9 @@
 """Can the synthetic table be used as train is: types, keys, ranges, categories, missing cells."""
 
-from skeval.diagnostic.adherence import BoundaryAdherence, CategoryAdherence
-from skeval.diagnostic.coverage import CategoryCoverage, RangeCoverage
-from skeval.diagnostic.formats import FormatAdherence
+from skeval.diagnostic.adherence import BoundaryAdherence, CategoryAdherence, FormatAdherence
+from skeval.diagnostic.coverage import CategoryCoverage, OutlierCoverage, RangeCoverage
 from skeval.diagnostic.missing import MissingPatternSimilarity, MissingValueSimilarity
-from skeval.diagnostic.shape import OutlierCoverage, SmoothnessSimilarity
+from skeval.diagnostic.smoothness import SmoothnessSimilarity
 from skeval.diagnostic.structure import KeyUniqueness, TableStructure
 
 __all__ = [

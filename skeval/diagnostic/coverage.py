@@ -1,14 +1,15 @@
-"""Does the synthetic table reach all that train has: its whole ranges, all its categories."""
+"""Does the synthetic table reach all that train has: ranges, categories, outliers."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic._columns import (
+from skeval.diagnostic.columns import (
     OF_COLUMNS,
     columns_of,
     constant_notices,
@@ -16,18 +17,16 @@ from skeval.diagnostic._columns import (
     extent,
     lacks,
     level_counts,
+    mean_of_bands,
     present_numbers,
 )
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.preprocessing import NOMINAL, NUMERIC
+from skeval.parameters import Columns, Count, NonNegative
 from skeval.result import Result
-from skeval.stats.coverage import (
-    expected_category_coverage,
-    expected_range_coverage,
-    range_coverage,
-)
+from skeval.stats.intervals import wilson
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
-__all__ = ["CategoryCoverage", "RangeCoverage"]
+_NEGLIGIBLE = 1e-12
 
 
 class RangeCoverage(Metric):
@@ -75,9 +74,8 @@ class RangeCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"columns": Columns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
@@ -162,9 +160,8 @@ class CategoryCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"min_count": Interval(int, 1, None), "columns": Columns()}
 
-    def __init__(self, min_count: int = 1, columns: int | list[str] | None = None) -> None:
+    def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
         self.min_count = min_count
         self.columns = columns
 
@@ -205,3 +202,258 @@ class CategoryCoverage(Metric):
             text = f"no category of {', '.join(rare)} has {self.min_count} rows of train: no score."
             said = (*said, DegenerateInputWarning(text))
         return said
+
+
+def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -> float:
+    """Return the share of train's range between the least and the greatest synthetic value.
+
+    0 means none of it, 1 all; values beyond the range neither help nor harm.
+
+    Parameters
+    ----------
+    train, synthetic : tuple of (float, float)
+        Least and greatest value; finite.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if train's range is empty.
+
+    Examples
+    --------
+    >>> from skeval.diagnostic.coverage import range_coverage
+    >>> round(range_coverage((37.0, 97.7), (45.0, 95.0)), 6)
+    0.823723
+    """
+    # halves: the difference of two large numbers has no room for itself
+    (low, high), (low_s, high_s) = ((least / 2.0, most / 2.0) for least, most in (train, synthetic))
+    width = high - low
+    if not width > 0.0:
+        return float("nan")
+    uncovered = max((low_s - low) / width, 0.0) + max((high - high_s) / width, 0.0)
+    return max(0.0, 1.0 - uncovered)
+
+
+def expected_range_coverage(values: np.ndarray, n_fresh: int) -> float:
+    """Return the range coverage that fresh rows of train's population have in the mean.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Train's present values, finite.
+    n_fresh : int
+        Number of fresh values.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if train has no range, or `n_fresh` is 0.
+
+    Notes
+    -----
+    Whatever the law, each fresh value falls between any two neighbours among n train values with
+    equal probability, and the least of m fresh values exceeds the j-th least of train with
+    probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is taken to lie in
+    the middle. On heavy tails the mean is some points lower, since the outermost gaps are the
+    widest and the likeliest to be filled by rows that lie beyond them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.coverage import expected_range_coverage
+    >>> round(expected_range_coverage(np.arange(100.0), n_fresh=100), 3)
+    0.985
+    """
+    n = values.size
+    width = float(np.ptp(values)) if n else 0.0
+    if not 0.0 < width < np.inf or n_fresh == 0:
+        return float("nan")
+    n_near = min(n, int(np.ceil(-np.log(_NEGLIGIBLE) / np.log1p(n_fresh / n))) + 1)
+    rank = np.arange(n, n - n_near, -1, dtype=np.float64)
+    beyond = np.cumprod(rank / (rank + n_fresh))
+    weights = (beyond[1:] + beyond[:-1]) / 2.0
+    low, high = _least(values, n_near), -_least(-values, n_near)
+    uncovered = np.diff(low) @ weights - np.diff(high) @ weights
+    return float(np.clip(1.0 - uncovered / width, 0.0, 1.0))
+
+
+def _least(values: np.ndarray, k: int) -> np.ndarray:
+    if k < values.size:
+        values = np.partition(values, k - 1)[:k]
+    return np.sort(values)
+
+
+def expected_category_coverage(shares: np.ndarray, n_fresh: int) -> float:
+    """Return the mean share of categories that `n_fresh` rows of these shares would hold.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_categories,)
+        The share of each category among the rows.
+    n_fresh : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if there is no category.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.coverage import expected_category_coverage
+    >>> expected_category_coverage(np.array([0.5, 0.5]), n_fresh=1)
+    0.5
+    """
+    if shares.size == 0:
+        return float("nan")
+    return float(np.mean(-np.expm1(n_fresh * np.log1p(-np.minimum(shares, 1.0 - 1e-16)))))
+
+
+class OutlierCoverage(Metric):
+    """Share of train's outliers that synthetic has too: 1 if as many or more, 0 if none.
+
+    Generators often cut the tails: the ship that took two years, the claim of a million. For each
+    number and date column, the share of synthetic values beyond train's fences is divided by
+    train's share; the value is the mean over the columns.
+
+    Parameters
+    ----------
+    k : float, default=1.5
+        Distance of the fences from train's quartiles, in interquartile ranges.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first so many, or these; only number and date columns
+        count.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``min(share_S / share_T, 1)`` with the shares of present values below ``Q1 - k IQR`` or above
+    ``Q3 + k IQR``, quartiles of train. More outliers than train are not punished, and any value
+    far off counts, be it absurd: read it beside :class:`BoundaryAdherence`. A column of which
+    train has no outlier has no score; where more than half of a column is one value, the fences
+    may close on it. A column that synthetic lacks scores 0.
+
+    Intervals hold for further rows of the same generator against the same train: Wilson's of the
+    synthetic share, divided; that of the mean is made of simultaneous ones. Where train has few
+    outliers, its own share is uncertain too, and the baseline shows by how much.
+
+    References
+    ----------
+    Described under this name in the documentation of SDV. J. W. Tukey, "Exploratory Data Analysis",
+    Addison-Wesley (1977).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import OutlierCoverage
+    >>> bulk = list(range(10))
+    >>> train = pd.DataFrame({"x": [*bulk, 50, -40]})
+    >>> OutlierCoverage().fit(train).score(pd.DataFrame({"x": [*bulk, 50, 5]}))
+    0.5
+    """
+
+    tags = OF_COLUMNS
+
+    def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
+        self.k = k
+        self.columns = columns
+
+    def _compute(self, context: Context) -> Result:
+        names = columns_of(context, self.columns, NUMERIC)
+        tails = {name: _tail(context, name, self.k) for name in names}
+        measured = [name for name, (_, beyond) in tails.items() if beyond > 0.0]
+        counts = {name: self._beyond(context, name, tails[name][0]) for name in measured}
+        # a column that is absent or empty has no value beyond: 0 of as many as there are rows
+        rows = {name: counts[name][1] or context.n_rows("synthetic") for name in measured}
+        scores = dict.fromkeys(names, np.nan)
+        for name in measured:
+            scores[name] = min(counts[name][0] / rows[name] / tails[name][1], 1.0)
+
+        def band(name: str, confidence: float) -> tuple[float, float]:
+            low, high = wilson(counts[name][0], rows[name], confidence)
+            share = tails[name][1]
+            score = scores[name]
+            return min(low / share, score), max(min(high / share, 1.0), score)
+
+        result = mean_of_columns(
+            scores,
+            n_total=len(context.schema.kinds),
+            warnings=_notices(context, names, measured, [n for n in measured if not counts[n][1]]),
+            shares={
+                name: {"train": tails[name][1], "synthetic": counts[name][0] / rows[name]}
+                for name in measured
+            },
+            intervals={name: band(name, 0.95) for name in measured},
+        )
+        if not measured:
+            return result
+        low, high = mean_of_bands([band(name, 1.0 - 0.05 / len(measured)) for name in measured])
+        return replace(result, interval=(min(low, result.value), max(high, result.value)))
+
+    def _beyond(
+        self, context: Context, column: str, fences: tuple[float, float]
+    ) -> tuple[int, int]:
+        """Return how many synthetic values lie beyond the fences, of how many."""
+        values = numbers(context.synthetic[[column]]).ravel()
+        return outside(values, fences), int((~np.isnan(values)).sum())
+
+
+@shared
+def _tail(context: Context, column: str, k: float) -> tuple[tuple[float, float], float]:
+    """Return the fences of a column of train, and the share of its values beyond."""
+    values = present_numbers(context, "train", column)
+    if values.size == 0:
+        return (np.nan, np.nan), 0.0
+    fences = tukey_fences(values, k)
+    return fences, outside(values, fences) / values.size
+
+
+def _notices(
+    context: Context, names: list[str], measured: list[str], gone: list[str]
+) -> tuple[MetricWarning, ...]:
+    without = [name for name in names if name not in measured]
+    empty = [name for name in without if np.isnan(extent(context, "train", name)[0])]
+    said = empty_notices(empty, [name for name in gone if not lacks(context, name)])
+    if inside := [name for name in without if name not in empty]:
+        text = f"train has no outlier in {', '.join(inside)}: no score."
+        said = (*said, DegenerateInputWarning(text))
+    return said
+
+
+def tukey_fences(values: np.ndarray, k: float = 1.5) -> tuple[float, float]:
+    """Return the fences beyond which values count as outliers: k interquartile ranges off.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        At least one number, none missing.
+    k : float, default=1.5
+        Distance of the fences from the quartiles, in interquartile ranges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.coverage import tukey_fences
+    >>> tukey_fences(np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 50, -40]))
+    (-6.5, 15.5)
+    """
+    first, third = np.quantile(values, [0.25, 0.75])
+    return float(first - k * (third - first)), float(third + k * (third - first))
+
+
+def outside(values: np.ndarray, fences: tuple[float, float]) -> int:
+    """Return how many values lie beyond the fences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.coverage import outside
+    >>> outside(np.array([-7.0, -6.5, 0.0, 16.0]), (-6.5, 15.5))
+    2
+    """
+    return int(((values < fences[0]) | (values > fences[1])).sum())

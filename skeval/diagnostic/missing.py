@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic._columns import OF_COLUMNS, AnyColumns, any_columns, lacks, missing_cells
-from skeval.fidelity.marginals import tv_interval
+from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
+from skeval.parameters import AnyColumns
 from skeval.result import Result
-from skeval.stats.adherence import mean_of_bands
-from skeval.stats.distributions import expected_total_variation, total_variation
-from skeval.stats.missingness import difference_interval, pattern_codes, pattern_counts
+from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
+from skeval.stats.intervals import newcombe
 from skeval.tags import MetricTags
 
-__all__ = ["MissingPatternSimilarity", "MissingValueSimilarity"]
+_WORD = 62  # columns in one whole number
 
 
 class MissingValueSimilarity(Metric):
@@ -62,9 +62,8 @@ class MissingValueSimilarity(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"columns": AnyColumns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns
 
     def _prepare(self, context: Context) -> None:
@@ -159,9 +158,8 @@ class MissingPatternSimilarity(Metric):
     """
 
     tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0), lenient=True)
-    _legal = {"columns": AnyColumns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns
 
     def _prepare(self, context: Context) -> None:
@@ -221,3 +219,84 @@ def _largest_difference(
     role, row = ("train", row) if row < n else ("synthetic", row - n)
     missing = [name for name in names if missing_cells(context, role, name)[row]]
     return {"columns": missing, "train": float(shares[0][at]), "synthetic": float(shares[1][at])}
+
+
+def pattern_codes(missing: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
+    """Return a code for each row, the same for rows in which the same cells are missing.
+
+    Parameters
+    ----------
+    missing : iterable of ndarray of shape (n_rows,), bool
+        Whether each row's cell is missing, column by column; they are read one by one.
+    n_rows : int
+        Number of rows, for tables without a column.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), int64
+        0, 1, 2, ... in the order of first appearance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.missing import pattern_codes
+    >>> pattern_codes([np.array([True, False, True]), np.array([True, True, True])], 3)
+    array([0, 1, 0])
+    """
+    codes, word, n_bits = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64), 0
+    for is_missing in missing:
+        if n_bits == _WORD:
+            codes, word, n_bits = _joined(codes, word), np.zeros(n_rows, dtype=np.int64), 0
+        word |= is_missing.astype(np.int64) << n_bits
+        n_bits += 1
+    return _joined(codes, word)
+
+
+def _joined(codes: np.ndarray, word: np.ndarray) -> np.ndarray:
+    """Return a code for each pair of values; neither has more than there are rows."""
+    found = np.asarray(pd.factorize(word)[0], dtype=np.int64)
+    pairs = codes * (int(found.max(initial=0)) + 1) + found
+    return np.asarray(pd.factorize(pairs)[0], dtype=np.int64)
+
+
+def pattern_counts(codes: np.ndarray, n_first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each pattern occurs in the first table and in the second.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_first + n_second,)
+        As :func:`pattern_codes` gives them for the rows of both tables, one below the other.
+    n_first : int
+        Number of rows of the first table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.missing import pattern_counts
+    >>> pattern_counts(np.array([0, 0, 1, 0]), 2)
+    (array([2, 0]), array([1, 1]))
+    """
+    n_patterns = int(codes.max(initial=-1)) + 1
+    first, second = (
+        np.bincount(part, minlength=n_patterns) for part in (codes[:n_first], codes[n_first:])
+    )
+    return first, second
+
+
+def difference_interval(
+    k: int, n: int, k_other: int, n_other: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return the interval of the absolute difference of two independent shares.
+
+    It holds the true difference whenever Newcombe's interval of the signed one does.
+
+    Examples
+    --------
+    >>> from skeval.diagnostic.missing import difference_interval
+    >>> [round(bound, 4) for bound in difference_interval(48, 80, 56, 70)]
+    [0.0524, 0.3339]
+    """
+    low, high = newcombe(k, n, k_other, n_other, confidence)
+    if low <= 0.0 <= high:
+        return 0.0, max(-low, high)
+    return min(abs(low), abs(high)), max(abs(low), abs(high))

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import numpy as np
 
-from skeval._pairs import Binning, cramers_v_matrix, joint_tables
-from skeval._parameters import Columns, Interval, Options
+from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.fidelity.differences import (
-    OF_TABLES,
+from skeval.exceptions import InvalidValueWarning, MetricWarning
+from skeval.fidelity.pair_metric import (
+    PairMetric,
     binned_columns,
     difference,
     kept,
     table_difference,
     varying,
 )
-from skeval.fidelity.floor import PairMetric
+from skeval.parameters import BinCount, Columns
 from skeval.result import Result
 from skeval.stats.phik import phik, phik_of_package
-from skeval.steps import chosen_columns
+from skeval.steps.pairs import (
+    Binning,
+    correlation_ratio_matrix,
+    correlations,
+    cramers_v_matrix,
+    infinite_columns,
+    joint_tables,
+    mutual_information_matrix,
+    theils_u_matrix,
+)
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import MetricTags
-
-__all__ = ["CramersVDifference", "PhikMatrixDifference"]
 
 
 class PhikMatrixDifference(Metric):
@@ -43,7 +55,7 @@ class PhikMatrixDifference(Metric):
     reduce : {"mean_abs", "max_abs"}, default="mean_abs"
         The mean or the greatest absolute difference over the pairs.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -78,21 +90,14 @@ class PhikMatrixDifference(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
-    _legal = {
-        "n_bins": Interval(int, 2, None),
-        "noise_correction": Options((True, False)),
-        "backend": Options(("fast", "phik")),
-        "reduce": Options(("mean_abs", "max_abs")),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        n_bins: int = 10,
+        n_bins: BinCount = 10,
         noise_correction: bool = True,
-        backend: str = "fast",
-        reduce: str = "mean_abs",
-        columns: int | list[str] | None = None,
+        backend: Literal["fast", "phik"] = "fast",
+        reduce: Literal["mean_abs", "max_abs"] = "mean_abs",
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.noise_correction = noise_correction
@@ -158,7 +163,7 @@ class CramersVDifference(PairMetric):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -194,16 +199,15 @@ class CramersVDifference(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
-    _legal = {"bias_correction": Options((True, False)), **OF_TABLES}
 
     def __init__(
         self,
         bias_correction: bool = True,
         *,
-        n_bins: int | None = 10,
-        nan: str = "own",
+        n_bins: BinCount | None = 10,
+        nan: Literal["own", "drop"] = "own",
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.bias_correction = bias_correction
         self.n_bins = n_bins
@@ -215,3 +219,380 @@ class CramersVDifference(PairMetric):
         names = binned_columns(context, self.n_bins, self.columns)
         settings = {"bias_correction": self.bias_correction}
         return table_difference(context, cramers_v_matrix, names, self.n_bins, self.nan, settings)
+
+
+class TheilsUDifference(PairMetric):
+    """Change of what columns tell of each other: 0 where all of it is kept, 1 where all is changed.
+
+    An analyst asks how well one column can be told from another, in this direction: a postcode
+    tells the town, the town does not tell the postcode. Both directions of each pair are compared.
+
+    Parameters
+    ----------
+    n_bins : int or None, default=10
+        Number of bins of numeric and date columns, of equal width over train; None leaves these
+        columns out.
+    nan : {"own", "drop"}, default="own"
+        Whether missing counts as a category, or leaves the row out pair by pair.
+    floor : bool, default=True
+        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
+        value lies between those and fresh real rows; it costs another pass.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``mean_{i != j} |U_train(i given j) - U_synthetic(i given j)|``, with
+    ``U(X given Y) = (H(X) - H(X given Y)) / H(X)``, the share of X's entropy that Y takes away. The
+    matrices of the details have X in the rows and Y in the columns, and
+    ``details["worst"]["columns"]`` names X first. Both tables are cut on the bins of train;
+    categories beyond the 50 most frequent are pooled. Where X is constant in train, U is not
+    defined and the pair is left out, with a warning; where it is constant in the synthetic table
+    only, U counts as 0, with a warning. U is biased upwards where there are many cells for few
+    rows, in tables of different sizes by different amounts: the baseline has the bias of fresh
+    rows. No interval is given: the differences are absolute values near 0, where resampling them is
+    misleading.
+
+    References
+    ----------
+    H. Theil, "On the estimation of relationships involving qualitative variables", American Journal
+    of Sociology 76 (1970), doi:10.1086/224909.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import TheilsUDifference
+    >>> table = make_mixed()
+    >>> TheilsUDifference().fit(table).score(table)
+    0.0
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
+    )
+
+    def __init__(
+        self,
+        n_bins: BinCount | None = 10,
+        *,
+        nan: Literal["own", "drop"] = "own",
+        floor: bool = True,
+        columns: Columns = None,
+    ) -> None:
+        self.n_bins = n_bins
+        self.nan = nan
+        self.floor = floor
+        self.columns = columns
+
+    def _compute(self, context: Context) -> Result:
+        names = binned_columns(context, self.n_bins, self.columns)
+        both_ways = ~np.eye(len(names), dtype=bool)
+        return table_difference(
+            context, theils_u_matrix, names, self.n_bins, self.nan, {}, eligible=both_ways
+        )
+
+
+class MutualInformationDifference(PairMetric):
+    """Change of the information that columns share: 0 where all pairs keep it, 1 where none does.
+
+    An analyst asks which columns depend on each other in any way, curved or not, of numbers or of
+    categories, and whether they still do in the synthetic table.
+
+    Parameters
+    ----------
+    normalized : {"arithmetic", "geometric", "min", "max"}, default="arithmetic"
+        The average of the two columns' entropies that counts as 1.
+    correction : {"miller-madow", "exact"} or None, default="miller-madow"
+        What is taken off as chance: its leading term, its exact mean (slow for many rows), or
+        nothing.
+    n_bins : int or None, default=10
+        Number of bins of numeric and date columns, of equal width over train; None leaves these
+        columns out.
+    nan : {"own", "drop"}, default="own"
+        Whether missing counts as a category, or leaves the row out pair by pair.
+    floor : bool, default=True
+        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
+        value lies between those and fresh real rows; it costs another pass.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, with
+    ``a = max(0, I - E) / (mean(H_i, H_j) - E)``: I the mutual information, H the entropies, E what
+    independent columns share by chance. With ``correction="exact"``, E is the mean over all
+    relabellings and a the adjusted mutual information; "miller-madow" takes the leading term of E,
+    ``(r - 1)(k - 1) / (2 n)`` for r and k used levels in n rows; None takes 0, the normalised
+    mutual information, which grows with the number of cells a row. Both tables are cut on the bins
+    of train; categories beyond the 50 most frequent are pooled. A pair that is constant in train
+    has no such measure and is left out, with a warning; one that is constant in the synthetic table
+    only counts as unassociated, with a warning. It has no sign. No interval is given: the
+    differences are absolute values near 0, where resampling them is misleading; compare with the
+    baseline.
+
+    References
+    ----------
+    G. A. Miller, "Note on the bias of information estimates", in H. Quastler (ed.), "Information
+    Theory in Psychology" (1955). N. X. Vinh, J. Epps, J. Bailey, "Information theoretic measures
+    for clusterings comparison", Journal of Machine Learning Research 11 (2010).
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import MutualInformationDifference
+    >>> table = make_mixed()
+    >>> MutualInformationDifference().fit(table).score(table)
+    0.0
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
+    )
+
+    def __init__(
+        self,
+        normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic",
+        correction: Literal["miller-madow", "exact"] | None = "miller-madow",
+        *,
+        n_bins: BinCount | None = 10,
+        nan: Literal["own", "drop"] = "own",
+        floor: bool = True,
+        columns: Columns = None,
+    ) -> None:
+        self.normalized = normalized
+        self.correction = correction
+        self.n_bins = n_bins
+        self.nan = nan
+        self.floor = floor
+        self.columns = columns
+
+    def _compute(self, context: Context) -> Result:
+        names = binned_columns(context, self.n_bins, self.columns)
+        settings = {"average": self.normalized, "correction": self.correction}
+        return table_difference(
+            context, mutual_information_matrix, names, self.n_bins, self.nan, settings
+        )
+
+
+def infinite_notes(context: Context, names: tuple[str, ...]) -> tuple[MetricWarning, ...]:
+    """Return what must be said where synthetic numbers are infinite."""
+    found = infinite_columns(context, names)
+    if not found:
+        return ()
+    text = f"synthetic has infinite values in {', '.join(found)}, left out of the associations."
+    return (InvalidValueWarning(text),)
+
+
+class CorrelationRatioDifference(PairMetric):
+    """Change of how far categories tell numbers apart: 0 where it is kept, 1 where all is changed.
+
+    An analyst asks how much of the spread of incomes lies between occupations rather than within
+    them, for every category and every number, and whether the synthetic table has the same.
+
+    Parameters
+    ----------
+    floor : bool, default=True
+        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
+        value lies between those and fresh real rows; it costs another pass.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``mean |eta_train - eta_synthetic|`` over all pairs of a category and a number or date, with
+    ``eta = sqrt(SSB / SST)``, the root of the share that the groups' means have in the sum of
+    squared deviations. A missing category is a group of its own, categories beyond the 50 most
+    frequent are pooled; rows whose number is missing are left out. A pair that is constant in train
+    has no eta and is left out, with a warning; one that is constant in the synthetic table only
+    counts as unassociated, with a warning. Eta says nothing of which category has the higher mean,
+    and one outlier can make it small. It is biased upwards where there are many categories for few
+    rows; the baseline has the bias of fresh rows. No interval is given: the differences are
+    absolute values near 0, where resampling them is misleading.
+
+    References
+    ----------
+    K. Pearson, "On the general theory of skew correlation and non-linear regression" (1905).
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import CorrelationRatioDifference
+    >>> table = make_mixed()
+    >>> CorrelationRatioDifference().fit(table).score(table)
+    0.0
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
+    )
+
+    def __init__(self, floor: bool = True, columns: Columns = None) -> None:
+        self.floor = floor
+        self.columns = columns
+
+    def _compute(self, context: Context) -> Result:
+        names = chosen_columns(context.schema, self.columns)
+        nominal = _are(context, names, NOMINAL)
+        if nominal.all() or not nominal.any():
+            return undefined("it takes a category and a number, and the table lacks one of them.")
+        train, synthetic = (
+            correlation_ratio_matrix(context, role, names, Binning())
+            for role in ("train", "synthetic")
+        )
+        result = difference(
+            names,
+            train,
+            synthetic,
+            varies=(~np.isnan(np.diag(train)), ~np.isnan(np.diag(synthetic))),
+            n_rows=context.n_rows("synthetic"),
+            eligible=np.triu(nominal[:, None] != nominal, 1),
+        )
+        return replace(result, warnings=(*result.warnings, *infinite_notes(context, names)))
+
+
+def _are(context: Context, names: tuple[str, ...], kinds: tuple[str, ...]) -> np.ndarray:
+    return np.array([context.schema.kinds[name] in kinds for name in names], dtype=bool)
+
+
+class MixedAssociationDifference(PairMetric):
+    """Change of association of columns of any kind: 0 where all pairs keep it, 1 where none does.
+
+    An analyst draws one matrix with the measure that suits each pair: correlation of numbers,
+    Cramer's V of categories, the correlation ratio of a category and a number; and asks how far the
+    real and the synthetic matrix differ.
+
+    Parameters
+    ----------
+    num : {"pearson", "spearman", "kendall"}, default="pearson"
+        The correlation of two numbers or dates.
+    cat : {"cramers_v", "theils_u"}, default="cramers_v"
+        The association of two categories: Cramer's V with correction for bias, or Theil's U, both
+        ways.
+    mixed : {"eta", "cramers_v"}, default="eta"
+        The association of a category and a number: the correlation ratio, or Cramer's V with the
+        number in bins.
+    norm : {"mean_abs", "fro"}, default="mean_abs"
+        The mean absolute difference, or the Frobenius norm of the difference of the matrices, which
+        grows with the number of columns.
+    signed : bool, default=True
+        Whether a correlation that changes its sign counts; otherwise absolute values are compared.
+    n_bins : int, default=10
+        Number of bins of numbers where ``mixed="cramers_v"``.
+    floor : bool, default=True
+        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
+        value lies between those and fresh real rows; it costs another pass.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, where the difference of two signed
+    correlations, which may be 2, counts half. With ``norm="fro"`` the value is the root of the
+    summed squares over the whole matrix, without halving, as others publish it for correlations
+    alone; the tag `bounds` knows no upper bound because of it. What is said of bins, missing values
+    and constant columns at :class:`CorrelationSimilarity`, :class:`CramersVDifference` and
+    :class:`CorrelationRatioDifference` holds here. The measures of different pairs are not on one
+    scale: an eta of 0.3 is not as strong as a V of 0.3. No interval is given: the differences are
+    absolute values near 0, where resampling them is misleading; compare with the baseline.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import MixedAssociationDifference
+    >>> table = make_mixed()
+    >>> MixedAssociationDifference().fit(table).score(table)
+    0.0
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
+
+    def __init__(
+        self,
+        num: Literal["pearson", "spearman", "kendall"] = "pearson",
+        cat: Literal["cramers_v", "theils_u"] = "cramers_v",
+        mixed: Literal["eta", "cramers_v"] = "eta",
+        norm: Literal["mean_abs", "fro"] = "mean_abs",
+        *,
+        signed: bool = True,
+        n_bins: BinCount = 10,
+        floor: bool = True,
+        columns: Columns = None,
+    ) -> None:
+        self.num = num
+        self.cat = cat
+        self.mixed = mixed
+        self.norm = norm
+        self.signed = signed
+        self.n_bins = n_bins
+        self.floor = floor
+        self.columns = columns
+
+    def _compute(self, context: Context) -> Result:
+        names = chosen_columns(context.schema, self.columns)
+        if len(names) < 2:
+            return undefined("fewer than two columns can be measured.", names=list(names))
+        train, synthetic = (self._matrix(context, role, names) for role in ("train", "synthetic"))
+        numeric = _are(context, names, NUMERIC)
+        halved = self.signed and self.norm == "mean_abs"
+        result = difference(
+            names,
+            train,
+            synthetic,
+            varies=(~np.isnan(np.diag(train)), ~np.isnan(np.diag(synthetic))),
+            n_rows=context.n_rows("synthetic"),
+            scale=np.where(halved & numeric[:, None] & numeric, 0.5, 1.0),
+            eligible=self._eligible(len(names)),
+            reduce=self.norm,
+        )
+        return replace(result, warnings=(*result.warnings, *infinite_notes(context, names)))
+
+    def _noise(self, inverse_size: float, n_used: int) -> float:
+        # the norm is no mean: the root of a sum over both triangles, of differences up to 2
+        factor = np.sqrt(8.0 * n_used) if self.norm == "fro" else 1.0
+        return float(factor * super()._noise(inverse_size, n_used))
+
+    def _eligible(self, n_columns: int) -> np.ndarray:
+        apart = ~np.eye(n_columns, dtype=bool)
+        return apart if self.cat == "theils_u" else np.triu(apart)
+
+    def _matrix(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+        """Return the association of each pair by its measure; 1 on the diagonal where it varies."""
+        binning = Binning(self.n_bins)
+        found = correlation_ratio_matrix(context, role, names, binning).copy()
+        numeric = np.flatnonzero(_are(context, names, NUMERIC))
+        nominal = np.flatnonzero(_are(context, names, NOMINAL))
+        if self.mixed == "cramers_v" and numeric.size and nominal.size:
+            in_cells = cramers_v_matrix(context, role, names, binning)
+            for block in (np.ix_(numeric, nominal), np.ix_(nominal, numeric)):
+                found[block] = in_cells[block]
+        if numeric.size:
+            of_numbers = correlations(context, role, tuple(names[i] for i in numeric), self.num)
+            values = of_numbers.coefficients
+            found[np.ix_(numeric, numeric)] = values if self.signed else np.abs(values)
+        if nominal.size > 1:
+            step = cramers_v_matrix if self.cat == "cramers_v" else theils_u_matrix
+            block = np.ix_(nominal, nominal)
+            diagonal = np.diag(found).copy()
+            found[block] = step(context, role, names, binning)[block]
+            np.fill_diagonal(found, diagonal)
+        return found

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
-from skeval._parameters import MATRIX_SPACE, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.fidelity._matrices import Sampling, Statistic, two_sample_result
+from skeval.parameters import Interval, MatrixSpace, Seed
 from skeval.result import Result
-from skeval.stats.energy import energy_distance
+from skeval.stats.pairwise import actual_and_permuted, euclidean, pair_sums
+from skeval.steps.two_sample import Sampling, Statistic, two_sample_result
 from skeval.tags import MetricTags
-
-__all__ = ["EnergyDistance"]
 
 
 class EnergyDistance(Metric):
@@ -77,19 +76,13 @@ class EnergyDistance(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
-    _legal = {
-        "n_permutations": Interval(int, 0, None),
-        "max_rows": Nullable(Interval(int, 2, None)),
-        "space": MATRIX_SPACE,
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_permutations: int = 199,
-        max_rows: int | None = 2500,
-        space: Any = "euclidean",
-        random_state: int = 0,
+        n_permutations: Annotated[int, Interval(0)] = 199,
+        max_rows: Annotated[int, Interval(2)] | None = 2500,
+        space: MatrixSpace = "euclidean",
+        random_state: Seed = 0,
     ) -> None:
         self.n_permutations = n_permutations
         self.max_rows = max_rows
@@ -108,3 +101,64 @@ class EnergyDistance(Metric):
             return found.values, {"normalized": found.normalized, "mean_distance": found.between}
 
         return statistic
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energy distances under the actual labels, then under permuted ones.
+
+    Attributes
+    ----------
+    values : ndarray of shape (1 + n_permutations,)
+        At least 0.
+    between : float
+        Mean distance of a row of one sample to a row of the other.
+    """
+
+    values: np.ndarray
+    between: float
+
+    @property
+    def value(self) -> float:
+        """The energy distance."""
+        return float(self.values[0])
+
+    @property
+    def normalized(self) -> float:
+        """Its share of the greatest value at this mean distance: 0 to 1."""
+        return self.value / (2.0 * self.between) if self.between > 0.0 else 0.0
+
+
+def energy_distance(
+    x: np.ndarray, y: np.ndarray, *, n_permutations: int = 0, seed: int = 0
+) -> Energy:
+    """Return how much farther rows are from the other sample than from their own, in the mean.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n, n_features), (m, n_features)
+        The samples.
+    n_permutations : int, default=0
+        Number of permutations of the labels whose values are returned too.
+    seed : int, default=0
+        Of the permutations.
+
+    Returns
+    -------
+    Energy
+        ``2 mean|x - y| - mean|x - x'| - mean|y - y'|``, pairs of a row with itself included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.energy import energy_distance
+    >>> found = energy_distance(np.array([[0.0], [1.0], [3.0]]), np.array([[5.0], [6.0]]))
+    >>> round(found.value, 9)
+    6.5
+    """
+    n, m = len(x), len(y)
+    labels = actual_and_permuted(n, m, n_permutations, seed)
+    within_x, between, within_y = pair_sums(np.concatenate([x, y]), labels, euclidean)
+    between = between / (n * m)
+    values = 2.0 * between - within_x / n**2 - within_y / m**2
+    return Energy(np.maximum(values, 0.0), float(between[0]))

@@ -1,44 +1,33 @@
-"""The similarity matrix: how alike are all columns and all pairs of columns at once."""
+"""The similarity matrix: all columns and all pairs at once, with histograms for reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from skeval._aggregate import undefined
-from skeval._pairs import Binning, cramers_v_matrix, matrices
-from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
-from skeval.context import Context
+from skeval.context import Context, shared
+from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
 from skeval.result import Result
-from skeval.stats.distributions import (
-    deviation_interval,
-    expected_total_variation,
-    total_variation,
-)
-from skeval.steps import cells, chosen_columns, codes
-from skeval.summaries import marginal, pair
+from skeval.stats.distributions import deviation_interval, expected_total_variation, total_variation
+from skeval.steps.columns import cells, codes
+from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import category_codes, numbers
 from skeval.tags import MetricTags
 
-__all__ = ["SimilarityMatrix", "SimilarityScore"]
-
-_LEGAL: Mapping[str, Constraint] = {
-    "n_bins": Interval(int, 2, None),
-    "strategy": Options(("uniform", "quantile")),
-    "average": Options(("matrix", "upper", "balanced")),
-    "order": Options((2, 3)),
-    "n_triples": Interval(int, 1, None),
-    "max_categories": Interval(int, 1, None),
-    "n_pairs": Nullable(Interval(int, 0, None)),
-    "pair_columns": Columns(),
-    "min_count": Interval(int, 1, None),
-    "columns": Columns(),
-    "random_state": Interval(int, 0, None),
-}
-_OF_MATRIX_ONLY = {"n_triples", "max_categories", "random_state"}
+_ROLES = ("train", "holdout", "synthetic")
+_MAX_BARS = 15
+_MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
+_TAIL = 0.005
+# beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
+_LARGEST, _SMALLEST, _LATEST = 1e307, 1e-300, 9.2e9
 
 
 class SimilarityMatrix(Metric):
@@ -72,7 +61,7 @@ class SimilarityMatrix(Metric):
         In the histograms of the details, categories of fewer train rows are pooled, and bars and
         joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the triples.
 
@@ -105,22 +94,21 @@ class SimilarityMatrix(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
     )
-    _legal = _LEGAL
 
     def __init__(
         self,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        average: str = "matrix",
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        average: Literal["matrix", "upper", "balanced"] = "matrix",
         *,
-        order: int = 2,
-        n_triples: int = 10_000,
-        max_categories: int = 50,
-        n_pairs: int | None = 24,
-        pair_columns: int | list[str] | None = None,
-        min_count: int = 10,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        order: Literal[2, 3] = 2,
+        n_triples: Count = 10_000,
+        max_categories: Count = 50,
+        n_pairs: Annotated[int, Interval(0)] | None = 24,
+        pair_columns: Columns = None,
+        min_count: Count = 10,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
@@ -180,7 +168,7 @@ class SimilarityScore(Metric):
         In the histograms of the details, categories of fewer train rows are pooled, and bars and
         joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -214,23 +202,19 @@ class SimilarityScore(Metric):
         bounds=(0.0, float("inf")),
         display="SimilarityMatrixDisplay",
     )
-    _legal = {
-        "scale": Interval(float, 0.0, None, closed="neither"),
-        **{name: _LEGAL[name] for name in _LEGAL if name not in _OF_MATRIX_ONLY},
-    }
 
     def __init__(
         self,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        average: str = "matrix",
-        scale: float = 100.0,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        average: Literal["matrix", "upper", "balanced"] = "matrix",
+        scale: Positive = 100.0,
         *,
-        order: int = 2,
-        n_pairs: int | None = 24,
-        pair_columns: int | list[str] | None = None,
-        min_count: int = 10,
-        columns: int | list[str] | None = None,
+        order: Literal[2, 3] = 2,
+        n_pairs: Annotated[int, Interval(0)] | None = 24,
+        pair_columns: Columns = None,
+        min_count: Count = 10,
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
@@ -358,3 +342,173 @@ def _drawn_triples(positions: list[int], n_triples: int, seed: int) -> list[tupl
     while len(drawn) < n_triples:
         drawn.add(tuple(sorted(rng.choice(d, 3, replace=False).tolist())))
     return [tuple(positions[i] for i in triple) for triple in sorted(drawn)]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How one column is drawn: numbers between `edges` or bars `labels`; then missing, unseen."""
+
+    kind: str
+    labels: tuple[str, ...]
+    edges: np.ndarray | None = None
+    shown: np.ndarray | None = None
+
+    def codes(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the bar of each value of a one-column frame."""
+        n_bars = len(self.labels) if self.edges is None else len(self.edges) - 1
+        if self.edges is not None:
+            values = numbers(frame).ravel()
+            bars = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, n_bars - 1)
+        else:
+            values = category_codes(frame).ravel()
+            lookup = np.asarray(self.shown)
+            known = np.where(np.isnan(values) | (values >= len(lookup)), len(lookup), values)
+            bars = np.append(lookup, n_bars + 1)[known.astype(np.int64)]
+        return np.where(np.isnan(values), n_bars, bars).astype(np.int64)
+
+    @property
+    def n_bars(self) -> int:
+        """Number of bars, missing and unseen included."""
+        return (len(self.labels) if self.edges is None else len(self.edges) - 1) + 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a display needs."""
+        return {
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "edges": None if self.edges is None else self.edges.tolist(),
+        }
+
+
+@shared
+def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
+    """Return the axis of a column, learnt from train."""
+    frame, kind = context.train[[column]], context.schema.kinds[column]
+    if isinstance(frame[column].dtype, pd.CategoricalDtype):
+        return _bars(frame, kind, min_count)
+    values = numbers(frame).ravel()
+    limit = _LATEST if kind == "datetime" else _LARGEST
+    values = np.clip(values[np.isfinite(values)], -limit, limit)
+    return Axis(kind, (), edges=_edges(values, n_bins, min_count, limit))
+
+
+def _bars(frame: pd.DataFrame, kind: str, min_count: int) -> Axis:
+    levels = list(frame.iloc[:, 0].cat.categories)
+    codes = category_codes(frame).ravel()
+    counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64), minlength=len(levels))
+    order = np.argsort(-counts, kind="stable")
+    kept = [int(i) for i in order[:_MAX_BARS] if counts[i] >= min_count]
+    pooled = int((counts > 0).sum()) - len(kept)
+    labels = [levels[i] for i in kept] + ([f"{pooled} others"] if pooled else [])
+    shown = np.full(len(levels), len(kept), dtype=np.int64)
+    shown[kept] = np.arange(len(kept))
+    shown[counts == 0] = len(labels) + 1  # holdout may have levels that train has not
+    return Axis(kind, tuple(labels), shown=shown)
+
+
+def _edges(values: np.ndarray, n_bins: int, min_count: int, limit: float) -> np.ndarray:
+    """Return equal bins between ends that no single value determines."""
+    if values.size < max(2, 2 * min_count):
+        return np.linspace(*_enclosing_powers(values, limit), n_bins + 1)
+    tail = min(0.5, max(_TAIL, min_count / values.size))
+    low, high = np.quantile(values, [tail, 1.0 - tail])
+    whole = _edges_of_whole_numbers(values, n_bins, float(low), float(high))
+    return np.linspace(*_rounded(low, high, limit), n_bins + 1) if whole is None else whole
+
+
+def _enclosing_powers(values: np.ndarray, limit: float) -> tuple[float, float]:
+    """Return powers of ten around so few values that their quantiles would be someone's."""
+    greatest = max(float(np.abs(values).max(initial=0.0)), _SMALLEST)
+    high = min(10.0 ** np.ceil(np.log10(greatest)), limit) if values.any() else 1.0
+    return (-high if (values < 0).any() else 0.0), high
+
+
+def _rounded(low: float, high: float, limit: float) -> tuple[float, float]:
+    """Return the ends moved outwards to even multiples of the second digit of their distance."""
+    size = max(abs(low), abs(high), _SMALLEST)
+    finest = max(size * 1e-12, _SMALLEST)  # finer steps are lost in the ends' own digits
+    span = high - low if high > low else 0.1 * size if size > _SMALLEST else 10.0
+    step = 2.0 * 10.0 ** (np.floor(np.log10(max(span, finest))) - 1.0)
+    low, high = np.floor(low / step) * step, np.ceil(high / step) * step
+    if high <= low:
+        low, high = low - step, high + step
+    return max(float(low), -limit), min(float(high), limit)
+
+
+def _edges_of_whole_numbers(
+    values: np.ndarray, n_bins: int, low: float, high: float
+) -> np.ndarray | None:
+    """Return bars that hold equally many whole numbers each; None if the values are not such."""
+    distinct = np.unique(values)
+    if distinct.size < 2 or not np.array_equal(distinct, np.round(distinct)):
+        return None
+    low, high = np.floor(low), np.ceil(high)
+    width = float(np.diff(distinct).min())
+    if distinct.size > n_bins:  # else some bars would hold one number more than others
+        width = np.ceil((high - low + 1.0) / n_bins)
+        low = np.floor(low / width) * width
+    n_bars = np.ceil((high - low + 1.0) / width)
+    if not 2.0 <= n_bars <= 2 * n_bins or high - low > _MANY_WHOLE:
+        return None
+    # an edge lies half a number below the first, or half a bar where every number has its own
+    start = low - (width if distinct.size <= n_bins else 1.0) / 2.0
+    return np.asarray(start + width * np.arange(int(n_bars) + 1))
+
+
+@shared
+def bars(context: Context, role: str, column: str, n_bins: int, min_count: int) -> np.ndarray:
+    """Return the bar of each row."""
+    return axis(context, column, n_bins, min_count).codes(context[role][[column]])
+
+
+def marginal(
+    context: Context, column: str, *, n_bins: int | None = None, min_count: int = 10
+) -> dict[str, Any]:
+    """Return one column's axis and the shares of each role's rows over its bars.
+
+    Bars of fewer than `min_count` train or holdout rows are blank. There are 30 bars, fewer where
+    train has few rows.
+    """
+    if n_bins is None:
+        n_bins = int(np.clip(context.n_rows("train") // (3 * min_count), 5, 30))
+    ax = axis(context, column, n_bins, min_count)
+    return {
+        **ax.to_dict(),
+        "shares": {
+            role: _shares(
+                bars(context, role, column, n_bins, min_count), ax.n_bars, _least(role, min_count)
+            )
+            for role in _ROLES
+            if role in context
+        },
+    }
+
+
+def pair(
+    context: Context, first: str, second: str, *, n_bins: int | None = None, min_count: int = 10
+) -> dict[str, Any]:
+    """Return two columns' axes and the joint shares of train and synthetic.
+
+    Joint cells of fewer than `min_count` rows are blank, in both tables alike, so that what is
+    drawn compares. There are 12 x 12 cells, fewer where train has few rows.
+    """
+    if n_bins is None:
+        n_bins = int(np.clip((context.n_rows("train") / (3 * min_count)) ** 0.5, 3, 12))
+    axes = [axis(context, column, n_bins, min_count) for column in (first, second)]
+    shape = (axes[0].n_bars, axes[1].n_bars)
+    shares = {}
+    for role in ("train", "synthetic"):
+        i, j = (bars(context, role, column, n_bins, min_count) for column in (first, second))
+        cells = i * shape[1] + j
+        shares[role] = _shares(cells, shape[0] * shape[1], min_count).reshape(shape)
+    return {"columns": [first, second], "axes": [ax.to_dict() for ax in axes], "shares": shares}
+
+
+def _least(role: str, min_count: int) -> int:
+    """Return how many rows a bar must hold to be shown."""
+    return 0 if role == "synthetic" else min_count
+
+
+def _shares(codes: np.ndarray, n_bars: int, least: int) -> np.ndarray:
+    counts = np.bincount(codes, minlength=n_bars)
+    return np.where(counts < least, 0, counts) / max(1, len(codes))

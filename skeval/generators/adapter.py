@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, Self
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
-from skeval.generators._clients import (
+from skeval.generators.clients import (
+    SEEDS,
     Arguments,
     Client,
     Generator,
@@ -19,15 +21,10 @@ from skeval.generators._clients import (
     parameters_of,
     with_parameters,
 )
-from skeval.tables import as_frame
-
-__all__ = ["GeneratorAdapter"]
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
+from skeval.tables.frames import as_frame
 
 _SEED_LIMIT = 2**32
-_NUMBER_AND_SEED = {
-    "n": Nullable(Interval(int, 1, None)),
-    "random_state": Nullable(Interval(int, 0, None)),
-}
 
 
 class GeneratorAdapter(BaseEstimator):
@@ -108,19 +105,13 @@ class GeneratorAdapter(BaseEstimator):
     ((5, 7), (300, 7))
     """
 
-    _legal: ClassVar[dict[str, Constraint]] = {
-        "generator": Generator(),
-        "parameters": Nullable(Arguments()),
-        "random_state": _NUMBER_AND_SEED["random_state"],
-    }
-
     def __init__(
         self,
-        generator: Any,
+        generator: Generator,
         *,
         metadata: Any = None,
-        parameters: dict[str, Any] | None = None,
-        random_state: int | None = 0,
+        parameters: Arguments | None = None,
+        random_state: Seed | None = 0,
     ) -> None:
         self.generator = generator
         self.metadata = metadata
@@ -174,7 +165,7 @@ class GeneratorAdapter(BaseEstimator):
             If a parameter is outside its legal set: a `generator` that can neither be fitted nor
             sampled, a `random_state` that is no int.
         """
-        check_parameters("GeneratorAdapter", self.get_params(deep=False), self._legal)
+        check_parameters("GeneratorAdapter", self.get_params(deep=False), legal_sets(type(self)))
         train = as_frame(X, "train")
         if isinstance(X, pd.DataFrame):
             train = train.set_axis(X.columns, axis="columns")
@@ -187,7 +178,7 @@ class GeneratorAdapter(BaseEstimator):
         self.remember_rows_ = False
         return self
 
-    def sample(self, n: int | None = None, random_state: int | None = None) -> pd.DataFrame:
+    def sample(self, n: Count | None = None, random_state: Seed | None = None) -> pd.DataFrame:
         """Draw synthetic rows.
 
         Parameters
@@ -211,7 +202,7 @@ class GeneratorAdapter(BaseEstimator):
         """
         check_is_fitted(self, "generator_")
         given = {"n": n, "random_state": random_state}
-        check_parameters("GeneratorAdapter.sample", given, _NUMBER_AND_SEED)
+        check_parameters("GeneratorAdapter.sample", given, legal_sets(GeneratorAdapter.sample))
         n = self.n_rows_ if n is None else int(n)
         seed = _seed_of(self.random_state if random_state is None else random_state)
         rows = as_frame(self._client.sample(self.generator_, n, seed), "synthetic")
@@ -278,3 +269,48 @@ class GeneratorAdapter(BaseEstimator):
 
 def _seed_of(random_state: int | None) -> int | None:
     return None if random_state is None else int(random_state) % _SEED_LIMIT
+
+
+def reseeded(
+    generator: Any, seed: int, parameters: Mapping[str, Any] | None = None
+) -> GeneratorAdapter:
+    """Return an unfitted copy of a generator with this seed and these parameters, not its own.
+
+    Parameters
+    ----------
+    generator : object, class, pair of functions or GeneratorAdapter
+        It stays as it is.
+    seed : int
+        Of the copy's adapter, and of each parameter `random_state` or `seed` that it has.
+    parameters : mapping of str to object, optional
+        By the names that the generator has for them.
+    """
+    adapter = _adapted(generator)
+    own = {f"generator__{name}": value for name, value in (parameters or {}).items()}
+    adapter.set_params(**own)
+    if isinstance(adapter.generator, type):
+        taken = inspect.signature(adapter.generator).parameters
+        seeds = {name: seed for name in SEEDS if name in taken}
+        adapter.set_params(parameters={**(adapter.parameters or {}), **seeds} or None)
+    seeds = {name: seed for name in adapter.get_params() if name.rsplit("__", 1)[-1] in SEEDS}
+    return adapter.set_params(**seeds)
+
+
+def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
+    """Return which of some names are no parameters of a generator."""
+    adapter = _adapted(generator)
+    if isinstance(adapter.generator, type):
+        taken = inspect.signature(adapter.generator).parameters.values()
+        if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken):
+            return []
+        known = {one.name for one in taken}
+    else:
+        known = {name.removeprefix("generator__") for name in adapter.get_params()}
+        known -= {"generator", "metadata", "parameters"}
+    return [name for name in names if name not in known]
+
+
+def _adapted(generator: Any) -> GeneratorAdapter:
+    """Return an unfitted copy of a generator, with an adapter around it."""
+    adapter = generator if isinstance(generator, GeneratorAdapter) else GeneratorAdapter(generator)
+    return clone(adapter)

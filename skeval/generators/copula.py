@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 from sklearn.base import BaseEstimator
 
-from skeval.generators._columns import (
+from skeval.generators.columns import (
     Codes,
     Grid,
     as_dtype,

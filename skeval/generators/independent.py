@@ -7,7 +7,7 @@ from typing import Self
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from skeval.generators._columns import check_table, start_draw, table_of
+from skeval.generators.columns import check_table, start_draw, table_of
 
 __all__ = ["IndependentMarginals"]
 

@@ -1,10 +1,11 @@
 """Generators in searches: scorers, cross-validation, choices between utility and privacy."""
 
 from skeval.model_selection.cross_validation import CrossValidated, cross_validate_generator
-from skeval.model_selection.facets import facet_intervals, facet_table
 from skeval.model_selection.scorers import GeneratorScorer, make_generator_scorer
 from skeval.model_selection.selection import (
     best_subject_to,
+    facet_intervals,
+    facet_table,
     hypervolume,
     knee,
     pareto_front,

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from scipy.stats import t
 from sklearn.base import clone
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 
-from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
-from skeval.generators._copies import reseeded
-from skeval.generators.adapter import GeneratorAdapter
-from skeval.model_selection._splits import splits_of
+from skeval.generators.adapter import GeneratorAdapter, reseeded
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult
-from skeval.stats.folds import fold_mean
 from skeval.suite import MetricSuite
-from skeval.tables import as_frame
+from skeval.tables.frames import as_frame
 
-__all__ = ["CrossValidated", "cross_validate_generator"]
-
-_LEGAL: dict[str, Constraint] = {
-    "n_samples": Nullable(Interval(int, 1, None)),
-    "random_state": Interval(int, 0, None),
-}
+_OWNER = "cross_validate_generator"
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ def cross_validate_generator(
     evaluator: Metric | MetricSuite,
     *,
     cv: Any = 5,
-    n_samples: int | None = None,
+    n_samples: Count | None = None,
     schema: Any = None,
     groups: str | Sequence[Any] | None = None,
     stratify: str | Sequence[Any] | None = None,
-    random_state: int = 0,
+    random_state: Seed = 0,
     n_jobs: int | None = None,
 ) -> CrossValidated:
     """Evaluate a generator by cross-validation.
@@ -174,7 +174,7 @@ def cross_validate_generator(
             f"{type(evaluator).__name__}."
         )
     own = {"n_samples": n_samples, "random_state": random_state}
-    check_parameters("cross_validate_generator", own, _LEGAL)
+    check_parameters("cross_validate_generator", own, legal_sets(cross_validate_generator))
     splits = splits_of(rows, cv, groups=groups, stratify=stratify, random_state=random_state)
     if isinstance(table, pd.DataFrame):
         rows = rows.set_axis(table.columns, axis="columns")  # a generator may name them
@@ -212,3 +212,170 @@ def _evaluated(
     synthetic = adapter.fit(train).sample(n_rows, random_state=seed)
     found = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
     return SuiteResult({found.metric: found}) if isinstance(found, Result) else found
+
+
+@dataclass(frozen=True)
+class Split:
+    """Positions of the rows to learn from, and of those to test on."""
+
+    learnt: np.ndarray
+    tested: np.ndarray
+
+    @property
+    def test_share(self) -> float:
+        """Rows tested on for each row learnt from."""
+        return len(self.tested) / len(self.learnt)
+
+
+def splits_of(
+    rows: pd.DataFrame,
+    cv: Any,
+    *,
+    groups: str | Sequence[Any] | None,
+    stratify: str | Sequence[Any] | None,
+    random_state: int,
+) -> list[Split]:
+    """Return the splits of a table.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the rows cannot be split so, or a split tests on rows that it has learnt from.
+    """
+    y = None if stratify is None else _codes(rows, stratify, "stratify")
+    together = None if groups is None else _codes(rows, groups, "groups")
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        splitter = _folds(int(cv), len(rows), y, together, random_state)
+        if y is not None and together is not None:
+            # shuffled by the splitter, strata are lost in scikit-learn 1.6
+            order = np.random.default_rng(random_state).permutation(together.max() + 1)
+            together = order[together]
+    else:
+        splitter = _checked(cv)
+    try:
+        pairs = list(splitter.split(rows, y, together))
+    except (TypeError, ValueError) as error:  # of scikit-learn; it has seen codes, not cells
+        labels = {"stratify": stratify, "groups": groups}
+        given = [name for name, value in labels.items() if value is not None]
+        raise InvalidParameterError(
+            f"{_OWNER}: {type(splitter).__name__} cannot split these rows, given "
+            f"{' and '.join(given) or 'neither stratify nor groups'}: {error}"
+        ) from error
+    return _splits(pairs)
+
+
+def _folds(
+    n_folds: int,
+    n_rows: int,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    random_state: int,
+) -> Any:
+    if not 2 <= n_folds <= n_rows:
+        raise InvalidParameterError(
+            f"{_OWNER}: cv must be from 2 to the number of rows, {n_rows}, got {n_folds}."
+        )
+    if groups is not None and strata is not None:
+        return StratifiedGroupKFold(n_folds)
+    kind = GroupKFold if groups is not None else KFold if strata is None else StratifiedKFold
+    return kind(n_folds, shuffle=True, random_state=random_state)
+
+
+def _checked(cv: Any) -> Any:
+    """Return a splitter of what is no number of folds."""
+    if isinstance(cv, bool | str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise InvalidParameterError(
+            f"{_OWNER}: cv must be an int, a splitter or pairs of positions, got {cv!r}."
+        )
+    return check_cv(cv)
+
+
+def _splits(pairs: list[tuple[Any, Any]]) -> list[Split]:
+    """Return splits, if rows stand on one side of each at most."""
+    if not pairs:
+        raise InvalidParameterError(f"{_OWNER}: cv gives no split.")
+    splits = [Split(_positions(learnt), _positions(tested)) for learnt, tested in pairs]
+    if any(len(split.learnt) == 0 or len(split.tested) == 0 for split in splits):
+        raise InvalidParameterError(
+            f"{_OWNER}: a fold has no rows to learn from, or none to test on; take fewer folds."
+        )
+    if any(np.isin(split.tested, split.learnt).any() for split in splits):
+        raise InvalidParameterError(
+            f"{_OWNER}: a fold is tested on its training rows; rows must not stand in both."
+        )
+    return splits
+
+
+def _positions(rows: Any) -> np.ndarray:
+    found = np.asarray(rows)
+    return np.flatnonzero(found) if found.dtype == bool else found
+
+
+def _codes(rows: pd.DataFrame, labels: str | Sequence[Any], name: str) -> np.ndarray:
+    """Return a number for each row, the same for the same label; a missing one is a label."""
+    if isinstance(labels, str):
+        if labels not in rows.columns:
+            raise InvalidParameterError(f"{_OWNER}: {name} names no column of the table: {labels}.")
+        labels = rows[labels]
+    values = pd.Series(labels).reset_index(drop=True)
+    if len(values) != len(rows):
+        raise InvalidParameterError(
+            f"{_OWNER}: {name} must have a label for each of the {len(rows)} rows, got "
+            f"{len(values)}."
+        )
+    try:
+        return np.asarray(pd.factorize(values, use_na_sentinel=False)[0])
+    except TypeError as error:  # lists and the like
+        raise InvalidParameterError(f"{_OWNER}: {name} must hold labels: {error}.") from error
+
+
+@dataclass(frozen=True)
+class FoldMean:
+    """A mean over folds.
+
+    Attributes
+    ----------
+    mean, standard_error : float
+        nan where fewer than one, two folds have a value.
+    low, high : float
+        Interval of Student's t.
+    n_folds : int
+        Folds with a value.
+    """
+
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    n_folds: int
+
+
+def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -> FoldMean:
+    """Return the mean of values of folds, with the standard error of Nadeau and Bengio.
+
+    Training folds have most of their rows in common, so that their values vary together and the
+    variance of the mean is not that of one value divided by their number. The correction adds what
+    two trainings share: ``(1/K + n_test/n_train) * variance``.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_folds,)
+        One a fold; nan where it has none.
+    test_share : float
+        Rows tested on for each row learnt from: ``1 / (K - 1)`` in K-fold cross-validation.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    FoldMean
+    """
+    known = values[~np.isnan(values)]
+    nan = float("nan")
+    if known.size < 2:
+        return FoldMean(float(known[0]) if known.size else nan, nan, nan, nan, known.size)
+    variance = float(known.var(ddof=1))
+    error = float(np.sqrt((1.0 / known.size + test_share) * variance))
+    mean = float(known.mean())
+    reach = float(t.ppf(0.5 + confidence / 2.0, known.size - 1)) * error
+    return FoldMean(mean, error, mean - reach, mean + reach, known.size)

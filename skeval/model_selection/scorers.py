@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from typing import Any
 
@@ -10,27 +11,19 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.model_selection._rows import same_rows, seed_of
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
-from skeval.tables import as_frame
-
-__all__ = ["GeneratorScorer", "make_generator_scorer"]
-
-_LEGAL: dict[str, Constraint] = {
-    "n_samples": Nullable(Interval(int, 1, None)),
-    "random_state": Interval(int, 0, None),
-}
+from skeval.tables.frames import as_frame
 
 
 def make_generator_scorer(
     evaluator: Metric | MetricSuite,
     *,
-    n_samples: int | None = None,
-    random_state: int = 0,
+    n_samples: Count | None = None,
+    random_state: Seed = 0,
     schema: Any = None,
 ) -> GeneratorScorer:
     """Make a scorer of generators from a metric or a suite.
@@ -125,8 +118,8 @@ class GeneratorScorer(BaseEstimator):
         self,
         evaluator: Metric | MetricSuite,
         *,
-        n_samples: int | None = None,
-        random_state: int = 0,
+        n_samples: Count | None = None,
+        random_state: Seed = 0,
         schema: Any = None,
     ) -> None:
         self.evaluator = evaluator
@@ -141,7 +134,8 @@ class GeneratorScorer(BaseEstimator):
                 "make_generator_scorer: evaluator must be a Metric or a MetricSuite, got "
                 f"{type(self.evaluator).__name__}."
             )
-        check_parameters("make_generator_scorer", self.get_params(deep=False), _LEGAL)
+        given = self.get_params(deep=False)
+        check_parameters("make_generator_scorer", given, legal_sets(GeneratorScorer))
         if isinstance(self.evaluator, Metric) and self.evaluator.tags.sign == 0:
             raise InvalidParameterError(
                 f"make_generator_scorer: {type(self.evaluator).__name__} is best in between, so "
@@ -256,3 +250,41 @@ def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
         f"a scorer of generators needs to know the training rows, and {type(generator).__name__} "
         "does not remember them. Wrap it: GeneratorAdapter(generator)."
     )
+
+
+def same_rows(first: pd.DataFrame, second: pd.DataFrame) -> bool:
+    """Tell whether two tables hold the same rows, in whatever order."""
+    if first.shape != second.shape:
+        return False
+    return bool((_sorted_hashes(first) == _sorted_hashes(second)).all())
+
+
+def seed_of(random_state: int, rows: pd.DataFrame) -> int:
+    """Return a seed that is the same for the same rows, in whatever order, and no other's.
+
+    Parameters
+    ----------
+    random_state : int
+        At least 0; another one gives other seeds.
+    rows : DataFrame of shape (n_rows, n_columns)
+
+    Returns
+    -------
+    int
+        Below ``2**32``.
+    """
+    digest = hashlib.sha256(_sorted_hashes(rows).astype("<u8").tobytes()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return int(np.random.SeedSequence([random_state, *words]).generate_state(1)[0])
+
+
+def _sorted_hashes(rows: pd.DataFrame) -> np.ndarray:
+    cells = {i: _hashes(rows.iloc[:, i]) for i in range(rows.shape[1])}
+    return np.sort(pd.util.hash_pandas_object(pd.DataFrame(cells), index=False).to_numpy())
+
+
+def _hashes(column: pd.Series) -> np.ndarray:
+    try:
+        return pd.util.hash_pandas_object(column, index=False).to_numpy()
+    except TypeError:  # cells such as lists have no hash of their own
+        return pd.util.hash_pandas_object(column.map(repr), index=False).to_numpy()

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
-from skeval._parameters import Interval
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection.scorers import GeneratorScorer
+from skeval.overall import OverallScore
+from skeval.parameters import Interval
+from skeval.result import Result, SuiteResult
 from skeval.stats import pareto
-
-__all__ = ["best_subject_to", "hypervolume", "knee", "pareto_front"]
+from skeval.stats.overall import weighted_mean
+from skeval.tags import Aspect
 
 FACETS = ("fidelity", "utility", "privacy")
-_BOUND = Interval(float, float("-inf"), float("inf"), "neither")
+_BOUND = Interval(float("-inf"), float("inf"), "neither")
+_FACETS = get_args(Aspect)
 
 
 class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_subject_to(...)
@@ -332,3 +336,142 @@ def _known(points: np.ndarray, facets: Sequence[str], consequence: str) -> np.nd
         )
         warnings.warn(MetricWarning(f"{consequence}, since {text}"), stacklevel=3)
     return known
+
+
+def facet_table(
+    results: Mapping[str, SuiteResult], overall: OverallScore | None = None
+) -> pd.DataFrame:
+    """Return the score of each facet of several candidates, from 0 to 1, as fresh real rows.
+
+    Parameters
+    ----------
+    results : mapping of str to SuiteResult
+        By candidate, of one suite.
+    overall : OverallScore, optional
+        How facets are scored; ``OverallScore()`` if None.
+
+    Returns
+    -------
+    DataFrame of shape (n_candidates, n_facets)
+        Missing where no metric of a facet counts.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are no results by candidate.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement
+    >>> from skeval.model_selection import facet_table
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> suite = MetricSuite([("ks", KSComplement())]).fit(train, holdout)
+    >>> facet_table({"copy": suite.evaluate(train)})["fidelity"].to_dict()
+    {'copy': 1.0}
+    """
+    _check(results, "facet_table")
+    scorer = OverallScore() if overall is None else overall
+    return pd.DataFrame({name: scorer.score(result) for name, result in results.items()}).T
+
+
+def facet_intervals(
+    results: Mapping[str, SuiteResult], overall: OverallScore | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return an interval of the score of each facet of several candidates.
+
+    Metrics that have an interval are scored at its worse end, all at once, and at its better one.
+
+    Parameters
+    ----------
+    results : mapping of str to SuiteResult
+        By candidate, of one suite.
+    overall : OverallScore, optional
+        How facets are scored; ``OverallScore()`` if None.
+
+    Returns
+    -------
+    low, high : DataFrame of shape (n_candidates, n_facets)
+        In the form of :func:`facet_table`; missing for facets without an interval.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are no results by candidate.
+
+    Notes
+    -----
+    The ends are those of metrics that all err the same way, which is the worst that dependence
+    between them can do to a mean: the standard deviation of a sum is at most the sum of the
+    standard deviations. Where the estimates are about normal, the arithmetic mean of their 95%
+    ends therefore holds the mean of their true scores in at least 95% of cases, whatever they share
+    by being of one table; for independent metrics it is too wide by the square root of their
+    number. With ``mean="min"`` or ``"geometric"``, that is a rule of thumb.
+
+    What has no interval is taken as exact, metrics and baselines. So intervals of a facet are too
+    narrow where many of its metrics have none, and they are of this synthetic table: how several
+    tables of one generator vary is for :func:`~skeval.evaluate_draws`, how fits do for
+    :func:`cross_validate_generator`. Where a value is scored at the size of its baseline, its
+    interval is moved along.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.model_selection import facet_intervals, facet_table, pareto_front
+    >>> from skeval.privacy import DCRShare
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> suite = MetricSuite([("share", DCRShare())]).fit(train, holdout)
+    >>> results = {
+    ...     name: suite.evaluate(table)
+    ...     for name, table in {"copy": train, "a": make_mixed(random_state=2),
+    ...                         "b": make_mixed(random_state=3)}.items()
+    ... }
+    >>> low, high = facet_intervals(results)
+    >>> pareto_front(facet_table(results), ["privacy"], low=low, high=high).to_dict()
+    {'copy': False, 'a': True, 'b': True}
+    """
+    _check(results, "facet_intervals")
+    scorer = OverallScore() if overall is None else overall
+    low, high = (
+        pd.DataFrame({name: _ends(result, scorer, better) for name, result in results.items()}).T
+        for better in (False, True)
+    )
+    return low, high
+
+
+def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
+    """Return the score of each facet with all metrics at one end of their intervals."""
+    frame = scorer.frame({name: _moved(found, better) for name, found in result.items()})
+    used = frame[frame["left_out"] == ""]
+    found = pd.Series(np.nan, index=_FACETS)
+    for facet, own in used.groupby("facet"):
+        if any(result[name].interval is not None for name in own["metric"]):
+            scores, weights = (own[name].to_numpy(dtype=float) for name in ("score", "weight"))
+            found[facet] = weighted_mean(scores, weights, scorer.mean)
+    return found
+
+
+def _moved(result: Result, better: bool) -> Result:
+    """Return a result with its value at the better or the worse end of its interval."""
+    if result.interval is None or result.tags is None or np.isnan(result.value):
+        return result
+    low, high = result.interval
+    end = high if (result.tags.sign > 0) == better else low
+    if np.isnan(end):
+        return result
+    details = dict(result.details)
+    smaller = details.get("at_baseline_size", {})
+    if smaller.get("value") is not None:
+        moved = float(smaller["value"]) + end - result.value
+        details["at_baseline_size"] = {**smaller, "value": moved}
+    return replace(result, value=end, details=details)
+
+
+def _check(results: object, owner: str) -> None:
+    if not isinstance(results, Mapping) or isinstance(results, SuiteResult) or not results:
+        raise InvalidParameterError(
+            f"{owner}: results must be a dict of what a suite's evaluate gives, by candidate, got "
+            f"{type(results).__name__}{' of none' if results == {} else ''}."
+        )

@@ -1,41 +1,39 @@
 """Does the synthetic table leak anybody: screens, attacks, audits; none clears a release."""
 
-from skeval.privacy.adversarial import NearestNeighborAdversarialAccuracy, NNAAPrivacyLoss
-from skeval.privacy.attacks.anonymeter import AnonymeterRisk
+from skeval.privacy.attacks.anonymeter.anonymeter_risk import AnonymeterRisk
+from skeval.privacy.attacks.anonymeter.inference import InferenceRisk, InferenceRiskAll
+from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
+from skeval.privacy.attacks.anonymeter.singling_out import SinglingOutRisk
 from skeval.privacy.attacks.attribute_inference import AttributeInferenceRisk
+from skeval.privacy.attacks.audit.dp_audit import DPAudit
+from skeval.privacy.attacks.audit.one_run_audit import OneRunDPAudit
 from skeval.privacy.attacks.disclosure_protection import (
     DisclosureProtection,
     DisclosureProtectionEstimate,
 )
-from skeval.privacy.attacks.dp_audit import DPAudit
-from skeval.privacy.attacks.inference import InferenceRisk, InferenceRiskAll
-from skeval.privacy.attacks.likelihood_ratio import LikelihoodRatioMIA
-from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
-from skeval.privacy.attacks.linkability import LinkabilityRisk
-from skeval.privacy.attacks.membership import MembershipInference
-from skeval.privacy.attacks.membership_f1 import MembershipDisclosureF1
-from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
-from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
-from skeval.privacy.attacks.shadow import ShadowMembershipInference
-from skeval.privacy.attacks.shadow_attribute import ShadowAttributeInference
-from skeval.privacy.attacks.singling_out import SinglingOutRisk
-from skeval.privacy.authenticity import Authenticity
-from skeval.privacy.boxes import HittingRate, NewRowShare
-from skeval.privacy.dcr import DCROverfittingProtection
-from skeval.privacy.dcr_baseline import DCRBaselineProtection
-from skeval.privacy.dcr_share import DCRShare
-from skeval.privacy.disclosure import KAnonymity, ReplicatedUniques
-from skeval.privacy.distances import NNDistanceDistributions
-from skeval.privacy.diversity import LDiversity, TCloseness
-from skeval.privacy.duplicates import NearDuplicateShare
-from skeval.privacy.holdout_ratio import HoldoutDistanceRatio
-from skeval.privacy.identifiability import EpsilonIdentifiability
-from skeval.privacy.matches import ExactMatchShare, IdenticalMatchShare
-from skeval.privacy.mda import MinimumDistanceAccumulation
-from skeval.privacy.nndr import NNDR
-from skeval.privacy.percentiles import DCRPercentile
-from skeval.privacy.presence import DeltaPresence, KMap
-from skeval.privacy.proximity import PrivacyScore
+from skeval.privacy.attacks.membership.disclosure_f1 import MembershipDisclosureF1
+from skeval.privacy.attacks.membership.membership_inference import MembershipInference
+from skeval.privacy.attacks.reconstruction.linear_reconstruction import LinearReconstructionAttack
+from skeval.privacy.attacks.reconstruction.record_reconstruction import RecordReconstruction
+from skeval.privacy.attacks.shadow.likelihood_ratio import LikelihoodRatioMIA
+from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
+from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
+from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, NearDuplicateShare
+from skeval.privacy.disclosure.diversity import LDiversity, TCloseness
+from skeval.privacy.disclosure.k_anonymity import KAnonymity, ReplicatedUniques
+from skeval.privacy.disclosure.presence import DeltaPresence, KMap
+from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
+from skeval.privacy.distance_screens.authenticity import Authenticity
+from skeval.privacy.distance_screens.dcr import DCROverfittingProtection
+from skeval.privacy.distance_screens.dcr_baseline import DCRBaselineProtection
+from skeval.privacy.distance_screens.dcr_share import DCRShare
+from skeval.privacy.distance_screens.holdout_ratio import HoldoutDistanceRatio
+from skeval.privacy.distance_screens.identifiability import EpsilonIdentifiability
+from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
+from skeval.privacy.distance_screens.nndr import NNDR
+from skeval.privacy.distance_screens.percentiles import DCRPercentile
+from skeval.privacy.distance_screens.privacy_score import PrivacyScore
+from skeval.privacy.hitting_rate import HittingRate, NewRowShare
 
 __all__ = [
     "NNDR",
@@ -67,9 +65,7 @@ __all__ = [
     "MembershipInference",
     "MinimumDistanceAccumulation",
     "NNAAPrivacyLoss",
-    "NNDistanceDistributions",
     "NearDuplicateShare",
-    "NearestNeighborAdversarialAccuracy",
     "NewRowShare",
     "OneRunDPAudit",
     "PrivacyScore",

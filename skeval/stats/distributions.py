@@ -1,22 +1,20 @@
-"""Distances between two samples of one variable, and what chance alone makes of them."""
+"""Distances between samples of one variable, common histograms, and what chance makes of both."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
-__all__ = [
-    "deviation_interval",
-    "expected_total_variation",
-    "hypergeometric_deviation",
-    "kolmogorov_bias",
-    "kolmogorov_distance",
-    "total_variation",
-    "total_variation_bias",
-]
-
 # mean of the supremum of a Brownian bridge's modulus: sqrt(pi / 2) * ln 2
 _BRIDGE_MEAN = np.sqrt(np.pi / 2.0) * np.log(2.0)
+_STRIDE = 256  # values between two points at which the curves are compared first
+_N_POINTS = 20_000  # of the pooled curve, in an expectation
+LEAST_ROWS = 10  # rows between two quantiles, or beyond the outermost
+_MOST_BARS, _FEWEST_BARS = 40, 4
 
 
 def kolmogorov_distance(x: np.ndarray, y: np.ndarray) -> float:
@@ -218,3 +216,236 @@ def deviation_interval(
     """
     t = float(np.sqrt(np.log(2.0 / (1.0 - level)) * inverse_size / 2.0))
     return max(0.0, distance - bias - t), min(1.0, distance + t)
+
+
+def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the greatest distance of two empirical distribution functions.
+
+    0 means the same values in the same shares, 1 that all of one sample lies below the other.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,), (m,)
+        Ascending; infinite values are ordered as such, none is missing.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if both are empty, 1 if one is. The number that
+        :func:`~skeval.stats.distributions.kolmogorov_distance` gives, many times faster on long
+        samples.
+
+    Notes
+    -----
+    The curves are compared at every 256th value. Both only rise, so that between two such points
+    they cannot be further apart than the upper end of one is from the lower end of the other; only
+    where that exceeds the greatest distance found are all values looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.distributions import kolmogorov_of_sorted
+    >>> kolmogorov_of_sorted(np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 3.0, 4.0, 5.0]))
+    0.25
+    """
+    n, m = x.size, y.size
+    if n == 0 or m == 0:
+        return float("nan") if n == m else 1.0
+    last = [max(x[-1], y[-1])]
+    points = np.unique(np.concatenate([x[::_STRIDE], y[::_STRIDE], last]))
+    (x_low, x_high), (y_low, y_high) = (
+        (np.searchsorted(z, points), np.searchsorted(z, points, side="right")) for z in (x, y)
+    )
+    # whole numbers until the end: equal shares are exactly equal
+    greatest = int(np.abs(x_high * m - y_high * n).max())
+    x_start, y_start = np.append(0, x_high[:-1]), np.append(0, y_high[:-1])
+    bound = np.maximum(x_low * m - y_start * n, y_low * n - x_start * m)
+    kept = bound > greatest
+    if kept.any():
+        within = np.concatenate(
+            [_between(x, kept, x_start, x_low, x_high), _between(y, kept, y_start, y_low, y_high)]
+        )
+        below_x, below_y = (np.searchsorted(z, within, side="right") for z in (x, y))
+        greatest = max(greatest, int(np.abs(below_x * m - below_y * n).max(initial=0)))
+    return greatest / (n * m)
+
+
+def _between(
+    x: np.ndarray, kept: np.ndarray, start: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Return the values strictly between the points, of the gaps that are kept."""
+    flags = np.column_stack([kept, np.zeros(kept.size, dtype=bool)]).ravel()
+    return x[np.repeat(flags, np.column_stack([low - start, high - low]).ravel())]
+
+
+def wasserstein_of_sorted(x: np.ndarray, y: np.ndarray, p: float = 1.0) -> float:
+    """Return the cost of moving one sample's mass onto the other's.
+
+    0 means the same values in the same shares; a shift of one sample by c gives c.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,), (m,)
+        Ascending and finite, not empty.
+    p : float, default=1.0
+        At least 1; with infinity, the longest way that any mass is moved.
+
+    Returns
+    -------
+    float
+        ``(integral over u in (0, 1) of |F^-1(u) - G^-1(u)|^p)^(1/p)``, in the values' unit.
+
+    Notes
+    -----
+    Both quantile functions are steps. They are integrated over the pieces between the union of
+    their jumps i/n and j/m, in units of 1/(n m), so that the lengths are whole numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.distributions import wasserstein_of_sorted
+    >>> round(wasserstein_of_sorted(np.array([0.0, 1.0, 3.0]), np.array([5.0, 6.0])), 5)
+    4.16667
+    """
+    n, m = x.size, y.size
+    if n == m:
+        gaps, lengths = np.abs(x - y), np.ones(n)
+    else:
+        (gaps_x, lengths_x), (gaps_y, lengths_y) = _pieces(x, y, shared=True), _pieces(y, x)
+        gaps = np.concatenate([gaps_x, gaps_y])
+        lengths = np.concatenate([lengths_x, lengths_y]).astype(np.float64)
+    if p == 1.0:
+        return float((gaps * lengths).sum() / lengths.sum())
+    longest = float(gaps.max())
+    if longest == 0.0:
+        return 0.0
+    mean = ((gaps / longest) ** p * lengths).sum() / lengths.sum()  # of shares: no overflow
+    return longest * float(mean ** (1.0 / p))
+
+
+def _pieces(x: np.ndarray, y: np.ndarray, shared: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return gap and length of the pieces that end at a jump of x; of both only if `shared`."""
+    n, m = x.size, y.size
+    end = np.arange(1, n + 1) * m
+    j = (end / n).astype(np.int64)  # ten times faster than whole division
+    whole = end <= j * n
+    j -= whole
+    length = end - np.maximum(end - m, j * n)
+    if not shared:
+        length[whole] = 0
+    return np.abs(x - y[j]), length
+
+
+def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the mean distance (p = 1) over all relabellings of the pooled values.
+
+    What chance alone gives if both samples follow one law.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,), (m,)
+        Ascending and finite, not empty.
+
+    Returns
+    -------
+    float
+        In the values' unit.
+
+    Notes
+    -----
+    Between neighbouring pooled values, the difference of the curves is that of two shares of the
+    pooled rows below, whose mean modulus over relabellings is known exactly (see
+    :func:`~skeval.stats.distributions.expected_total_variation`). Of more than 20,000 pooled values
+    the curve is read at so many of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.distributions import expected_wasserstein
+    >>> round(expected_wasserstein(np.array([0.0, 1.0]), np.array([0.0, 1.0])), 4)
+    0.3333
+    """
+    n, m = x.size, y.size
+    step = -(-(n + m) // _N_POINTS)
+    points = np.unique(np.concatenate([x[::step], y[::step], [x[-1], y[-1]]]))
+    below = sum(np.searchsorted(z, points[:-1], side="right") for z in (x, y))
+    deviation = hypergeometric_deviation(np.asarray(below), n, m)
+    return float((np.diff(points) * deviation).sum() * (1.0 / n + 1.0 / m))
+
+
+def quantiles_of_sorted(x: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return quantiles of an ascending sample, interpolated linearly as NumPy does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.distributions import quantiles_of_sorted
+    >>> quantiles_of_sorted(np.array([0.0, 1.0, 4.0]), np.array([0.25, 0.75])).tolist()
+    [0.5, 2.5]
+    """
+    at = np.asarray(q) * (x.size - 1)
+    low = np.floor(at).astype(np.int64)
+    high = np.minimum(low + 1, x.size - 1)
+    return np.asarray(x[low] + (at - low) * (x[high] - x[low]))
+
+
+def tv_interval(
+    value: float,
+    counted: Sequence[tuple[np.ndarray, np.ndarray]],
+    weights: np.ndarray | None = None,
+) -> tuple[float, float]:
+    """Return where the (weighted) mean complement of total variations lies in the population."""
+    weights = np.full(len(counted), 1.0 / max(1, len(counted))) if weights is None else weights
+    present = np.array([p.sum() > 0 and q.sum() > 0 for p, q in counted], dtype=bool)
+    if not present.any():
+        return float("nan"), float("nan")
+    kept = [pair for pair, here in zip(counted, present, strict=True) if here]
+    bias = np.array([total_variation_bias(p, q) for p, q in kept])
+    inverse = np.array([1.0 / p.sum() + 1.0 / q.sum() for p, q in kept])
+    w = weights[present]
+    low, high = deviation_interval(1.0 - value, float(bias @ w), float(inverse @ w / w.sum()))
+    return 1.0 - high, 1.0 - low
+
+
+def common_histograms(
+    samples: Mapping[str, np.ndarray], aligned: float | None = None
+) -> dict[str, Any]:
+    """Return shares of several samples over common bars from 0; the last bar holds all beyond.
+
+    The smaller the smallest sample, the fewer the bars, lest they tell single values.
+
+    Parameters
+    ----------
+    samples : mapping of str to ndarray
+        Non-negative values by name; infinite ones count as beyond.
+    aligned : float, optional
+        A value that shall be an edge, so that bars lie wholly on one side of it.
+
+    Returns
+    -------
+    dict
+        `edges` of shape (n_bars + 1,), and `shares` by name, of shape (n_bars,).
+    """
+    pooled = np.concatenate(list(samples.values()))
+    pooled = pooled[np.isfinite(pooled)]
+    top = float(np.quantile(pooled, 0.99)) if pooled.size else 1.0
+    top = top if top > 0 else 1.0
+    edges = _common_edges(top, min(values.size for values in samples.values()), aligned)
+    shares = {name: _share_of_bars(values, edges) for name, values in samples.items()}
+    return {"edges": edges, "shares": shares}
+
+
+def _common_edges(top: float, n_rows: int, aligned: float | None) -> np.ndarray:
+    width = top / min(max(n_rows // LEAST_ROWS, _FEWEST_BARS), _MOST_BARS)
+    inside = aligned if aligned is not None and 0 < aligned < top else 0.0
+    if inside >= width / 2.0:
+        width = inside / max(1, round(inside / width))
+    edges = width * np.arange(math.ceil(top / width) + 1)
+    # equal bars as narrow as a small `aligned` would be too many
+    return np.insert(edges, 1, inside) if 0.0 < inside < edges[1] else edges
+
+
+def _share_of_bars(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    # bars are closed on the right, as a tail "at or under the threshold" is
+    bars = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, edges.size - 2)
+    return np.bincount(bars, minlength=edges.size - 1) / values.size

@@ -1,16 +1,18 @@
-"""Intervals of shares, of their differences, and of quantiles."""
+"""Intervals of shares, differences and quantiles; bootstrap weights; how intervals overlap."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 from scipy.stats import beta, binom, norm
 
-__all__ = [
-    "clopper_pearson",
-    "newcombe",
-    "quantile_interval",
-    "wilson",
-]
+_CELLS = 1_000_000  # weights held at a time
+_KEPT = 20_000_000  # counts, a byte each, that are kept for the next statistic of the same rows
+# noise of scale 1 makes a norm of noise, a second one sqrt(2) of it: from what the bootstrap adds
+# to the measure, what noise has added already is at most this many times as much
+_SEEN = 1.0 / (np.sqrt(2.0) - 1.0)
 
 
 def wilson(k: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -142,3 +144,216 @@ def quantile_interval(
     below = int(binom.ppf(tail, n, q))
     above = int(binom.isf(tail, n, q)) + 1
     return float(ordered[max(below - 1, 0)]), float(ordered[min(above - 1, n - 1)])
+
+
+def row_weights(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield chunks of weights, shape (n_chunk, n_rows): the numbers of draws with replacement.
+
+    They are whole numbers in single precision, which holds them exactly.
+    """
+    few = n_rows * n_replicates <= _KEPT
+    chunks = _kept(n_rows, n_replicates, seed) if few else _drawn(n_rows, n_replicates, seed)
+    for counts in chunks:
+        yield counts.astype(np.float32)
+
+
+@lru_cache(maxsize=2)
+def _kept(n_rows: int, n_replicates: int, seed: int) -> tuple[np.ndarray, ...]:
+    return tuple(_drawn(n_rows, n_replicates, seed))
+
+
+def _drawn(n_rows: int, n_replicates: int, seed: int) -> Iterator[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    step = max(1, _CELLS // max(n_rows, 1))
+    for start in range(0, n_replicates, step):
+        n_chunk = min(step, n_replicates - start)
+        drawn = rng.integers(0, n_rows, (n_chunk, n_rows)) + n_rows * np.arange(n_chunk)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=n_chunk * n_rows)
+        # no row is drawn 256 times in any number of replicates that can be run
+        yield counts.reshape(n_chunk, n_rows).astype(np.uint8)
+
+
+def replicated(
+    statistic: Callable[[np.ndarray], np.ndarray], n_rows: int, n_replicates: int, seed: int
+) -> np.ndarray:
+    """Return a statistic of the rows as they are, then of each bootstrap replicate.
+
+    Parameters
+    ----------
+    statistic : callable
+        From weights of shape (n_chunk, n_rows) to values of shape (n_chunk,).
+    n_rows : int
+        Number of rows.
+    n_replicates : int
+        Number of replicates.
+    seed : int
+        Statistics with equal seed and number of rows have the same replicates, and so are paired.
+
+    Returns
+    -------
+    ndarray of shape (1 + n_replicates,)
+    """
+    parts = [statistic(np.ones((1, n_rows), dtype=np.float32))]
+    parts += [statistic(weights) for weights in row_weights(n_rows, n_replicates, seed)]
+    return np.concatenate(parts)
+
+
+def percentile_interval(
+    replicates: np.ndarray, confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Return the interval between quantiles of the replicates; it holds the first, the value.
+
+    None where fewer than half of them are defined.
+    """
+    value, others = float(replicates[0]), replicates[1:]
+    known = others[~np.isnan(others)]
+    if np.isnan(value) or known.size == 0 or 2 * known.size < others.size:
+        return None
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return min(float(low), value), max(float(high), value)
+
+
+def inflated_interval(
+    replicates: np.ndarray, confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Return an interval of a measure that noise makes larger, not below 0.
+
+    Parameters
+    ----------
+    replicates : ndarray of shape (1 + n_replicates,)
+        The measure, then its bootstrap replicates.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    tuple of float or None
+        None where the measure, or too many replicates, are not defined.
+    """
+    found = difference_interval(replicates, np.zeros_like(replicates), confidence)
+    return None if found is None else (max(found[0], 0.0), found[1])
+
+
+def difference_interval(
+    first: np.ndarray, second: np.ndarray, confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Return an interval of the difference of two measures that noise makes larger.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (1 + n_replicates,)
+        Each measure, then its replicates; the same bootstrap samples for both.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    tuple of float or None
+        None where the difference, or too many replicates, are not defined.
+
+    Notes
+    -----
+    The reflected quantiles of the replicates' differences around their mean, widened by the bias
+    that each measure may have: downwards by that of `first`, upwards by that of `second`.
+    """
+    differences = first - second
+    value, known = float(differences[0]), ~np.isnan(differences[1:])
+    if np.isnan(value) or not known.any() or 2 * known.sum() < known.size:
+        return None
+    moves = differences[1:][known]
+    low, high = np.quantile(moves - moves.mean(), [(1 - confidence) / 2, (1 + confidence) / 2])
+    biases = [max(float(part[1:][known].mean() - part[0]), 0.0) * _SEEN for part in (first, second)]
+    return min(value - high - biases[0], value), max(value - low + biases[1], value)
+
+
+def interval_overlap(
+    low: np.ndarray,
+    high: np.ndarray,
+    low_other: np.ndarray,
+    high_other: np.ndarray,
+    *,
+    clip: bool = False,
+) -> np.ndarray:
+    """Return the mean of the shares of two intervals that they have in common.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n,)
+        Ends of the first intervals.
+    low_other, high_other : ndarray of shape (n,)
+        Ends of the second ones.
+    clip : bool, default=False
+        Whether the overlap of intervals that do not meet is 0; it is negative else, the more so the
+        further they are apart.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        1 where the intervals are the same; nan where an end is not finite or an interval has no
+        width.
+
+    References
+    ----------
+    A. F. Karr et al., "A framework for evaluating the utility of data altered to protect
+    confidentiality", The American Statistician 60 (2006) 224-232, doi:10.1198/000313006X124640.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.intervals import interval_overlap
+    >>> low, high = np.array([0.0, 0.0, 0.0]), np.array([2.0, 2.0, 1.0])
+    >>> interval_overlap(low, high, np.array([1.0, 0.5, 2.0]), np.array([3.0, 1.5, 4.0])).tolist()
+    [0.5, 0.75, -0.75]
+    """
+    width, other = high - low, high_other - low_other
+    is_interval = np.isfinite(width) & np.isfinite(other) & (width > 0.0) & (other > 0.0)
+    common = np.minimum(high, high_other) - np.maximum(low, low_other)
+    common = np.maximum(common, 0.0) if clip else common
+    widths = (np.where(is_interval, part, np.nan) for part in (width, other))
+    overlap: np.ndarray = sum(0.5 * common / part for part in widths)
+    return overlap
+
+
+def expected_overlap(
+    width: float, width_other: float, error: float, *, clip: bool = False
+) -> float:
+    """Return the mean overlap of two intervals whose centres differ by chance alone.
+
+    Parameters
+    ----------
+    width, width_other : float
+        Widths of the intervals, above 0.
+    error : float
+        Standard deviation of the difference of their centres, which is normal around 0.
+    clip : bool, default=False
+        As of :func:`interval_overlap`.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Centres d apart have ``min(a, b, (a + b) / 2 - |d|)`` in common, a and b being the widths. Two
+    95% intervals of equal width, of means of independent samples, overlap by
+    ``1 - 1 / (1.96 sqrt(pi)) = 0.712`` in the mean.
+
+    Examples
+    --------
+    >>> from skeval.stats.intervals import expected_overlap
+    >>> round(expected_overlap(3.92, 3.92, 2**0.5), 3)
+    0.712
+    """
+    shorter = min(width, width_other)
+    apart, inside = 0.5 * (width + width_other), 0.5 * abs(width - width_other)
+    common = shorter - _mean_beyond(inside, error)
+    common += _mean_beyond(apart, error) if clip else 0.0
+    return 0.5 * common * (1.0 / width + 1.0 / width_other)
+
+
+def _mean_beyond(limit: float, error: float) -> float:
+    """Return the mean of max(|d| - limit, 0) for normal d around 0."""
+    if error == 0.0:
+        return 0.0
+    z = limit / error
+    return float(2.0 * error * (norm.pdf(z) - z * norm.sf(z)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from skeval.stats.auc import auc
+from skeval.stats.roc import auc
 from skeval.stats.separation import Confusion, separation
 
 __all__ = [

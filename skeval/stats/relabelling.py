@@ -1,21 +1,12 @@
-"""What chance does: exact tests over all ways to label rows that were drawn alike."""
+"""Exact tests over all ways to label exchangeable rows, and p-values of several tests at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import hypergeom
-
-__all__ = [
-    "Relabelled",
-    "compared",
-    "labels_test",
-    "relabelling_test",
-    "share_p_value",
-    "shuffled",
-]
 
 _BLOCK = 2**21  # labels held at once
 NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
@@ -155,3 +146,37 @@ def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float
     0.05
     """
     return float(hypergeom.sf(n_hits - 1, n + n_other, n_hits + n_other_hits, n))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values that hold for several tests at once, whatever the tests have in common.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        One for each test.
+
+    Returns
+    -------
+    list of float
+        In the same order: the least times the number of tests, the next times one fewer and at
+        least as large as the one before, and so on; never above 1.
+
+    References
+    ----------
+    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 6 (1979) 65-70.
+
+    Examples
+    --------
+    >>> from skeval.stats.relabelling import holm
+    >>> holm([0.01, 0.5, 0.02])
+    [0.03, 0.5, 0.04]
+    """
+    given = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(given, kind="stable")
+    stepped = np.maximum.accumulate(given[order] * np.arange(given.size, 0, -1))
+    adjusted = np.empty(given.size)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    found: list[float] = adjusted.tolist()
+    return found

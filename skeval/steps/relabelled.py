@@ -9,17 +9,8 @@ import numpy as np
 
 from skeval.context import Context, shared
 from skeval.stats.relabelling import Relabelled, compared, shuffled
-from skeval.steps.neighbors import rows_of
-from skeval.steps.pools import LONGEST, pool_index
+from skeval.steps.neighbors import LONGEST, pool_index, rows_of
 from skeval.steps.samples import ColumnChoice
-
-__all__ = [
-    "RelabelledNearest",
-    "contrast_test",
-    "first_two",
-    "relabelled_nearest",
-    "relabellings",
-]
 
 _MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
 

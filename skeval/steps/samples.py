@@ -1,7 +1,8 @@
-"""Which rows and which columns a metric looks at."""
+"""Which rows and columns a metric looks at, and tables in the place of the synthetic one."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,22 +11,9 @@ import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.schema import TableSchema
-
-__all__ = [
-    "ColumnChoice",
-    "check_measured",
-    "chosen_columns",
-    "column_key",
-    "holdout_in_place",
-    "nothing_to_measure",
-    "sample_positions",
-    "sampled",
-    "synthetic_sample",
-]
+from skeval.tables.schema import TableSchema
 
 ColumnChoice = int | Sequence[str] | None
-
 _MOST_NAMES = 20  # that an error lists
 
 
@@ -113,3 +101,21 @@ def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | 
 def nothing_to_measure(context: Context, space: Any) -> bool:
     """Tell whether a space of ours has no column to look at, as in a table of texts only."""
     return isinstance(space, str) and not context.schema.measured
+
+
+@shared
+def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
+    """Return a context in which rows without association stand in the synthetic place.
+
+    Each column holds the values of train in an order of its own: the marginals are those of train
+    (exactly so where `n_rows` is a multiple of its rows), and no column tells of another.
+    """
+    train = context.train
+    columns = {}
+    for name in train.columns:
+        # by name, not by position: the order of columns means nothing
+        rng = np.random.default_rng([seed, zlib.crc32(str(name).encode())])
+        n_times = -(-n_rows // len(train))
+        order = np.concatenate([rng.permutation(len(train)) for _ in range(n_times)])[:n_rows]
+        columns[name] = train[name].take(order).array
+    return context.standing_in(type(train)(columns))

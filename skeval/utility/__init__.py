@@ -1,14 +1,13 @@
 """Utility: does work done on synthetic rows carry over to real ones."""
 
 from skeval.utility.agreement import ModelRankAgreement, SelectionRegret
-from skeval.utility.augmentation import AugmentationGain
 from skeval.utility.calibration import CalibrationPreservation
 from skeval.utility.coefficients import CoefficientOverlap
 from skeval.utility.efficacy import PrecisionEfficacy, RecallEfficacy
 from skeval.utility.fairness import EqualizedOddsImprovement, FairnessGap
 from skeval.utility.importance import FeatureImportanceAgreement
 from skeval.utility.means import MeanCIOverlap
-from skeval.utility.transfer import TRTS, TSTR, TSTS
+from skeval.utility.transfer import TRTS, TSTR, TSTS, AugmentationGain
 
 __all__ = [
     "TRTS",

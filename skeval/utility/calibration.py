@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from skeval._aggregate import undefined
-from skeval._estimators import Estimators
-from skeval._parameters import Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result
-from skeval.stats.calibration import (
-    calibration_error,
-    expected_if_calibrated,
-    reliability_curve,
-)
-from skeval.stats.inflated import difference_interval, inflated_interval
-from skeval.stats.resampling import replicated
-from skeval.stats.scoring import Predictions
-from skeval.tags import MetricTags
-from skeval.utility._results import COMMON, counts_of_rows, interval_of
-from skeval.utility.families import FAMILIES
-from skeval.utility.models import (
+from skeval.stats.intervals import difference_interval, inflated_interval, replicated
+from skeval.steps.models import (
     SYNTHETIC,
     TRAIN,
+    Estimators,
     Training,
     chosen_models,
     predicted,
     replicates,
 )
-from skeval.utility.problem import Question, problem_of, rows_of_role, unanswerable
-
-__all__ = ["CalibrationPreservation"]
+from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
+from skeval.steps.scoring import Predictions
+from skeval.tags import MetricTags
+from skeval.utility.results import counts_of_rows, interval_of
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 _FEWEST = 5  # rows of a bin that a curve shows
@@ -125,27 +117,19 @@ class CalibrationPreservation(Metric):
     tags = MetricTags(
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
-    _legal = {
-        **COMMON,
-        "task": Options(("auto", "binary", "multiclass")),
-        "estimators": Estimators(FAMILIES),
-        "n_bins": Interval(int, 1, None),
-        "n_repeats": Interval(int, 1, None),
-        "n_bootstrap": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        target: str,
-        estimators: Any = None,
+        target: ColumnName,
+        estimators: Estimators = None,
         *,
-        n_bins: int = 10,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        n_bins: Count = 10,
+        task: Literal["auto", "binary", "multiclass"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.estimators = estimators
@@ -365,3 +349,95 @@ def _stated(tstr: np.ndarray, trtr: np.ndarray) -> dict[str, dict[str, float | N
         low, high = interval or (None, None)
         found[kind] = {"value": float(values[kind]), "low": low, "high": high}
     return found
+
+
+def equal_mass_bins(confidences: np.ndarray, n_bins: int = 10) -> np.ndarray:
+    """Put rows into bins of equal numbers by their confidence.
+
+    Parameters
+    ----------
+    confidences : ndarray of shape (n_rows,)
+        What the model says that the event's probability is.
+    n_bins : int, default=10
+        Number of bins.
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows,)
+        Ascending. Rows of one confidence are in one bin, that of the middle one of them; some bins
+        may then be empty.
+    """
+    _, which, counts = np.unique(confidences, return_inverse=True, return_counts=True)
+    middles = np.cumsum(counts) - 0.5 * counts
+    bins: np.ndarray = np.floor(n_bins * middles / max(confidences.size, 1)).astype(np.int64)
+    return bins[which]
+
+
+def calibration_error(
+    confidences: np.ndarray, hits: np.ndarray, weights: np.ndarray, n_bins: int = 10
+) -> np.ndarray:
+    """Return the expected calibration error, one a weighting.
+
+    Parameters
+    ----------
+    confidences : ndarray of shape (n_rows,)
+        What the model says that the event's probability is.
+    hits : ndarray of bool of shape (n_rows,)
+        Whether the event happened.
+    weights : ndarray of shape (n_replicates, n_rows)
+        How often each row counts.
+    n_bins : int, default=10
+        Number of bins of equal numbers of rows; they are the same for all weightings.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates,)
+        The mean over bins, by their weights, of the distance of mean confidence and share of hits.
+    """
+    bins = equal_mass_bins(confidences, n_bins)
+    excess = csr_matrix(
+        (confidences - hits, (bins, np.arange(bins.size))), shape=(n_bins, bins.size)
+    )
+    found: np.ndarray = np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1)
+    return found
+
+
+def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:
+    """Return the calibration error that chance gives where every confidence is the true one.
+
+    The hits of a bin then vary around the sum of its confidences with variance sum of p (1 - p);
+    the mean distance is taken as a normal law has it.
+    """
+    bins = equal_mass_bins(confidences, n_bins)
+    variances = np.bincount(bins, confidences * (1.0 - confidences), minlength=n_bins)
+    return float(np.sqrt(2.0 / np.pi * np.maximum(variances, 0.0)).sum() / confidences.size)
+
+
+def reliability_curve(
+    confidences: np.ndarray, hits: np.ndarray, n_bins: int = 10, min_rows: int = 1
+) -> dict[str, np.ndarray]:
+    """Return mean confidence and share of hits of each bin that has rows.
+
+    Parameters
+    ----------
+    confidences, hits : ndarray of shape (n_rows,)
+        As of :func:`calibration_error`.
+    n_bins : int, default=10
+        Number of bins of equal numbers of rows.
+    min_rows : int, default=1
+        Bins of fewer rows have nan.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_bins_with_rows,)
+        "predicted", "observed" and "n_rows".
+    """
+    bins = equal_mass_bins(confidences, n_bins)
+    sizes = np.bincount(bins, minlength=n_bins)
+    sums = [np.bincount(bins, part, minlength=n_bins) for part in (confidences, hits)]
+    used = sizes > 0
+    many = sizes >= max(min_rows, 1)
+    predicted, observed = (
+        np.divide(part, sizes, out=np.full(n_bins, np.nan), where=many)[used] for part in sums
+    )
+    return {"predicted": predicted, "observed": observed, "n_rows": sizes[used]}

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval._estimators import Estimators
-from skeval._parameters import Interval, Options
 from skeval.context import Context
+from skeval.parameters import ColumnName, Columns, Fraction, Interval, Label, Positive, Seed
 from skeval.result import Result
-from skeval.stats.resampling import percentile_interval, replicated
-from skeval.stats.scoring import Predictions
-from skeval.stats.thresholds import called_shares, threshold_at
+from skeval.stats.intervals import percentile_interval, replicated
+from skeval.steps.models import DEFAULT, TRAIN, Estimator, Training, out_of_fold, predicted
+from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable
+from skeval.steps.scoring import Predictions
 from skeval.tags import MetricTags
-from skeval.utility._results import COMMON, OfTwoLabels, counts_of_rows
-from skeval.utility.families import DEFAULT, FAMILIES
-from skeval.utility.models import TRAIN, Training, out_of_fold, predicted
-from skeval.utility.problem import Question, Rows, problem_of, rows_of_role, unanswerable
+from skeval.utility.results import OfTwoLabels, counts_of_rows
 
-__all__ = ["PrecisionEfficacy", "RecallEfficacy"]
-
-_LEGAL = {
-    **COMMON,
-    "task": Options(("auto", "binary")),
-    "estimator": Estimators(FAMILIES, several=False),
-    "ratio": Interval(float, 0.0, None, "neither"),
-    "threshold": Options(("out-of-fold", "train")),
-    "n_folds": Interval(int, 2, None),
-    "n_bootstrap": Interval(int, 0, None),
-}
+NONE_REACHES = 1.0
 
 
 class PrecisionEfficacy(OfTwoLabels):
@@ -104,22 +91,21 @@ class PrecisionEfficacy(OfTwoLabels):
     tags = MetricTags(
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
-    _legal = {**_LEGAL, "fixed_recall": Interval(float, 0.0, 1.0)}
 
     def __init__(
         self,
-        target: str,
-        fixed_recall: float = 0.9,
-        estimator: Any = None,
+        target: ColumnName,
+        fixed_recall: Fraction = 0.9,
+        estimator: Estimator = None,
         *,
-        ratio: float = 1.0,
-        threshold: str = "out-of-fold",
-        n_folds: int = 2,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.fixed_recall = fixed_recall
@@ -184,22 +170,21 @@ class RecallEfficacy(OfTwoLabels):
     """
 
     tags = PrecisionEfficacy.tags
-    _legal = {**_LEGAL, "fixed_precision": Interval(float, 0.0, 1.0)}
 
     def __init__(
         self,
-        target: str,
-        fixed_precision: float = 0.9,
-        estimator: Any = None,
+        target: ColumnName,
+        fixed_precision: Fraction = 0.9,
+        estimator: Estimator = None,
         *,
-        ratio: float = 1.0,
-        threshold: str = "out-of-fold",
-        n_folds: int = 2,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.fixed_precision = fixed_precision
@@ -296,3 +281,67 @@ def _is_positive(context: Context, rows: Rows, question: Question) -> np.ndarray
 def _scores(found: Predictions, positive: int | None) -> np.ndarray:
     scores: np.ndarray = np.asarray(found.scores)[:, positive]
     return scores
+
+
+def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:
+    """Return the threshold at which precision or recall is least, but no less than a level.
+
+    Rows are called positive if their score is at least the threshold.
+
+    Parameters
+    ----------
+    is_positive : ndarray of bool, shape (n_rows,)
+        The truth.
+    scores : ndarray of shape (n_rows,)
+        The higher, the more positive.
+    level : float
+        In [0, 1].
+    of : {"precision", "recall"}
+        What is to reach the level. Among thresholds that do equally well, the one at which the
+        other is highest is returned.
+
+    Returns
+    -------
+    float
+        1.0 if no threshold reaches the level, as where no row is positive.
+    """
+    distinct, place = np.unique(scores, return_inverse=True)
+    hits, called = (
+        np.cumsum(np.bincount(place, weights, distinct.size)[::-1])[::-1]
+        for weights in (is_positive.astype(np.float64), np.ones(scores.size))
+    )
+    n_positive = float(is_positive.sum())
+    if n_positive == 0.0:
+        return NONE_REACHES
+    precision, recall = hits / called, hits / n_positive
+    fixed, other = (precision, recall) if of == "precision" else (recall, precision)
+    reached = np.flatnonzero(fixed >= level - 1e-12)
+    if reached.size == 0:
+        return NONE_REACHES
+    best = np.lexsort((-other[reached], fixed[reached]))[0]
+    return float(distinct[reached[best]])
+
+
+def called_shares(
+    is_positive: np.ndarray, called: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return precision and recall of calls for each weighting of the rows; 0 where none is called.
+
+    Parameters
+    ----------
+    is_positive, called : ndarray of bool, shape (n_rows,)
+        The truth, and what was called positive.
+    weights : ndarray of shape (n_replicates, n_rows)
+        How often each row counts.
+
+    Returns
+    -------
+    precision, recall : ndarray of shape (n_replicates,)
+        Recall is nan where no row is positive.
+    """
+    hits, n_called, n_positive = (
+        weights @ part.astype(np.float64) for part in (is_positive & called, called, is_positive)
+    )
+    precision = np.divide(hits, n_called, out=np.zeros_like(hits), where=n_called > 0)
+    recall = np.divide(hits, n_positive, out=np.full_like(hits, np.nan), where=n_positive > 0)
+    return precision, recall

@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import pandas as pd
+from scipy.sparse import issparse
+from scipy.stats import rankdata
 
 from skeval._aggregate import undefined
-from skeval._estimators import Estimators
-from skeval._parameters import Interval, Nullable, Options
 from skeval.base import Metric
-from skeval.context import Context
-from skeval.exceptions import DegenerateInputWarning
+from skeval.context import Context, shared
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result
-from skeval.stats.importances import AGREEMENTS, agreement, as_shares
-from skeval.stats.resampling import percentile_interval
-from skeval.stats.scoring import SCORES
-from skeval.tags import MetricTags
-from skeval.utility._importances import (
-    Measure,
-    bootstrapped_importances,
-    importances_of,
-    native_importances,
-    sampled_holdout,
+from skeval.stats.intervals import percentile_interval, row_weights
+from skeval.steps.models import (
+    DEFAULT,
+    SYNTHETIC,
+    TRAIN,
+    Estimator,
+    Model,
+    Named,
+    Native,
+    Training,
+    fitted,
+    learn,
+    replicates,
+    tested_rows,
 )
-from skeval.utility._results import COMMON, counts_of_rows
-from skeval.utility.families import DEFAULT, FAMILIES
-from skeval.utility.models import SYNTHETIC, TRAIN, fitted, replicates
-from skeval.utility.problem import Question, problem_of, rows_of_role, unanswerable
-from skeval.utility.scoring import scoring_for
-
-__all__ = ["FeatureImportanceAgreement"]
+from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable
+from skeval.steps.samples import sample_positions
+from skeval.steps.scoring import SCORES, Predictions, ScoreName, scoring_for
+from skeval.tags import MetricTags
+from skeval.utility.results import counts_of_rows
 
 _N_PAIRS = 3
 _N_MOVED = 5
 _TRAININGS = {"train": TRAIN, "synthetic": SYNTHETIC}
+AGREEMENTS = ("spearman", "topk", "l1")
+_ROUNDING = 1e-12
 
 
 class FeatureImportanceAgreement(Metric):
@@ -134,34 +140,23 @@ class FeatureImportanceAgreement(Metric):
         needs=frozenset({"holdout", "target"}),
         bounds=(-1.0, 1.0),
     )
-    _legal = {
-        **COMMON,
-        "importance": Options(("permutation", "native")),
-        "statistic": Options(AGREEMENTS),
-        "k": Interval(int, 1, None),
-        "scoring": Options(("auto", *SCORES)),
-        "estimator": Estimators(FAMILIES, several=False),
-        "n_permutations": Interval(int, 1, None),
-        "max_rows": Nullable(Interval(int, 1, None)),
-        "n_bootstrap": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        target: str,
-        importance: str = "permutation",
-        statistic: str = "spearman",
+        target: ColumnName,
+        importance: Literal["permutation", "native"] = "permutation",
+        statistic: Literal["spearman", "topk", "l1"] = "spearman",
         *,
-        k: int = 5,
-        scoring: str = "auto",
-        estimator: Any = None,
-        n_permutations: int = 5,
-        max_rows: int | None = 2_000,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 200,
-        random_state: int = 0,
+        k: Count = 5,
+        scoring: ScoreName = "auto",
+        estimator: Estimator = None,
+        n_permutations: Count = 5,
+        max_rows: Count | None = 2_000,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 200,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.importance = importance
@@ -294,3 +289,226 @@ def _blind(synthetic: np.ndarray) -> tuple[DegenerateInputWarning, ...]:
         return ()
     text = "the model that learnt on synthetic rows goes by no column: it agrees in nothing."
     return (DegenerateInputWarning(text),)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How importances are measured; native ones have no permutations and no bootstrap."""
+
+    scoring: str
+    n_permutations: int
+    max_rows: int | None
+    n_bootstrap: int
+    seed: int
+
+
+@shared
+def importances_of(
+    context: Context, training: Training, estimator: Any, question: Question, measure: Measure
+) -> np.ndarray:
+    """Return importances of the features to a model, then those of each bootstrap sample."""
+    model = fitted(context, training, estimator, question, measure.seed)
+    return _measured(context, model, question, measure)
+
+
+@shared
+def bootstrapped_importances(
+    context: Context, n_rows: int, draw: int, estimator: Any, question: Question, measure: Measure
+) -> np.ndarray:
+    """Return importances of the features to a model of a bootstrap sample of train."""
+    rows = rows_of_role(context, "train", question)
+    drawn = np.random.default_rng([measure.seed, draw]).integers(0, len(rows), n_rows)
+    model = learn(estimator, rows.take(np.sort(drawn)), problem_of(context, question), measure.seed)
+    return _measured(context, model, question, measure)
+
+
+def _measured(context: Context, model: Model, question: Question, measure: Measure) -> np.ndarray:
+    if measure.n_permutations == 0:
+        return native_importances(model)[None, :]
+    return _falls(model, sampled_holdout(context, question, measure), measure)
+
+
+def sampled_holdout(context: Context, question: Question, measure: Measure) -> Rows:
+    """Return the holdout rows that features are shuffled in, at most so many."""
+    rows = tested_rows(context, "holdout", question, measure.seed)
+    return rows.take(sample_positions(len(rows), measure.max_rows, measure.seed))
+
+
+def _falls(model: Model, rows: Rows, measure: Measure) -> np.ndarray:
+    """Return by how much the score falls as each feature is shuffled, in the mean.
+
+    The permutations depend on the seed and the feature alone: they are the same for all models.
+    """
+    score, features, n = SCORES[measure.scoring], model.features(rows), len(rows)
+    sign = 1.0 if score.greater_is_better else -1.0
+    whole = model.predict_from(features, n)
+    mixed = [_mixed(model, features, j, n, measure) for j in range(rows.features.shape[1])]
+
+    def falls(weights: np.ndarray) -> np.ndarray:
+        def scored(found: Predictions) -> np.ndarray:
+            return sign * score.of(rows.target, found, weights, model.problem.positive)
+
+        means = [np.mean([scored(one) for one in shuffled], axis=0) for shuffled in mixed]
+        return np.column_stack([scored(whole) - mean for mean in means])
+
+    every = (np.ones((1, n)), *row_weights(n, measure.n_bootstrap, measure.seed))
+    return np.concatenate([falls(weights) for weights in every])
+
+
+def _mixed(model: Model, features: Any, j: int, n_rows: int, measure: Measure) -> list[Predictions]:
+    """Return what a model says of rows with a feature shuffled, once a permutation."""
+    rng = np.random.default_rng([measure.seed, j])
+    orders = np.concatenate([rng.permutation(n_rows) for _ in range(measure.n_permutations)])
+    every = np.tile(np.arange(n_rows), measure.n_permutations)
+    if isinstance(features, pd.DataFrame):
+        mixed: Any = features.iloc[every].reset_index(drop=True)
+        mixed[features.columns[j]] = features.iloc[orders, j].to_numpy()
+    else:
+        own = _owners(model) == j
+        mixed = features[every]
+        mixed[:, own] = features[orders][:, own]
+    found = model.predict_from(mixed, len(every))
+    parts = [slice(i * n_rows, (i + 1) * n_rows) for i in range(measure.n_permutations)]
+    return [
+        replace(
+            found,
+            values=found.values[part],
+            scores=None if found.scores is None else found.scores[part],
+        )
+        for part in parts
+    ]
+
+
+def _owners(model: Model) -> np.ndarray:
+    """Return for each column that the estimator sees the place of its feature."""
+    if isinstance(model.encoder, Native):
+        return np.arange(len(model.encoder.nominal))
+    if isinstance(model.encoder, Named):
+        raise InvalidParameterError(
+            "importance='native' cannot tell which columns of a Pipeline stem from which feature; "
+            "use 'permutation'."
+        )
+    return model.encoder.owners
+
+
+def native_importances(model: Model) -> np.ndarray:
+    """Return the importances that an estimator has of its own, by feature.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it has none.
+    """
+    owners, n_features = _owners(model), len(model.problem.features)
+    if model.estimator is None:
+        return np.zeros(n_features)
+    for name in ("feature_importances_", "coef_"):
+        if (found := getattr(model.estimator, name, None)) is not None:
+            values = np.abs(found.toarray() if issparse(found) else np.asarray(found, dtype=float))
+            by_column = values.reshape(-1, owners.size).sum(axis=0)
+            return np.bincount(owners, by_column, minlength=n_features)
+    raise InvalidParameterError(
+        "importance='native' needs an estimator with feature_importances_ or coef_, which "
+        f"{type(model.estimator).__name__} has not; use 'permutation'."
+    )
+
+
+def as_shares(importances: np.ndarray) -> np.ndarray:
+    """Return importances as shares of their sum, negative ones being 0; all 0 if none is positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.importance import as_shares
+    >>> as_shares(np.array([[3.0, 1.0, -2.0]])).tolist()
+    [[0.75, 0.25, 0.0]]
+    """
+    positive = np.where(importances > _ROUNDING, importances, 0.0)
+    total = positive.sum(axis=1, keepdims=True)
+    return np.divide(positive, total, out=np.zeros_like(positive), where=total > 0.0)
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return Spearman's correlation of each pair of rows; nan where one of them does not vary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.importance import rank_correlation
+    >>> rank_correlation(np.array([[0.5, 0.3, 0.2]]), np.array([[0.3, 0.5, 0.2]])).tolist()
+    [0.5]
+    """
+    ranks = (rankdata(part, axis=1) for part in (first, second))
+    a, b = (part - part.mean(axis=1, keepdims=True) for part in ranks)
+    sizes = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
+    products = (a * b).sum(axis=1)
+    return np.divide(products, sizes, out=np.full(sizes.shape, np.nan), where=sizes > 0.0)
+
+
+def top_overlap(first: np.ndarray, second: np.ndarray, k: int) -> np.ndarray:
+    """Return the share of the k largest entries of each row that two tables have in common.
+
+    Entries that tie for the last places share them equally.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.importance import top_overlap
+    >>> first, second = np.array([[0.5, 0.3, 0.2]]), np.array([[0.4, 0.4, 0.2]])
+    >>> [top_overlap(first, second, k).tolist() for k in (1, 2)]
+    [[0.5], [1.0]]
+    """
+    places = (_places(part, k) for part in (first, second))
+    overlap: np.ndarray = np.minimum(*places).sum(axis=1) / k
+    return overlap
+
+
+def _places(values: np.ndarray, k: int) -> np.ndarray:
+    """Return which of k places each entry has: 1, 0, or between for ties at the end."""
+    last = -np.partition(-values, k - 1, axis=1)[:, [k - 1]]
+    above, tied = values > last, values == last
+    rest = (k - above.sum(axis=1, keepdims=True)) / tied.sum(axis=1, keepdims=True)
+    return above + tied * rest
+
+
+def mass_overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the share of importance that lies on the same entries: 1 minus half the L1 distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.importance import mass_overlap
+    >>> mass_overlap(np.array([[0.5, 0.3, 0.2]]), np.array([[0.4, 0.4, 0.2]])).round(6).tolist()
+    [0.9]
+    """
+    overlap: np.ndarray = 1.0 - 0.5 * np.abs(first - second).sum(axis=1)
+    return overlap
+
+
+def agreement(first: np.ndarray, second: np.ndarray, statistic: str, k: int) -> np.ndarray:
+    """Return the agreement of the importances of two models, those of the first being the measure.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_replicates, n_features)
+        Shares, as :func:`as_shares` gives them.
+    statistic : {"spearman", "topk", "l1"}
+        Which.
+    k : int
+        For "topk"; less than the number of features.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates,)
+        nan where the first goes by nothing, or ranks all features alike; 0 where the second does.
+    """
+    if statistic == "spearman":
+        found = rank_correlation(first, second)
+        blind = (second == second[:, :1]).all(axis=1)
+        measurable = (first != first[:, :1]).any(axis=1)
+    else:
+        found = (
+            top_overlap(first, second, k) if statistic == "topk" else mass_overlap(first, second)
+        )
+        blind, measurable = ~second.any(axis=1), first.any(axis=1)
+    return np.where(measurable, np.where(blind, 0.0, found), np.nan)

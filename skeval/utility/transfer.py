@@ -1,19 +1,40 @@
-"""Does a model carry over: learnt on one table, tested on another."""
+"""Does a model carry over, and do synthetic rows help a model that has the real ones."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from skeval._parameters import Interval
+import numpy as np
+
+from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import (
+    ColumnName,
+    Columns,
+    Count,
+    Interval,
+    Label,
+    OpenFraction,
+    Positive,
+    Seed,
+)
 from skeval.result import Result
+from skeval.stats.intervals import percentile_interval
+from skeval.steps.models import (
+    SYNTHETIC,
+    TRAIN,
+    Estimators,
+    Training,
+    chosen_models,
+    replicates,
+    synthetic_part,
+)
+from skeval.steps.problem import Question, problem_of, unanswerable
+from skeval.steps.scoring import Scoring, reported, scoring_for
 from skeval.tags import MetricTags, Need
-from skeval.utility._results import SCORED
-from skeval.utility._transferred import check_scoring, transferred
-from skeval.utility.models import SYNTHETIC, TRAIN, synthetic_part
-
-__all__ = ["TRTS", "TSTR", "TSTS"]
+from skeval.utility.results import counts_of_rows, directed, interval_of, ratio
 
 _NEEDS: frozenset[Need] = frozenset({"holdout", "target"})
 
@@ -98,20 +119,19 @@ class TSTR(Metric):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-    _legal = SCORED
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
         *,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring
@@ -174,21 +194,20 @@ class TRTS(Metric):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-    _legal = {**SCORED, "test_size": Interval(float, 0.0, 1.0, "neither")}
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
         *,
-        test_size: float = 0.4,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        test_size: OpenFraction = 0.4,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring
@@ -250,21 +269,20 @@ class TSTS(Metric):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-    _legal = TRTS._legal
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
         *,
-        test_size: float = 0.4,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        test_size: OpenFraction = 0.4,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring
@@ -283,3 +301,158 @@ class TSTS(Metric):
     def _compute(self, context: Context) -> Result:
         training = synthetic_part(1.0 - self.test_size)
         return transferred(self, context, {"tsts": (training, f"unlearnt {self.test_size!r}")})
+
+
+class AugmentationGain(Metric):
+    """By how much synthetic rows, added to the real ones, raise a model's score on real rows.
+
+    A team keeps its real rows and adds synthetic ones, in the hope of a better model. 0 if they
+    change nothing, which is the rule: beyond its training rows a generator knows only what its form
+    assumes. Below 0, they harm.
+
+    Parameters
+    ----------
+    target, scoring, estimators
+        As of :class:`TSTR`.
+    ratio : float, default=1.0
+        Synthetic rows to add for each row of train; all, if there are fewer.
+    task, pos_label, features, n_repeats, n_bootstrap, random_state
+        As of :class:`TSTR`.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    The value is ``score(train + synthetic) - score(train)`` on the holdout, for losses the other
+    way round, so that more is better; the baseline is 0. ``details["scaled"]`` is
+    ``value / 2 + 1/2``, in [0, 1] for scores in [0, 1]. The interval is of bootstrap samples of
+    holdout rows, the same for both models.
+
+    References
+    ----------
+    SDMetrics, "ML augmentation" metrics, https://docs.sdv.dev/sdmetrics.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.utility import AugmentationGain
+    >>> train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
+    >>> result = AugmentationGain("member").fit(train, holdout).evaluate(synthetic)
+    >>> result.details["n_learnt"]
+    {'train': 300, 'augmented': 600}
+    """
+
+    tags = MetricTags("utility", greater_is_better=True, needs=frozenset({"holdout", "target"}))
+
+    def __init__(
+        self,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
+        *,
+        ratio: Positive = 1.0,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
+    ) -> None:
+        self.target = target
+        self.scoring = scoring
+        self.estimators = estimators
+        self.ratio = ratio
+        self.task = task
+        self.pos_label = pos_label
+        self.features = features
+        self.n_repeats = n_repeats
+        self.n_bootstrap = n_bootstrap
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        check_scoring(self, context)
+
+    def _compute(self, context: Context) -> Result:
+        augmented = Training("both", ratio=float(self.ratio))
+        found = transferred(self, context, {"augmented": (augmented, "holdout")})
+        if np.isnan(found.value):
+            return found
+        sign = 1.0 if directed(self.tags, found.details["scoring"]).greater_is_better else -1.0
+        gain = {
+            name: None if value is None else sign * value
+            for name, value in found.details["difference"].items()
+        }
+        ends = [end for end in (gain["low"], gain["high"]) if end is not None]
+        return Result(
+            gain["value"] if gain["value"] is not None else float("nan"),
+            interval=(min(ends), max(ends)) if ends else None,
+            baseline=0.0,
+            details={
+                **found.details,
+                "scaled": (gain["value"] or 0.0) / 2.0 + 0.5,
+            },
+        )
+
+
+def check_scoring(metric: Any, context: Context) -> None:
+    """Refuse, at fit, a question or a scoring that does not suit the target."""
+    scoring_for(metric.scoring, problem_of(context, Question.of(metric)))
+
+
+def transferred(
+    metric: Any, context: Context, tested: Mapping[str, tuple[Training, str]]
+) -> Result:
+    """Return the score of one transfer beside TRTR."""
+    question = Question.of(metric)
+    if reason := unanswerable(context, question):
+        return undefined(reason)
+    problem = problem_of(context, question)
+    scoring = scoring_for(metric.scoring, problem)
+    models = chosen_models(metric.estimators)
+    ((name, (training, rows)),) = tested.items()
+
+    def of(which: Training, on: str, model: Any, score: str, n_bootstrap: int) -> np.ndarray:
+        repeats, seed = metric.n_repeats, metric.random_state
+        return replicates(context, which, on, model, question, score, n_bootstrap, repeats, seed)
+
+    def mean(which: Training, on: str, score: str, n_bootstrap: int) -> np.ndarray:
+        return np.mean([of(which, on, m, score, n_bootstrap) for m in models.values()], axis=0)
+
+    on_real = mean(TRAIN, "holdout", scoring, metric.n_bootstrap)
+    found = mean(training, rows, scoring, metric.n_bootstrap)
+    if np.isnan(found[0]):
+        return undefined(
+            f"{scoring} is not defined on the tested rows, as where all have one label."
+        )
+    trainings = {"train": TRAIN, name: training}
+    return Result(
+        found[0],
+        interval=percentile_interval(found),
+        baseline=float(on_real[0]),
+        tags=directed(metric.tags, scoring),
+        details={
+            "scoring": scoring,
+            "task": problem.task,
+            "trtr": interval_of(on_real),
+            "difference": interval_of(found - on_real),
+            "ratio": ratio(float(found[0]), float(on_real[0]), scoring),
+            "models": {
+                label: {
+                    name: float(of(training, rows, model, scoring, metric.n_bootstrap)[0]),
+                    "trtr": float(of(TRAIN, "holdout", model, scoring, metric.n_bootstrap)[0]),
+                }
+                for label, model in models.items()
+            },
+            "scores": {
+                other: {
+                    name: float(mean(training, rows, other, 0)[0]),
+                    "trtr": float(mean(TRAIN, "holdout", other, 0)[0]),
+                }
+                for other in reported(problem)
+            },
+            **counts_of_rows(context, question, trainings, rows, metric.random_state),
+        },
+    )

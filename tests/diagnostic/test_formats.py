@@ -124,6 +124,7 @@ def test_text_and_id_columns_can_be_matched():
     assert metric.score(train.assign(id=["B-1"] * 15 + ["A-1"] * 15)) == 0.5
 
 
+@pytest.mark.slow
 def test_the_contract_holds_where_a_format_is_known():
     tables = tuple(dated(seed) for seed in range(3))
     assert FormatAdherence().fit(*tables[:2]).evaluate(tables[2]).baseline == 1.0

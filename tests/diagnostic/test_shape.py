@@ -7,9 +7,9 @@ import pytest
 from skeval import check_metric
 from skeval.datasets import make_mixed
 from skeval.diagnostic import OutlierCoverage, SmoothnessSimilarity
+from skeval.diagnostic.smoothness import full_width
 from skeval.exceptions import InvalidValueWarning
 from skeval.stats.intervals import wilson
-from skeval.stats.shapes import full_width
 
 BULK = list(range(10))
 
@@ -150,6 +150,7 @@ def test_infinite_values_have_no_width():
     assert found.value == pytest.approx(0.5232, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_many_columns_and_booleans():
     rng = np.random.default_rng(0)
     train = pd.DataFrame(rng.standard_cauchy(size=(100, 200))).rename(columns=str)

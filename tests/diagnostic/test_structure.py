@@ -119,6 +119,7 @@ def test_keys_are_checked():
         KeyUniqueness([("a", "b")]).fit(lists, schema={"a": "id"}).score(lists)
 
 
+@pytest.mark.slow
 def test_a_copy_of_train_shows_in_no_cell_of_the_result():
     tables = tuple(keyed(seed) for seed in range(3))
     found = KeyUniqueness().fit(*tables[:2]).evaluate(tables[0])

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import ClassifierPRD
-from skeval.stats.prd import max_f_beta
+from skeval.fidelity.prd import max_f_beta
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 

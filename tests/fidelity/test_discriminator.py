@@ -13,19 +13,22 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
-from skeval.fidelity._classifiers import Classifiers, learn, out_of_fold
-from skeval.fidelity.discriminator import (
+from skeval.fidelity import ClassifierPRD, ClassifierTwoSampleTest
+from skeval.parameters import legal_sets
+from skeval.stats.roc import auc
+from skeval.stats.separation import Confusion, jensen_shannon_terms
+from skeval.steps.classifiers import (
     candidates,
     copied_share,
     fold_scores,
     importances,
+    learn,
     ordered_rows,
+    out_of_fold,
     split,
     too_few,
     with_defaults,
 )
-from skeval.stats.auc import auc
-from skeval.stats.separation import Confusion, jensen_shannon_terms
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 FOLDS = (None, 5, None, 0)
@@ -97,14 +100,15 @@ def test_names_of_classifiers():
     assert list(candidates([GaussianNB(), GaussianNB(), LogisticRegression()])) == [
         "GaussianNB", "GaussianNB 2", "LogisticRegression"
     ]  # fmt: skip
-    one, several = Classifiers(), Classifiers(several=True)
+    one = legal_sets(ClassifierTwoSampleTest)["estimator"]
+    several = legal_sets(ClassifierPRD)["estimator"]
     assert one.accepts(None)
     assert one.accepts(GaussianNB())
     assert not one.accepts([GaussianNB()])
     assert not one.accepts(GaussianNB)
     assert several.accepts([GaussianNB()])
     assert not several.accepts([])
-    assert "list" in several.describe()
+    assert "list" in several.description
 
 
 def test_ids_texts_and_keys_are_left_out():

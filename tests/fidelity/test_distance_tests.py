@@ -11,7 +11,7 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, InvalidValueWarning
 from skeval.fidelity import EnergyDistance, MaximumMeanDiscrepancy, SlicedWassersteinDistance
-from skeval.fidelity._matrices import Sampling, matrices
+from skeval.steps.two_sample import Sampling, matrices
 
 RAW = FunctionTransformer()
 NAMES = ["a", "b", "c"]

@@ -13,8 +13,7 @@ from skeval.fidelity import (
     TVComplement,
     divergences,
 )
-from skeval.fidelity.divergences import column_counts
-from skeval.stats.divergences import hellinger_distance
+from skeval.fidelity.divergences import column_counts, hellinger_distance
 
 P, Q = pd.DataFrame({"c": list("aaaaabbbcc")}), pd.DataFrame({"c": list("aaaabbbbcc")})
 

@@ -11,8 +11,8 @@ from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import JensenShannonLowerBound, TotalVariationLowerBound
-from skeval.fidelity.discriminator import fold_scores, split
 from skeval.stats.separation import Confusion, jensen_shannon_terms, ks_bound, pooled_bound
+from skeval.steps.classifiers import fold_scores, split
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

@@ -10,13 +10,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.fidelity.alpha_beta import AlphaPrecisionBetaRecall
-from skeval.fidelity.manifolds import (
+from skeval.fidelity.alpha_precision import AlphaPrecisionBetaRecall
+from skeval.fidelity.precision_recall import (
     ClippedDensityCoverage,
     DensityCoverage,
     ImprovedPrecisionRecall,
+    ProbabilisticPrecisionRecall,
 )
-from skeval.fidelity.probabilistic import ProbabilisticPrecisionRecall
 
 RAW = FunctionTransformer()
 FAMILY = [
@@ -176,7 +176,7 @@ def test_beta_recall_looks_at_all_rows_in_a_ball(space, k, monkeypatch):
     synthetic = pd.DataFrame({"a": rng.integers(4, size=90), "b": rng.choice(list("xyz"), 90)})
     metric = AlphaPrecisionBetaRecall(k, space=space).fit(train)
     listed = metric.score(synthetic)
-    module = "skeval.fidelity.alpha_beta."
+    module = "skeval.fidelity.alpha_precision."
     for first, second in ((1, 1), (2, 7), (90, 90)):
         monkeypatch.setattr(module + "_LISTED", first)
         monkeypatch.setattr(module + "_LONGEST", second)

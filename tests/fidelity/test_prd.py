@@ -8,9 +8,8 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
-from skeval.fidelity.prd import PRDCurve
-from skeval.stats.prd import area_under, max_f_beta
-from skeval.steps.clusters import cluster_histograms
+from skeval.fidelity.prd import PRDCurve, area_under, max_f_beta
+from skeval.steps.manifolds import cluster_histograms
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(200, random_state=seed) for seed in range(3))
 QUICK = {"n_runs": 3, "n_angles": 101}

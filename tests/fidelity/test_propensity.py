@@ -15,7 +15,7 @@ from skeval.exceptions import (
     SharedRowsWarning,
 )
 from skeval.fidelity import PropensityMSE
-from skeval.fidelity._propensity_scores import with_products
+from skeval.fidelity.propensity import with_products
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

@@ -9,9 +9,9 @@ import pytest
 from skeval import Context, Result
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.fidelity.resemblance import MDAResemblance
-from skeval.privacy.dcr_baseline import random_rows
-from skeval.privacy.mda import MinimumDistanceAccumulation
+from skeval.fidelity.distances import MDAResemblance
+from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
+from skeval.privacy.distance_screens.dcr_baseline import random_rows
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from skeval import Context
-from skeval._pairs import Binning, cramers_v_matrix, joint_tables, matrices
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import (
@@ -15,14 +14,15 @@ from skeval.fidelity import (
     SimilarityScore,
     TVComplement,
 )
-from skeval.fidelity.marginals import tv_interval
 from skeval.stats.association import cramers_v
 from skeval.stats.distributions import (
     expected_total_variation,
     total_variation,
     total_variation_bias,
+    tv_interval,
 )
-from skeval.steps import cells
+from skeval.steps.columns import cells
+from skeval.steps.pairs import Binning, cramers_v_matrix, joint_tables, matrices
 
 # even rows of iris as train, odd ones as synthetic, 10 bins of equal width
 IRIS = {
@@ -52,6 +52,7 @@ def test_iris_ceiling(iris_result):
     assert iris_result.details["ceiling_value"] == pytest.approx(70.10, abs=0.5)
 
 
+@pytest.mark.slow
 def test_random_halves_of_iris_average_at_the_ceiling(iris_halves):
     table = pd.concat(iris_halves, ignore_index=True)
     scores, ceilings = [], []

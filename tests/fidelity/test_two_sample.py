@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-import skeval.fidelity.discriminator
+import skeval.steps.classifiers
 from skeval import Context, MetricSuite, Result, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
@@ -20,9 +20,9 @@ from skeval.fidelity import (
     JensenShannonLowerBound,
     TotalVariationLowerBound,
 )
-from skeval.fidelity.discriminator import split
 from skeval.fidelity.two_sample import permutation_p_value
-from skeval.privacy.dcr_baseline import random_rows
+from skeval.privacy.distance_screens.dcr_baseline import random_rows
+from skeval.steps.classifiers import split
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 
@@ -48,6 +48,7 @@ def evaluate(train, holdout, synthetic, **settings):
     return ClassifierTwoSampleTest(**settings).fit(train, holdout).evaluate(synthetic)
 
 
+@pytest.mark.slow
 def test_the_published_values(cancer):
     train, _, synthetic = cancer
     accuracy, area = (
@@ -64,6 +65,7 @@ def test_the_published_values(cancer):
     assert accuracy.baseline == area.baseline == 0.5
 
 
+@pytest.mark.slow
 def test_the_estimator_given_is_the_headline(cancer):
     train, holdout, synthetic = cancer
     found = evaluate(train, holdout, synthetic, estimator=LogisticRegression(max_iter=1000))
@@ -74,6 +76,7 @@ def test_the_estimator_given_is_the_headline(cancer):
     assert found.details["models"]["xgboost"]["accuracy"] > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("holdout", [None, HOLDOUT])
 def test_the_test_is_of_the_split(holdout):
     context = Context.of(TRAIN, holdout).with_synthetic(SYNTHETIC)
@@ -93,6 +96,7 @@ def test_the_test_is_of_the_split(holdout):
     assert by_accuracy.details["test"]["real_rows"] == ("train" if holdout is None else "holdout")
 
 
+@pytest.mark.slow
 def test_published_p_values_of_an_accuracy():
     """220 of 400 rows right: the normal law, the exact one, and the one of fixed numbers."""
     from scipy.stats import norm
@@ -106,6 +110,7 @@ def test_published_p_values_of_an_accuracy():
     assert exact == pytest.approx(0.0285, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_copies_are_told():
     metric = ClassifierTwoSampleTest("auc", RandomForestClassifier(50, random_state=0))
     for holdout in (None, HOLDOUT):
@@ -118,6 +123,7 @@ def test_copies_are_told():
         assert found.details["similarity"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_share_of_copies_is_told_best_against_a_holdout():
     train, holdout, fresh = (make_mixed(600, random_state=seed) for seed in range(3))
     table = pd.concat([train.iloc[:300], fresh.iloc[300:]])
@@ -128,6 +134,7 @@ def test_a_share_of_copies_is_told_best_against_a_holdout():
     assert found.details["split"]["auc"] < 0.42
 
 
+@pytest.mark.slow
 def test_a_fresh_table_is_not_told_apart():
     train, holdout, fresh = (make_mixed(600, random_state=seed) for seed in range(3))
     for scoring in ("accuracy", "auc"):
@@ -149,6 +156,7 @@ def test_it_falls_with_noise():
     assert values == sorted(values)
 
 
+@pytest.mark.slow
 def test_permuted_labels():
     shifted = SYNTHETIC.assign(age=SYNTHETIC["age"] + 15)
     settings = {"test": "permutation", "estimator": NearestMean(), "n_permutations": 39}
@@ -159,12 +167,14 @@ def test_permuted_labels():
         assert far.details["test"] == {"kind": "permutation", "real_rows": role}
 
 
+@pytest.mark.slow
 def test_permutations_of_equal_tables_all_reach_the_score():
     same = pd.DataFrame({"x": np.ones(20)})
     context = Context.of(same).with_synthetic(same)
     assert permutation_p_value(context, "logistic", "auc", "train", 19, None, 5, None, 0) == 1.0
 
 
+@pytest.mark.slow
 def test_few_rows():
     with pytest.warns(DegenerateInputWarning, match="synthetic has 1"):
         found = evaluate(TRAIN, None, SYNTHETIC.iloc[:1])
@@ -173,16 +183,17 @@ def test_few_rows():
     assert found.details["split"]["n_tested"] == 5
 
 
+@pytest.mark.slow
 def test_scores_are_computed_once(monkeypatch):
     fits = []
-    learn = skeval.fidelity._classifiers.learn
+    learn = skeval.steps.classifiers.learn
 
     def counting(*args):
         fits.append(args[0])
         return learn(*args)
 
-    monkeypatch.setattr(skeval.fidelity._classifiers, "learn", counting)
-    monkeypatch.setattr(skeval.fidelity.discriminator, "learn", counting)
+    monkeypatch.setattr(skeval.steps.classifiers, "learn", counting)
+    monkeypatch.setattr(skeval.steps.classifiers, "learn", counting)
     suite = MetricSuite(
         [
             ("accuracy", ClassifierTwoSampleTest()),
@@ -198,6 +209,7 @@ def test_scores_are_computed_once(monkeypatch):
     assert sorted(fits) == ["logistic"] * 6 + ["xgboost"] * 6
 
 
+@pytest.mark.slow
 def test_the_result_holds_no_rows_and_goes_through_json():
     found = evaluate(TRAIN, HOLDOUT, SYNTHETIC)
     text = found.to_json()
@@ -246,8 +258,8 @@ def test_p_values_hold_their_size(with_holdout):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "d", "mu"), [(50, 20, 0.0), (200, 5, 0.0), (200, 5, 0.5)])
 def test_intervals_allow_for_dependent_folds(n, d, mu):
-    from skeval.fidelity._classifiers import out_of_fold
     from skeval.fidelity.two_sample import _interval, _statistic
+    from skeval.steps.classifiers import out_of_fold
 
     for scoring in ("accuracy", "auc"):
         values, intervals = [], []

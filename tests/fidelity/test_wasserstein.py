@@ -7,11 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import wasserstein_distance
 
-from skeval.exceptions import (
-    ConstantColumnWarning,
-    DegenerateInputWarning,
-    InvalidValueWarning,
-)
+from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, InvalidValueWarning
 from skeval.fidelity import WassersteinDistance
 
 R = [1, 2, 3, 4]

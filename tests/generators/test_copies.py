@@ -8,7 +8,7 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.generators import GeneratorAdapter, RandomForestImputation
-from skeval.generators._copies import reseeded, unknown_parameters
+from skeval.generators.adapter import reseeded, unknown_parameters
 
 TRAIN = make_mixed(40, random_state=0)
 

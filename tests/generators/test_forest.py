@@ -13,7 +13,8 @@ import pytest
 
 from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.generators import IndependentMarginals, RandomForestImputation, _forests
+from skeval.generators import IndependentMarginals, RandomForestImputation
+from skeval.generators import forest as _forests
 
 
 def small(p: float = 0.5, **parameters: Any) -> RandomForestImputation:
@@ -42,6 +43,7 @@ def dial(census: pd.DataFrame) -> RandomForestImputation:
     return RandomForestImputation(random_state=0).fit(census)
 
 
+@pytest.mark.slow
 class TestDial:
     def test_none_replaced(self) -> None:
         train = make_mixed()
@@ -193,6 +195,7 @@ class TestMissing:
         assert predicted(train)["y"].corr(train["y"]) > 0.99
 
 
+@pytest.mark.slow
 class TestManyLevels:
     def test_only_the_most_frequent_are_predicted(self) -> None:
         k = np.repeat(np.arange(6), [50, 40, 30, 20, 10, 5])

@@ -21,7 +21,7 @@ from skeval.privacy import (
     OneRunDPAudit,
     ShadowMembershipInference,
 )
-from skeval.privacy.targets import select_targets
+from skeval.privacy.attacks.shadow.targets import select_targets
 from skeval.result import SuiteResult
 
 COLUMNS = [

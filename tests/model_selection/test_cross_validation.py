@@ -14,8 +14,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
 from skeval.model_selection import cross_validate_generator
+from skeval.model_selection.cross_validation import fold_mean
 from skeval.privacy import DCRShare, ExactMatchShare
-from skeval.stats.folds import fold_mean
 
 TABLE = make_mixed(200)
 SUITE = MetricSuite([("ks", KSComplement()), ("share", DCRShare())])

@@ -16,11 +16,7 @@ from skeval import MetricSuite
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
-from skeval.generators import (
-    Bootstrap,
-    GeneratorAdapter,
-    IndependentMarginals,
-)
+from skeval.generators import Bootstrap, GeneratorAdapter, IndependentMarginals
 from skeval.model_selection import (
     best_subject_to,
     cross_validate_generator,

@@ -16,13 +16,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skeval import MetricSuite
 from skeval.datasets import make_mixed
-from skeval.exceptions import (
-    InvalidParameterError,
-    MetricWarning,
-    NotRememberedError,
-    TableError,
+from skeval.exceptions import InvalidParameterError, MetricWarning, NotRememberedError, TableError
+from skeval.fidelity import (
+    KSComplement,
+    NearestNeighborAdversarialAccuracy,
+    TVComplement,
+    WassersteinDistance,
 )
-from skeval.fidelity import KSComplement, TVComplement, WassersteinDistance
 from skeval.generators import (
     Bootstrap,
     GeneratorAdapter,
@@ -30,7 +30,7 @@ from skeval.generators import (
     RandomForestImputation,
 )
 from skeval.model_selection import make_generator_scorer
-from skeval.privacy import NNDR, DCRShare, ExactMatchShare, NearestNeighborAdversarialAccuracy
+from skeval.privacy import NNDR, DCRShare, ExactMatchShare
 
 TABLE = make_mixed(240)
 SUITE = MetricSuite(
@@ -219,7 +219,7 @@ def test_a_suite_samples_once_a_fold():
     assert CountingBootstrap.samples == 3
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_grid_search(n_jobs):
     """The more is imputed the fewer rows are copied; the numbers do not depend on processes."""
     search = GridSearchCV(

@@ -212,7 +212,7 @@ def test_missing_values(peer):
     both, one = peer("anonymeter", DISTANCES, [([nan], [nan], 1), ([nan], [0.5], 1)])
     assert both == 1.0
     assert one is None
-    from skeval.stats.neighbors import MixedNearestNeighbors
+    from skeval.neighbors.mixed import MixedNearestNeighbors
 
     engine = MixedNearestNeighbors(ranges=[1.0]).fit([[nan]])
     assert engine.kneighbors([[nan], [0.5]])[0].ravel().tolist() == [0.0, 1.0]

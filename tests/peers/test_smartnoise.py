@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import skeval
-from skeval.privacy.attacks._audit_rules import Level
+from skeval.privacy.attacks.audit.runs import Level
 
 pytestmark = pytest.mark.peers
 

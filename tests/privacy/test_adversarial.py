@@ -12,8 +12,9 @@ from scipy.spatial.distance import cdist
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, MissingInputError, SharedRowsWarning
-from skeval.privacy import adversarial
-from skeval.privacy.adversarial import NearestNeighborAdversarialAccuracy, NNAAPrivacyLoss
+from skeval.fidelity.distances import NearestNeighborAdversarialAccuracy
+from skeval.privacy.distance_screens import nnaa as adversarial
+from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
 
 
 def column(*values):

@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy import authenticity
-from skeval.privacy.authenticity import Authenticity
-from skeval.steps import relabelled_nearest
+from skeval.privacy.distance_screens import authenticity
+from skeval.privacy.distance_screens.authenticity import Authenticity
+from skeval.steps.relabelled import relabelled_nearest
 
 
 def column(*values):

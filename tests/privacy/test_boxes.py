@@ -8,7 +8,7 @@ from scipy.stats import fisher_exact
 from skeval import Context, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.boxes import HittingRate, NewRowShare
+from skeval.privacy.hitting_rate import HittingRate, NewRowShare
 from skeval.stats.intervals import newcombe, wilson
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
@@ -24,6 +24,7 @@ def evaluate(metric, train, holdout, synthetic):
     return metric.evaluate_context(context.with_synthetic(synthetic))
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks(
     [HittingRate(0.3, ["age", "city"]), NewRowShare(0.2, "range", ["age", "visits"])]
 )

@@ -8,8 +8,8 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
-from skeval.privacy.dcr import closeness
-from skeval.privacy.dcr_baseline import random_rows
+from skeval.privacy.distance_screens.dcr import closeness
+from skeval.privacy.distance_screens.dcr_baseline import random_rows
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -76,7 +76,7 @@ def test_mixed_types_and_missing_values():
     train = pd.DataFrame({"n": [0.0, 10.0, np.nan], "c": ["a", "b", None]})
     synthetic = pd.DataFrame({"n": [5.0, np.nan, 20.0], "c": ["a", None, "b"]})
     context = Context.of(train).with_synthetic(synthetic)
-    from skeval.steps import nearest
+    from skeval.steps.neighbors import nearest
 
     assert nearest(context, "synthetic", "train")[0].ravel().tolist() == [0.25, 0.0, 0.5]
 
@@ -201,7 +201,7 @@ def test_p_value_is_calibrated_on_discrete_tables():
 
 
 def test_baseline_protection_by_hand(monkeypatch):
-    from skeval.privacy import dcr_baseline
+    from skeval.privacy.distance_screens import dcr_baseline
 
     monkeypatch.setattr(dcr_baseline, "random_rows", lambda train, n, rng: column(5, 5))
     result = DCRBaselineProtection().fit(column(0, 10)).evaluate(column(1, 4))

@@ -12,7 +12,7 @@ from skeval import Context
 from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCROverfittingProtection
-from skeval.privacy.dcr_share import DCRShare
+from skeval.privacy.distance_screens.dcr_share import DCRShare
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

@@ -13,6 +13,7 @@ import skeval.privacy
 from skeval import MetricSuite
 from skeval.generators import RandomForestImputation
 
+pytestmark = pytest.mark.slow
 STEPS = np.linspace(0.0, 1.0, 6)
 SCREENS = [
     name

@@ -7,9 +7,9 @@ import pytest
 from skeval import Context, MetricSuite, check_metric, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.privacy.disclosure import KAnonymity, ReplicatedUniques
-from skeval.privacy.diversity import LDiversity, TCloseness
-from skeval.privacy.presence import DeltaPresence, KMap
+from skeval.privacy.disclosure.diversity import LDiversity, TCloseness
+from skeval.privacy.disclosure.k_anonymity import KAnonymity, ReplicatedUniques
+from skeval.privacy.disclosure.presence import DeltaPresence, KMap
 
 NAMES = ["city", "plan", "member"]
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -25,6 +25,7 @@ def evaluate(metric, train, holdout, synthetic):
     return metric.fit_context(Context.of(train, holdout)).evaluate(synthetic)
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks(
     [
         KAnonymity(NAMES),

@@ -9,7 +9,7 @@ import pytest
 from skeval import Context
 from skeval.privacy import NNDR, DCRPercentile, DCRShare, HoldoutDistanceRatio
 from skeval.stats.percentiles import neighbor_ratios, percentile, percentile_ratio
-from skeval.steps import nearest
+from skeval.steps.neighbors import nearest
 
 pytestmark = pytest.mark.slow
 N_SEEDS = 200

@@ -11,9 +11,9 @@ from scipy.stats import spearmanr
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.model_selection import train_test_split
 
-from skeval.fidelity.resemblance import MDAResemblance
+from skeval.fidelity.distances import MDAResemblance
 from skeval.generators import RandomForestImputation
-from skeval.privacy.mda import MinimumDistanceAccumulation
+from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from skeval.result import Result
 
 DOSES = np.arange(11) / 10

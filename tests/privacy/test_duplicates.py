@@ -10,10 +10,10 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import near_texts as join_module
 from skeval.privacy import near_texts as texts_module
-from skeval.privacy.duplicates import NearDuplicateShare
-from skeval.stats import texts as join_module
-from skeval.steps import encoded, nearest, ranges
+from skeval.privacy.copies import NearDuplicateShare
+from skeval.steps.neighbors import encoded, nearest, ranges
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 WORDS = [f"w{i}" for i in range(60)]
@@ -30,6 +30,7 @@ def evaluate(metric, train, holdout, synthetic, schema=None):
     return metric.evaluate_context(context.with_synthetic(synthetic))
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks([NearDuplicateShare(0.1, columns=["age", "city"])])
 def test_contract(metric, check):
     check(metric)

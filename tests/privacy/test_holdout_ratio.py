@@ -9,9 +9,9 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import MissingInputError
-from skeval.privacy.holdout_ratio import HoldoutDistanceRatio
+from skeval.privacy.distance_screens.holdout_ratio import HoldoutDistanceRatio
 from skeval.reporting import DistancesDisplay
-from skeval.steps import nearest
+from skeval.steps.neighbors import nearest
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

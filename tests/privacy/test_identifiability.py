@@ -13,9 +13,12 @@ from scipy.stats import entropy
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy import identifiability
-from skeval.privacy.entropy import entropy_space, inverse_entropy_weights
-from skeval.privacy.identifiability import EpsilonIdentifiability
+from skeval.privacy.distance_screens import identifiability
+from skeval.privacy.distance_screens.identifiability import (
+    EpsilonIdentifiability,
+    entropy_space,
+    inverse_entropy_weights,
+)
 
 
 def column(*values):

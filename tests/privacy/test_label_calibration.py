@@ -7,12 +7,8 @@ import pandas as pd
 import pytest
 
 from skeval import MetricSuite
-from skeval.privacy import (
-    Authenticity,
-    EpsilonIdentifiability,
-    NearestNeighborAdversarialAccuracy,
-    NNAAPrivacyLoss,
-)
+from skeval.fidelity import NearestNeighborAdversarialAccuracy
+from skeval.privacy import Authenticity, EpsilonIdentifiability, NNAAPrivacyLoss
 
 pytestmark = pytest.mark.slow
 N_SEEDS = 200

@@ -7,7 +7,7 @@ import pytest
 from skeval import Context, MetricSuite, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.matches import ExactMatchShare, IdenticalMatchShare
+from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
 SYNTHETIC = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
@@ -32,6 +32,7 @@ def coarse(seed, n=200, n_levels=4):
     )
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks(
     [ExactMatchShare(["age", "city"], 1, "multiset"), IdenticalMatchShare(["plan", "visits"])]
 )

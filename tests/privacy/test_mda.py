@@ -10,8 +10,8 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, MetricSuite, Result
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.fidelity.resemblance import MDAResemblance
-from skeval.privacy.mda import MinimumDistanceAccumulation
+from skeval.fidelity.distances import MDAResemblance
+from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 DIRECTIONS = ("symmetric", "synthetic", "real")
@@ -379,7 +379,7 @@ def test_nothing_left_to_compare_with_is_nan():
 
 
 def test_both_metrics_share_their_work(monkeypatch):
-    from skeval import _accumulation
+    from skeval.steps import accumulation as _accumulation
 
     asked = []
     plain = _accumulation.nearest

@@ -11,10 +11,10 @@ import skeval
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.nndr import NNDR
-from skeval.privacy.percentiles import DCRPercentile
+from skeval.privacy.distance_screens.nndr import NNDR
+from skeval.privacy.distance_screens.percentiles import DCRPercentile
 from skeval.stats.percentiles import neighbor_ratios
-from skeval.steps import nearest
+from skeval.steps.neighbors import nearest
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 INF = np.inf

@@ -11,9 +11,11 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy import NNDistanceDistributions, PrivacyScore
-from skeval.privacy.distances import _levels, histograms
+from skeval.fidelity import NNDistanceDistributions
+from skeval.fidelity.distances import _levels
+from skeval.privacy import PrivacyScore
 from skeval.reporting import DistancesDisplay
+from skeval.stats.distributions import common_histograms
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -112,13 +114,13 @@ def test_one_row_has_no_neighbours():
 
 def test_histograms():
     samples = {"a": np.array([0.0, 0.1, 0.2, np.inf]), "b": np.array([0.05, 0.3])}
-    found = histograms(samples, aligned=0.1)
+    found = common_histograms(samples, aligned=0.1)
     assert np.isclose(found["edges"], 0.1).any()
     under = np.asarray(found["edges"][1:]) <= 0.1 + 1e-12
     assert found["shares"]["a"][under].sum() == 0.5
     assert found["shares"]["a"][-1] == 0.25
     assert all(shares.sum() == pytest.approx(1.0) for shares in found["shares"].values())
-    flat = histograms({"a": np.zeros(3)})
+    flat = common_histograms({"a": np.zeros(3)})
     assert flat["shares"]["a"][0] == 1.0
 
 
@@ -165,11 +167,11 @@ def test_details_of_small_tables_are_coarse():
 @pytest.mark.parametrize(("n_rows", "n_bars"), [(15, 4), (100, 10), (10_000, 40)])
 def test_histograms_have_few_bars_for_few_rows(aligned, n_rows, n_bars):
     values = np.linspace(0, 1, n_rows)
-    found = histograms({"a": values, "b": np.tile(values, 3)}, aligned=aligned)
+    found = common_histograms({"a": values, "b": np.tile(values, 3)}, aligned=aligned)
     assert len(found["edges"]) - 1 <= 2 * n_bars + 1
     assert (np.diff(found["edges"]) > 0).all()
     assert np.isclose(found["edges"], aligned, rtol=1e-9, atol=0).any() == (aligned < 1)
-    assert len(histograms({"a": values})["edges"]) - 1 == n_bars
+    assert len(common_histograms({"a": values})["edges"]) - 1 == n_bars
 
 
 def test_columns_can_be_chosen_in_the_default_space():

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from skeval import Result
-from skeval.fidelity.resemblance import MDAResemblance
-from skeval.privacy.mda import MinimumDistanceAccumulation
+from skeval.fidelity.distances import MDAResemblance
+from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 from skeval.reporting import Display, MDADisplay, ValueDisplay, display_of
 
 MANY = [0.1, 0.3, 0.05, 0.02]

@@ -94,6 +94,7 @@ def test_pictures_have_descriptions(page: Checker) -> None:
     assert all(attributes.get("aria-label") for attributes in drawings)
 
 
+@pytest.mark.slow
 def test_saved_results_give_the_same_page(odd: SuiteResult, path: Path, tmp_path: Path) -> None:
     again = SuiteResult.from_dict(odd.to_dict())
     rendered = HTMLRenderer(title="A <i>report</i>").render(again, tmp_path / "again.html")

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from skeval.reporting.pdf import draw_pages
+from skeval.reporting.pages import draw_pages
 from skeval.reporting.sections import plan
 from skeval.reporting.theme import theme
 
@@ -64,6 +64,7 @@ def overlap(a: Bbox, b: Bbox) -> float:
     return min(width, height)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUITES)
 def test_texts_lie_apart_and_on_the_page(name: str, request: pytest.FixtureRequest) -> None:
     few = SimpleNamespace(univ=19, biv=19)  # of a hundred columns; one page of them is as the next

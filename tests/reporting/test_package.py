@@ -15,6 +15,7 @@ from skeval.reporting.findings import evidence, finding
 from skeval.reporting.sections import among, plan
 
 
+@pytest.mark.slow
 def test_importing_is_light() -> None:
     code = (
         "import sys, skeval.reporting; "

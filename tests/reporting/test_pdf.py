@@ -86,6 +86,7 @@ def test_it_is_small(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
 
 
+@pytest.mark.slow
 def test_a_report_of_saved_results_has_the_same_bytes(
     suite_result: SuiteResult, path: Path, tmp_path: Path
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_report_of_saved_results_has_the_same_bytes(
     assert rendered.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_another_process_writes_the_same_bytes(narrow: SuiteResult, tmp_path: Path) -> None:
     narrow.to_json(tmp_path / "results.json")
     code = (
@@ -150,6 +152,7 @@ def test_unknown_sections_are_named(suite_result: SuiteResult, tmp_path: Path) -
         PDFRenderer(sections=["univariat"]).render(suite_result, tmp_path / "a.pdf")
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_listed(without_holdout: SuiteResult, tmp_path: Path) -> None:
     reader = PdfReader(without_holdout.to_pdf(tmp_path / "a.pdf"))
     text = " ".join(" ".join(page.extract_text() for page in reader.pages[:2]).split())
@@ -157,6 +160,7 @@ def test_what_is_left_out_is_listed(without_holdout: SuiteResult, tmp_path: Path
     assert "dcr_overfitting: DCROverfittingProtection compares against holdout rows" in text
 
 
+@pytest.mark.slow
 def test_undefined_metrics_say_why(single: SuiteResult, tmp_path: Path) -> None:
     reader = PdfReader(single.to_pdf(tmp_path / "a.pdf"))
     text = " ".join(" ".join(page.extract_text() for page in reader.pages[:2]).split())

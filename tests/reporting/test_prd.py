@@ -10,9 +10,8 @@ from matplotlib.text import Text
 
 from skeval import Result
 from skeval.datasets import make_mixed
-from skeval.fidelity.prd import PRDCurve
+from skeval.fidelity.prd import PRDCurve, max_f_beta
 from skeval.reporting import Display, PRDDisplay, ValueDisplay, display_of
-from skeval.stats.prd import max_f_beta
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(200, random_state=seed) for seed in range(3))
 

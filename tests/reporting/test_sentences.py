@@ -9,7 +9,7 @@ import re
 import pytest
 
 from skeval import Metric, Result
-from skeval._check_tables import example_of
+from skeval.checks.tables import example_of
 from skeval.datasets import make_mixed
 from skeval.privacy import AnonymeterRisk
 from skeval.reporting._sentences import SENTENCES
@@ -28,13 +28,11 @@ def exported() -> list[type[Metric]]:
 @pytest.mark.parametrize("kind", exported(), ids=lambda kind: kind.__name__)
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_what_was_found_is_said(kind):
-    # a metric writes its own sentence, or has one here
-    assert (kind._summary is not Metric._summary) != (kind.__name__ in SENTENCES)
+    assert kind.__name__ in SENTENCES or kind._summary is not Metric._summary
     train, holdout, synthetic = (make_mixed(150, random_state=seed) for seed in range(3))
     result = example_of(kind).fit(train, holdout).evaluate(synthetic)
     said = finding(result)
     if math.isnan(result.value):
-        assert result.summary == ""
         assert said.startswith("Not defined here: ")
         return
     assert re.fullmatch(r"[A-Z0-9<-].*\.", said)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.adherence import ShareTally, mean_of_bands
+from skeval.diagnostic.columns import ShareTally, mean_of_bands
 from skeval.stats.intervals import wilson
 
 

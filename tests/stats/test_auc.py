@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from skeval.stats.auc import auc, auc_interval, auc_null_sd, auc_p_value, delong
+from skeval.stats.roc import auc, auc_interval, auc_null_sd, auc_p_value, delong
 
 IN, OUT = np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2])
 

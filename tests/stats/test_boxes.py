@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.boxes import BoxScale, any_within, box_points, lists_within
+from skeval.privacy.hitting_rate import BoxScale, any_within, box_points, lists_within
 
 
 def agree(s, t, low, span, relative, tolerance):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from skeval.stats.calibration import (
+from skeval.stats.intervals import difference_interval, inflated_interval
+from skeval.utility.calibration import (
     calibration_error,
     equal_mass_bins,
     expected_if_calibrated,
     reliability_curve,
 )
-from skeval.stats.inflated import difference_interval, inflated_interval
 
 
 def error(confidences, hits, n_bins=10, weights=None):

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skeval.stats import contrasts as module
-from skeval.stats.contrasts import MatchLists, distinct_rows, list_contrast, longest_list
+from skeval.stats import matches as module
+from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 
 LISTS = [[0, 1], [1], [2, 3], [4], [4]]
 WEIGHTS = np.array([1, 2, 1, 3, 1])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.coverage import (
+from skeval.diagnostic.coverage import (
     expected_category_coverage,
     expected_range_coverage,
     range_coverage,

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from skeval.stats import divergences as d
+from skeval.fidelity import divergences as d
 
 COUNTS = arrays(np.int64, 5, elements=st.integers(0, 40)).filter(lambda c: c.sum() > 0)
 P, Q = np.array([5, 3, 2]), np.array([4, 4, 2])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skeval.stats.energy import energy_distance
+from skeval.fidelity.energy import energy_distance
 from skeval.stats.pairwise import permutation_p_value
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import mannwhitneyu
 from threadpoolctl import threadpool_limits
 
-from skeval.stats.exchangeability import blind_separation
+from skeval.steps.holdout_shift import blind_separation
 
 NUMBERS = np.zeros(3, dtype=bool)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.fairness import (
+from skeval.stats.intervals import difference_interval, inflated_interval
+from skeval.utility.groups import (
     average_odds_difference,
     gap,
     gap_interval,
@@ -15,7 +16,6 @@ from skeval.stats.fairness import (
     rate_ratio,
     spread,
 )
-from skeval.stats.inflated import difference_interval, inflated_interval
 
 TRUTH = np.array([1, 1, 0, 0, 1, 1, 0, 0], dtype=bool)
 CALLED = np.array([1, 1, 1, 0, 1, 0, 0, 0], dtype=bool)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.prd import area_under, curve_of_histograms, max_f_beta
+from skeval.fidelity.prd import area_under, curve_of_histograms, max_f_beta
 
 EXACT = 32.5 / 33
 # shares of train, of synthetic; F8, F1/8, middle, area

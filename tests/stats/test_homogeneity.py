@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2_contingency
 
-from skeval.stats.homogeneity import homogeneity_test, pool_rare_cells
+from skeval.fidelity.chi_square import homogeneity_test, pool_rare_cells
 
 COUNTS = arrays(np.int64, 6, elements=st.integers(0, 60)).filter(lambda c: c.sum() > 0)
 

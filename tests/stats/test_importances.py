@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from skeval.stats.importances import (
+from skeval.utility.importance import (
     AGREEMENTS,
     agreement,
     as_shares,

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from skeval.stats.intervals import (
-    clopper_pearson,
-    newcombe,
-    quantile_interval,
-    wilson,
-)
+from skeval.stats.intervals import clopper_pearson, newcombe, quantile_interval, wilson
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.stats import joint as j
+from skeval.fidelity import k_marginals as j
 from skeval.stats.distributions import total_variation
 
 COUNTS, ONCE = np.array([500, 300, 150, 50]), np.ones(4)

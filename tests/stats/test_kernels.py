@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from skeval.stats.kernels import (
+from skeval.fidelity.maximum_mean_discrepancy import (
     kernel_discrepancy,
     median_distance,
     random_feature_discrepancy,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.stats.manifolds import (
     calibrated_coverage,
     count_balls,
@@ -15,7 +16,6 @@ from skeval.stats.manifolds import (
     row_blocks,
     soft_cover,
 )
-from skeval.stats.neighbors import MixedNearestNeighbors
 
 
 def mixed(n, seed, beyond=0.0):

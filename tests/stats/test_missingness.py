@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skeval.diagnostic.missing import difference_interval, pattern_codes, pattern_counts
 from skeval.stats.intervals import newcombe
-from skeval.stats.missingness import difference_interval, pattern_codes, pattern_counts
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 62, 63, 130])

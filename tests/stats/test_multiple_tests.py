@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.multiple_tests import holm
+from skeval.stats.relabelling import holm
 
 
 def test_by_hand():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.near_pairs import NearPairs, euclidean_pairs, gower_pairs
-from skeval.stats.neighbors import MixedNearestNeighbors
+from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.privacy.near_texts import NearPairs, euclidean_pairs, gower_pairs
 
 
 def test_gower_pairs_are_those_of_the_engine():

@@ -17,10 +17,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skeval.exceptions import InvalidParameterError
-from skeval.stats import _tree
-from skeval.stats._chunks import chunk_edges
-from skeval.stats._columns import CodeBook, column_lines
-from skeval.stats.neighbors import MixedNearestNeighbors
+from skeval.neighbors import tree as _tree
+from skeval.neighbors.chunks import chunk_edges
+from skeval.neighbors.encoding import CodeBook, column_lines
+from skeval.neighbors.mixed import MixedNearestNeighbors
 
 NAN, INF = np.nan, np.inf
 BACKENDS = ["numba", "numpy"]
@@ -557,9 +557,10 @@ def test_mask_and_positions_say_the_same(queries):
     assert_same(MixedNearestNeighbors(categorical=ADULT_LIKE).fit(X).kneighbors(queries), by_mask)
 
 
+@pytest.mark.slow
 def test_numpy_backend_does_not_import_numba():
     code = (
-        "import sys; from skeval.stats.neighbors import MixedNearestNeighbors as M\n"
+        "import sys; from skeval.neighbors.mixed import MixedNearestNeighbors as M\n"
         "near = M(backend='numpy').fit([[0.0], [1.0]]); near.kneighbors([[0.2]], 2)\n"
         "near.count_within([[0.2]], 0.5); sys.exit('numba' in sys.modules)"
     )
@@ -567,8 +568,8 @@ def test_numpy_backend_does_not_import_numba():
 
 
 def test_without_numba_auto_takes_numpy(monkeypatch):
-    for name in ("_tree", "_kernels", "_leaves", "_sweeps"):
-        monkeypatch.delitem(sys.modules, f"skeval.stats.{name}", raising=False)
+    for name in ("tree", "kernels", "sweeps"):
+        monkeypatch.delitem(sys.modules, f"skeval.neighbors.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     near = MixedNearestNeighbors().fit([[0.0], [1.0]])
     assert near.backend_ == "numpy"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import wasserstein_distance
 
-from skeval.stats import ordered as o
+from skeval.stats import distributions as o
 from skeval.stats.distributions import kolmogorov_distance
 
 VALUES = arrays(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skeval.stats.overlaps import expected_overlap, interval_overlap
+from skeval.stats.intervals import expected_overlap, interval_overlap
 
 
 def overlap(first, second, clip=False):

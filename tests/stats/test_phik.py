@@ -205,6 +205,7 @@ def test_input_is_left_alone() -> None:
     assert_allclose(table, before, atol=0)
 
 
+@pytest.mark.slow
 def test_thousands_of_levels_are_affordable() -> None:
     rng = np.random.default_rng(0)
     table = rng.multinomial(100_000, np.full(25_000, 1 / 25_000)).reshape(5, 5000)

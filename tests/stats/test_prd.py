@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skeval.stats.prd import curve_of_scores, least_risk, max_f_beta, slopes
+from skeval.fidelity.prd import curve_of_scores, least_risk, max_f_beta, slopes
 
 SLOPES = np.array([0.25, 1.0, 4.0])
 THEORY = SLOPES * norm.sf(0.5 + np.log(SLOPES)) + norm.cdf(np.log(SLOPES) - 0.5)

@@ -3,8 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skeval.privacy.attacks.membership.rates import (
+    bayes_precision,
+    f1_at,
+    precision_at,
+    relative_f1,
+)
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.precision import bayes_precision, f1_at, precision_at, relative_f1
 
 
 def test_precision_of_two_normals():

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from skeval.stats import predicates as made
-from skeval.stats import predicates_tried as tried
-from skeval.stats.predicates import (
+from skeval.privacy.attacks.anonymeter import predicates as made
+from skeval.privacy.attacks.anonymeter import singling_out as tried
+from skeval.privacy.attacks.anonymeter.compiled import BLOCK
+from skeval.privacy.attacks.anonymeter.predicates import (
     Predicates,
     distinct_rows,
     multivariate_predicates,
     random_predicates,
     univariate_predicates,
 )
-from skeval.stats.predicates_compiled import BLOCK
-from skeval.stats.predicates_tried import (
+from skeval.privacy.attacks.anonymeter.singling_out import (
     isolation_chances,
     isolation_integral,
     isolation_test,

@@ -80,6 +80,7 @@ def simulated():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", [0, 0.1, 0.3])
 def test_standard_errors_are_those_of_independent_tables(simulated, leak):
     shares = [s.proximity(tspr, ttpr, 0.1).p_synthetic for tspr, ttpr, _ in simulated[leak]]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats import queries as q
+from skeval.fidelity import range_queries as q
 
 
 def tables(n_rows, seed=0):

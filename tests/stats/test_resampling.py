@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats import resampling
-from skeval.stats.resampling import percentile_interval, replicated, row_weights
+from skeval.stats import intervals as resampling
+from skeval.stats.intervals import percentile_interval, replicated, row_weights
 
 
 def test_weights_count_draws_with_replacement():

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.auc import auc
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import (
     advantage_threshold,
+    auc,
     label_tests,
     median_accuracy,
     rates_at,

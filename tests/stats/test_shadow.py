@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.auc import delong
+from skeval.privacy.attacks.shadow.duels import Duel, largest_by_chance, mean_advantage, midway
 from skeval.stats.dp_audit import two_world_epsilon
 from skeval.stats.intervals import clopper_pearson, newcombe
-from skeval.stats.shadow import Duel, largest_by_chance, mean_advantage, midway
+from skeval.stats.roc import delong
 
 
 def test_a_duel_tells_rates_and_bounds():

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.stats.neighbors import MixedNearestNeighbors
-from skeval.stats.shadow_features import (
+from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.privacy.attacks.shadow.row_features import (
     Domain,
     Queries,
     agreement_scores,

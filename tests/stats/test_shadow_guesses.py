@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
+from skeval.privacy.attacks.shadow.shadow_attribute import Guessing
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
-from skeval.stats.shadow_guesses import Guessing
 
 
 def test_against_chance():

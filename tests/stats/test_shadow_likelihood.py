@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skeval.stats.shadow_likelihood import Moments, likelihood_ratio, moments, offline_score
+from skeval.privacy.attacks.shadow.likelihood_ratio import (
+    Moments,
+    likelihood_ratio,
+    moments,
+    offline_score,
+)
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.normal(size=(8, 5))

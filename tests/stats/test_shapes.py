@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde
 
-from skeval.stats.shapes import full_width, outside, tukey_fences
+from skeval.diagnostic.coverage import outside, tukey_fences
+from skeval.diagnostic.smoothness import full_width
 
 RNG = np.random.default_rng(0)
 

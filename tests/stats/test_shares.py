@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from skeval.stats.shares import TrainShare, share_of_mass
+from skeval.privacy.distance_screens.dcr import TrainShare, share_of_mass
 
 MASSES = np.array([0.5, 0.25, 0.25, 0.0])
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
 
-from skeval.stats.ordered import wasserstein_of_sorted
-from skeval.stats.sliced import coupling, random_directions, sliced_powers
+from skeval.fidelity.wasserstein import coupling, random_directions, sliced_powers
+from skeval.stats.distributions import wasserstein_of_sorted
 
 ONE = np.array([[1.0]])
 
@@ -74,7 +74,7 @@ def test_blocks_of_directions_change_nothing(monkeypatch):
     x, y = two_gaussians()
     directions = random_directions(3, 25, seed=0)
     whole = sliced_powers(x, y, directions, 2.0)
-    monkeypatch.setattr("skeval.stats.sliced._BLOCK", 1200)
+    monkeypatch.setattr("skeval.fidelity.wasserstein._BLOCK", 1200)
     assert sliced_powers(x, y, directions, 2.0) == pytest.approx(whole, rel=1e-12)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.supports import integrated_agreement, levels_among, rank_levels
+from skeval.fidelity.alpha_precision import integrated_agreement, levels_among, rank_levels
 
 
 def test_agreement_is_the_integral():

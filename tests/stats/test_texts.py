@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from skeval.stats import texts as module
-from skeval.stats.texts import in_rounds, similar, similar_pairs, token_sets
+from skeval.privacy import near_texts as module
+from skeval.privacy.near_texts import in_rounds, similar, similar_pairs, token_sets
 
 
 def column(*texts):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_curve, precision_score, recall_score
 
-from skeval.stats.thresholds import called_shares, threshold_at
+from skeval.utility.efficacy import called_shares, threshold_at
 
 TRUTH = np.array([1, 1, 0, 1, 0, 0], dtype=bool)
 SCORES = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.1])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from skeval.stats import trees
-from skeval.stats.trees import DependenceTree, mutual_information
+from skeval.fidelity import likelihood as trees
+from skeval.fidelity.likelihood import DependenceTree, mutual_information
 
 R = np.array(
     [list(map(int, row)) for row in ("000", "000", "001", "011", "111", "111", "110", "100")]

@@ -6,7 +6,7 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.steps.permuted import permuted_in_place
+from skeval.steps.samples import permuted_in_place
 
 
 @pytest.mark.parametrize("n_times", [1, 3])

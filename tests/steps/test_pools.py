@@ -9,7 +9,7 @@ import pytest
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.relabelling import relabelling_test
-from skeval.steps import encoded, nearest, pool_index, pooled_lists, pooled_masses
+from skeval.steps.neighbors import encoded, nearest, pool_index, pooled_lists, pooled_masses
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_one_pass_serves_first_and_second_neighbours(context, monkeypatch):
     fresh = Context.of(context.train, context.holdout).with_synthetic(context.synthetic)
     first = nearest(fresh, "synthetic", "train")
     assert first[0].shape == (30, 1)
-    from skeval.stats.neighbors import MixedNearestNeighbors
+    from skeval.neighbors.mixed import MixedNearestNeighbors
 
     monkeypatch.setattr(MixedNearestNeighbors, "kneighbors", None)
     second = nearest(fresh, "synthetic", "train", k=2)

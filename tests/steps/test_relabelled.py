@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from skeval.context import Context
-from skeval.steps import contrast_test, pool_index, relabelled_nearest
-from skeval.steps.relabelled import first_two
+from skeval.steps.neighbors import pool_index
+from skeval.steps.relabelled import contrast_test, first_two, relabelled_nearest
 
 
 def context_of(*sizes):
@@ -28,7 +28,7 @@ def test_distances_to_either_label(space, sizes):
     index = pool_index(context, space)
     queries = context.synthetic.to_numpy()
     if space == "euclidean":
-        from skeval.steps import encoded
+        from skeval.steps.neighbors import encoded
 
         queries = encoded(context, "synthetic", space)
     distances, rows = index.kneighbors(queries, n_pool)

@@ -20,7 +20,9 @@ from skeval.exceptions import (
     MetricFailedWarning,
     MissingInputError,
 )
-from skeval.utility import TSTR, TSTS, ModelRankAgreement, SelectionRegret, _ranked, families
+from skeval.steps import models as families
+from skeval.utility import TSTR, TSTS, ModelRankAgreement, SelectionRegret
+from skeval.utility import agreement as _ranked
 
 FOUR = [  # as published: on raw columns
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),

@@ -15,8 +15,9 @@ from sklearn.preprocessing import StandardScaler
 from skeval import MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.stats.scoring import Predictions
-from skeval.utility import TSTR, CalibrationPreservation, families
+from skeval.steps import models as families
+from skeval.steps.scoring import Predictions
+from skeval.utility import TSTR, CalibrationPreservation
 from skeval.utility.calibration import _confidences, _preserved
 
 FAST = {"estimators": "linear", "n_bootstrap": 100}

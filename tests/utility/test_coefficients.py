@@ -20,9 +20,9 @@ from skeval.exceptions import (
     InvalidParameterError,
     MissingInputError,
 )
-from skeval.stats.overlaps import interval_overlap
-from skeval.stats.regressions import logistic
+from skeval.stats.intervals import interval_overlap
 from skeval.utility import CoefficientOverlap
+from skeval.utility.coefficients import logistic
 
 DIABETES = load_diabetes(as_frame=True).frame[["target", "age", "bmi", "bp"]]
 HALVES = DIABETES[:221], DIABETES[221:]

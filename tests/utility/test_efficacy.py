@@ -9,14 +9,10 @@ from sklearn.metrics import precision_score, recall_score
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import (
-    DegenerateInputWarning,
-    InvalidParameterError,
-    MissingInputError,
-)
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.steps.models import AUGMENTED, TRAIN, out_of_fold, predicted
+from skeval.steps.problem import Question, rows_of_role
 from skeval.utility import PrecisionEfficacy, RecallEfficacy
-from skeval.utility.models import AUGMENTED, TRAIN, out_of_fold, predicted
-from skeval.utility.problem import Question, rows_of_role
 
 
 def by_hand(cancer, model, fixed, level, oof):
@@ -43,6 +39,7 @@ def by_hand(cancer, model, fixed, level, oof):
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oof", [True, False])
 @pytest.mark.parametrize(
     ("kind", "fixed", "level"),

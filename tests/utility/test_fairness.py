@@ -12,7 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval import MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.utility import TSTR, EqualizedOddsImprovement, FairnessGap, families
+from skeval.steps import models as families
+from skeval.utility import TSTR, EqualizedOddsImprovement, FairnessGap
 
 STUMP = DecisionTreeClassifier(max_depth=1, random_state=0)  # finds the column that is the target
 FAST = {"estimators": "tree", "n_bootstrap": 50}

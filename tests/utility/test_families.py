@@ -10,20 +10,22 @@ from xgboost import XGBClassifier
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.utility import models
-from skeval.utility.families import FAMILIES, Native, learn
-from skeval.utility.models import (
+from skeval.steps import models
+from skeval.steps.models import (
     AUGMENTED,
+    FAMILIES,
     SYNTHETIC,
     TRAIN,
+    Native,
     Training,
     fitted,
+    learn,
     out_of_fold,
     predicted,
     synthetic_part,
     training_rows,
 )
-from skeval.utility.problem import Question, problem_of, rows_of_role
+from skeval.steps.problem import Question, problem_of, rows_of_role
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from sklearn.tree import DecisionTreeRegressor
 import skeval
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.utility import FeatureImportanceAgreement, families
+from skeval.steps import models as families
+from skeval.utility import FeatureImportanceAgreement
 
 
 def of_numbers(n_rows, seed=0, slopes=(3.0, 1.0, 0.0, 0.0)):

@@ -9,7 +9,7 @@ import pytest
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.utility.problem import Question, problem_of, rows_of_role, unanswerable
+from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 
 
 @pytest.fixture

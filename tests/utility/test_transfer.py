@@ -16,12 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval import MetricSuite
 from skeval.datasets import make_mixed
-from skeval.exceptions import (
-    DegenerateInputWarning,
-    InvalidParameterError,
-    MissingInputError,
-)
-from skeval.utility import TRTS, TSTR, TSTS, AugmentationGain, families
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.steps import models as families
+from skeval.utility import TRTS, TSTR, TSTS, AugmentationGain
 
 MODELS = {
     "linear": (

@@ -1,3 +1,1 @@
 """Attacks: what one adversary learns of the training rows from a release."""
-
-__all__: list[str] = []

@@ -1,4 +1,4 @@
-"""What the attacks on a release found: who attacks, what was known, what was learned."""
+"""What the attacks on a release found: who attacks, what was known, what was learnt."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def _protection(result: Result) -> str:
 def _inference(result: Result) -> str:
     details = result.details
     train, holdout = as_float(details["train"]), as_float(details["holdout"])
-    model = "A model trained on the release"
+    learnt = "A model learnt from the release"
     if train < 0.0 or holdout < 0.0:
         return (
-            f"{model} misses the secret by {percent(-train)} of its range for train rows, by "
+            f"{learnt} misses the secret by {percent(-train)} of its range for train rows, by "
             f"{percent(-holdout)} for holdout rows."
         )
     return (
-        f"{model} guesses the secret of train rows with {percent(train)}, of holdout rows with "
+        f"{learnt} guesses the secret of train rows with {percent(train)}, of holdout rows with "
         f"{percent(holdout)}."
     )
 
@@ -110,9 +110,9 @@ def _shadow(result: Result) -> str:
     most = _most_exposed(details)
     called = [percent(as_float(most[name])) for name in ("tpr", "fpr")]
     return (
-        "An attacker who can run the generator recognizes tables made with the most exposed of "
+        "An attacker who can run the generator tells tables made with the most exposed of "
         f"{details['n_targets']} rows: {called[0]} are called so, against {called[1]} of tables "
-        f"made without it; {details['n_significant']} of the rows are recognized beyond chance."
+        f"made without it; {details['n_significant']} of the rows are told beyond chance."
     )
 
 
@@ -128,8 +128,8 @@ def _shadow_attribute(result: Result) -> str:
 
 def _likelihood(result: Result) -> str:
     return (
-        "By its usual scores in releases with and without it, a train row looks more like a member "
-        f"than a holdout row does in {percent(result.value)} of pairs; 50% would be by chance."
+        "Held against its usual score with and without it, a train row looks more learnt from than "
+        f"a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
     )
 
 
@@ -180,7 +180,7 @@ def _singled_out(result: Result) -> str:
     said = (
         "An attacker who has the release alone describes persons by predicates that one synthetic "
         f"row meets. Of {details['attack']['n']:,.0f}, {train} single out a train row and "
-        f"{control} a holdout row, of which the release can reveal nothing."
+        f"{control} a holdout row, which the release cannot betray."
     )
     if details["weak_attack"]:
         return f"{said} Random predicates do as well: a low risk then says nothing."

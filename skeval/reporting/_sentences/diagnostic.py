@@ -12,7 +12,7 @@ def _within(result: Result) -> str:
     n = result.details["n_used"]
     return (
         f"{percent(result.value)} of the cells of {n} number and date columns lie within train's "
-        "ranges, on average."
+        "ranges, in the mean."
     )
 
 
@@ -20,7 +20,7 @@ def _known(result: Result) -> str:
     n = result.details["n_used"]
     return (
         f"{percent(result.value)} of the cells of {n} categorical and boolean columns hold a "
-        "category that train has, on average."
+        "category that train has, in the mean."
     )
 
 
@@ -42,14 +42,14 @@ def _formatted(result: Result) -> str:
     n = result.details["n_used"]
     return (
         f"{percent(result.value)} of the cells of {n} columns are written in the format asked for, "
-        "on average."
+        "in the mean."
     )
 
 
 def _spanned(result: Result) -> str:
     n, ceiling = result.details["n_used"], percent(as_float(result.details["ceiling"]))
     return (
-        f"{percent(result.value)} of train's ranges are spanned, on average over {n} columns; as "
+        f"{percent(result.value)} of train's ranges are spanned, in the mean of {n} columns; as "
         f"many fresh real rows would span about {ceiling}."
     )
 
@@ -66,8 +66,8 @@ def _occurring(result: Result) -> str:
 def _missing_cells(result: Result) -> str:
     n = result.details["n_used"]
     return (
-        f"The shares of missing cells of {n} columns differ by {percent(1.0 - result.value)} on "
-        "average."
+        f"The shares of missing cells of {n} columns differ by {percent(1.0 - result.value)}, in "
+        "the mean."
     )
 
 
@@ -91,7 +91,7 @@ def _outliers(result: Result) -> str:
     n = result.details["n_used"]
     return (
         f"Of the outliers that train has in {n} columns, {percent(result.value)} as many are "
-        "there, on average; more than train has count as all."
+        "there, in the mean; more than train has count as all."
     )
 
 
@@ -99,7 +99,7 @@ def _smooth(result: Result) -> str:
     n = result.details["n_used"]
     return (
         f"The widths of the bulk of {n} columns differ by {percent(1.0 - result.value)} of the "
-        "wider one, on average."
+        "wider one, in the mean."
     )
 
 

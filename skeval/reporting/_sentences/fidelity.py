@@ -13,12 +13,12 @@ def _ks(result: Result) -> str:
     n = result.details["n_used"]
     gap = percent(1.0 - result.value)
     columns = f"{n} numeric, date and boolean columns"
-    return f"The cumulative curves of {columns} lie {gap} apart at most, on average."
+    return f"The cumulative curves of {columns} lie {gap} apart at most, in the mean."
 
 
 def _tv(result: Result) -> str:
     n = result.details["n_used"]
-    return f"{percent(result.value)} of the bars of {n} columns coincide, on average."
+    return f"{percent(result.value)} of the bars of {n} columns coincide, in the mean."
 
 
 def _similarity(result: Result) -> str:
@@ -31,7 +31,7 @@ def _similarity(result: Result) -> str:
 def _phik(result: Result) -> str:
     n = f"{result.details['n_used']:,} pairs"
     change = number(result.value)
-    return f"The association of {n} changes by {change}, on average, on a scale from 0 to 1."
+    return f"The association of {n} changes by {change}, in the mean, on a scale from 0 to 1."
 
 
 def _nearest(result: Result) -> str:
@@ -50,7 +50,7 @@ def _resemblance(result: Result) -> str:
 def _correlations(result: Result) -> str:
     return (
         f"The correlations of {result.details['n_used']:,} pairs of numbers differ by "
-        f"{number(2.0 * (1.0 - result.value))} on average, on a scale to 2.{_calibrated(result)}"
+        f"{number(2.0 * (1.0 - result.value))} in the mean, on a scale to 2.{_calibrated(result)}"
     )
 
 
@@ -60,14 +60,15 @@ def _joint(result: Result) -> str:
     )
     top = percent(as_float(result.details["ceiling_value"]))
     return (
-        f"{said}, on average; two samples of one population would reach {top}.{_calibrated(result)}"
+        f"{said}, in the mean; two samples of one population would reach {top}."
+        f"{_calibrated(result)}"
     )
 
 
 def _cramer(result: Result) -> str:
     return (
         f"How strongly columns go together (Cramer's V) changes by {number(result.value)} over "
-        f"{result.details['n_used']:,} pairs, on average, on a scale from 0 to 1."
+        f"{result.details['n_used']:,} pairs, in the mean, on a scale from 0 to 1."
         f"{_calibrated(result)}"
     )
 
@@ -75,7 +76,7 @@ def _cramer(result: Result) -> str:
 def _theil(result: Result) -> str:
     return (
         "The share of a column's uncertainty that another takes away changes by "
-        f"{percent(result.value)}, on average over {result.details['n_used']:,} ordered pairs."
+        f"{percent(result.value)}, in the mean over {result.details['n_used']:,} ordered pairs."
         f"{_calibrated(result)}"
     )
 
@@ -83,14 +84,14 @@ def _theil(result: Result) -> str:
 def _eta(result: Result) -> str:
     return (
         f"How far categories tell numbers apart (eta) changes by {number(result.value)} over "
-        f"{result.details['n_used']:,} pairs, on average.{_calibrated(result)}"
+        f"{result.details['n_used']:,} pairs, in the mean.{_calibrated(result)}"
     )
 
 
 def _information(result: Result) -> str:
     return (
         f"The information that columns share, beyond chance, changes by {percent(result.value)} of "
-        f"their entropy over {result.details['n_used']:,} pairs, on average.{_calibrated(result)}"
+        f"their entropy over {result.details['n_used']:,} pairs, in the mean.{_calibrated(result)}"
     )
 
 

@@ -30,14 +30,13 @@ def _propensity(result: Result) -> str:
 
 def _variation(result: Result) -> str:
     return (
-        f"At least {percent(result.value)} of the rows would have to be others for the two "
-        f"distributions to be one; the best classifier puts it at {_detail(result, 'estimate')}."
+        f"At least {percent(result.value)} of the rows would have to be others for the two laws to "
+        f"be one; the best classifier puts it at {_detail(result, 'estimate')}."
     )
 
 
 def _divergence(result: Result) -> str:
-    bits = number(result.value)
-    return f"The Jensen-Shannon divergence of the two distributions is at least {bits} bits."
+    return f"The Jensen-Shannon divergence of the two laws is at least {number(result.value)} bits."
 
 
 def _traded(result: Result) -> str:

@@ -15,28 +15,28 @@ def _wasserstein(result: Result) -> str:
     fresh = "" if math.isnan(chance) else f"; those of fresh rows by {number(chance)}"
     return (
         f"The values of {n} numeric and date columns have to be moved by {number(result.value)} of "
-        f"train's scale, on average, to become train's{fresh}."
+        f"train's scale, in the mean, to become train's{fresh}."
     )
 
 
 def _jensen_shannon(result: Result) -> str:
     return (
         f"The shares of the cells of {result.details['n_used']} columns lie "
-        f"{number(result.value)} apart (Jensen-Shannon), on average, on a scale from 0 to 1."
+        f"{number(result.value)} apart (Jensen-Shannon), in the mean, on a scale from 0 to 1."
     )
 
 
 def _hellinger(result: Result) -> str:
     return (
         f"The roots of the shares of the cells of {result.details['n_used']} columns lie "
-        f"{number(result.value)} apart, on average, on a scale from 0 to 1."
+        f"{number(result.value)} apart, in the mean, on a scale from 0 to 1."
     )
 
 
 def _kl(result: Result) -> str:
     return (
         f"Train's values carry {number(result.value)} nats more surprise for who expects the "
-        f"synthetic shares, on average over {result.details['n_used']} columns."
+        f"synthetic shares, in the mean of {result.details['n_used']} columns."
     )
 
 
@@ -44,7 +44,7 @@ def _chi_squared(result: Result) -> str:
     chance = number(as_float(result.details["ceiling"]))
     said = (
         f"Which table a row is in goes with its value in a column as strongly as "
-        f"{number(result.value)} (Cramer's V), on average; chance alone gives {chance}."
+        f"{number(result.value)} (Cramer's V), in the mean; chance alone gives {chance}."
     )
     if result.p_value is None:
         return said
@@ -56,15 +56,15 @@ def _chi_squared(result: Result) -> str:
 def _statistic(result: Result) -> str:
     return (
         f"The statistic of {result.details['n_used']} numeric and date columns differs by "
-        f"{percent(1.0 - result.value)} of train's scale, on average."
+        f"{percent(1.0 - result.value)} of train's scale, in the mean."
     )
 
 
 def _quantiles(result: Result) -> str:
     chance = number(as_float(result.details["ceiling"]))
     return (
-        f"Shares of rows between train's quantiles err by {number(result.value)} squared on "
-        f"average; chance alone gives {chance}."
+        f"Shares of rows between train's quantiles err by {number(result.value)} squared, in the "
+        f"mean; chance alone gives {chance}."
     )
 
 
@@ -85,7 +85,7 @@ def _range_queries(result: Result) -> str:
     d = result.details
     return (
         f"Counts of rows under conditions on {d['order']} columns err by {percent(result.value)} "
-        f"of all rows, on average over {d['n_queries']:,} queries whose answer is "
+        f"of all rows, in the mean of {d['n_queries']:,} queries whose answer is "
         f"{percent(as_float(d['mean_share']))}; fresh rows would err by "
         f"{percent(as_float(d['ceiling']))}, independent columns by "
         f"{percent(as_float(d['floor']))}."
@@ -96,7 +96,7 @@ def _mixture(result: Result) -> str:
     d = result.details
     return (
         f"Under a mixture of {d['n_components']} Gaussian clouds fitted to train, synthetic rows "
-        f"have a log-density of {number(result.value)}, on average, train's own "
+        f"have a log-density of {number(result.value)}, in the mean, train's own "
         f"{number(as_float(d['train']))}; more than fresh rows have is no merit."
     )
 

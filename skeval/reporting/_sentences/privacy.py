@@ -43,7 +43,7 @@ def _authentic(result: Result) -> str:
 def _identifiable(result: Result) -> str:
     without = ""
     if result.baseline is not None:
-        without = f"; {percent(result.baseline)} would if none was learned"
+        without = f"; {percent(result.baseline)} would if none was learnt"
     return (
         f"{percent(result.value)} of train rows have a synthetic row nearer than any other train "
         f"row{without}."

@@ -39,7 +39,7 @@ def _between(found: Any) -> str:
 def _tstr(result: Result) -> str:
     details = result.details
     return (
-        f"A model trained on synthetic rows has {_score(details)} {number(result.value)} on "
+        f"A model that learnt on synthetic rows has {_score(details)} {number(result.value)} on "
         f"holdout rows; on real rows it learns to {number(details['trtr']['value'])}, a difference "
         f"of {number(details['difference']['value'])}{_between(details['difference'])}."
     )
@@ -55,14 +55,14 @@ def _trts(result: Result) -> str:
 
 def _tsts(result: Result) -> str:
     return (
-        f"Evaluated on synthetic rows alone, the model has {_score(result.details)} "
+        f"Who has the synthetic table only would report {_score(result.details)} "
         f"{number(result.value)}; on real rows it is {number(result.details['trtr']['value'])}."
     )
 
 
 def _gain(result: Result) -> str:
-    n_rows = result.details["n_learnt"]
-    added = f"With {n_rows['augmented'] - n_rows['train']:,} synthetic rows added to train"
+    learnt = result.details["n_learnt"]
+    added = f"With {learnt['augmented'] - learnt['train']:,} synthetic rows added to train"
     if result.value == 0.0:
         return f"{added}, the model is as good as before."
     change = "better" if result.value > 0.0 else "worse"
@@ -70,7 +70,7 @@ def _gain(result: Result) -> str:
     return f"{added}, {score} on holdout rows gets {change} by {number(abs(result.value))}."
 
 
-def _at_fixed(free: str, fixed: str) -> Callable[[Result], str]:
+def _efficacy(free: str, fixed: str) -> Callable[[Result], str]:
     def say(result: Result) -> str:
         models, level = result.details["models"], as_float(result.details["fixed"][fixed])
         alone, added = (percent(as_float(models[w][free])) for w in ("train", "augmented"))
@@ -143,14 +143,14 @@ def _coefficients(result: Result) -> str:
     signs = percent(as_float(result.details["sign_agreement"]))
     return (
         f"Intervals of the coefficients of a {result.details['model']} regression overlap by "
-        f"{percent(result.value)}, on average; {signs} keep their sign."
+        f"{percent(result.value)}, in the mean; {signs} keep their sign."
     )
 
 
 def _means(result: Result) -> str:
     return (
         f"Intervals of the means of {result.details['n_used']} columns overlap by "
-        f"{percent(result.value)}, on average."
+        f"{percent(result.value)}, in the mean."
     )
 
 
@@ -173,8 +173,8 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "FeatureImportanceAgreement": _importance,
     "MeanCIOverlap": _means,
     "ModelRankAgreement": _ranks,
-    "PrecisionEfficacy": _at_fixed("precision", "recall"),
-    "RecallEfficacy": _at_fixed("recall", "precision"),
+    "PrecisionEfficacy": _efficacy("precision", "recall"),
+    "RecallEfficacy": _efficacy("recall", "precision"),
     "SelectionRegret": _regret,
     "TRTS": _trts,
     "TSTR": _tstr,

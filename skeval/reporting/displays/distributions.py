@@ -112,7 +112,7 @@ class DistancesDisplay(HistogramDisplay):
     Examples
     --------
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy import NNDistanceDistributions
+    >>> from skeval.fidelity import NNDistanceDistributions
     >>> from skeval.reporting import DistancesDisplay
     >>> table = make_mixed()
     >>> display = DistancesDisplay(NNDistanceDistributions().fit(table).evaluate(table))

@@ -21,6 +21,7 @@ def evaluate(synthetic, **named):
     return AnonymeterRisk(**named).fit(TRAIN, HOLDOUT).evaluate(synthetic)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("synthetic", [SYNTHETIC, COPIED], ids=["fresh", "copied"])
 def test_is_the_largest(synthetic):
     found = evaluate(synthetic)

@@ -17,11 +17,11 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.privacy import AttributeInferenceRisk
-from skeval.privacy.attacks._guessing import Guesses, Lesson, guess_labels, guess_numbers
-from skeval.privacy.attacks._performance import Judge, Judged, gains
-from skeval.stats.auc import auc
+from skeval.privacy.attacks.attribute_inference import Judge, Judged, gains
+from skeval.privacy.attacks.secrets import Guesses, Lesson, guess_labels, guess_numbers
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
+from skeval.stats.roc import auc
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 KINDS = [("plan", None), ("plan", "balanced_accuracy"), ("member", "roc_auc"), ("income", None)]
@@ -37,6 +37,7 @@ def small(keys, secrets):
     return pd.DataFrame({"k": list(keys), "s": list(secrets)})
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks([AttributeInferenceRisk("income", max_rows=100)])
 def test_contract(metric, check):
     check(metric)

@@ -7,10 +7,7 @@ import pytest
 from skeval import Context, check_metric, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy import (
-    DisclosureProtection,
-    DisclosureProtectionEstimate,
-)
+from skeval.privacy import DisclosureProtection, DisclosureProtectionEstimate
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.relabelling import share_p_value
 
@@ -29,6 +26,7 @@ def evaluate(train, synthetic, known=("k",), sensitive="s", method="cap", **sett
     return metric.fit_context(Context.of(train, holdout)).evaluate(synthetic)
 
 
+@pytest.mark.slow
 @parametrize_with_metric_checks([DisclosureProtection(KNOWN, ["plan", "visits"], "tcap", tau=0.6)])
 def test_contract(metric, check):
     check(metric)

@@ -9,19 +9,14 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
-from skeval.checks import check_metric
+from skeval.checks.runner import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import (
-    DegenerateInputWarning,
-    InvalidParameterError,
-    SchemaMismatchError,
-)
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, SchemaMismatchError
 from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, SequentialCART
-from skeval.privacy.attacks._audit_rules import Level, best_rule
-from skeval.privacy.attacks._audit_scores import named, scorer_of
-from skeval.privacy.attacks._audit_worlds import BASES, TARGETS, worlds_of
-from skeval.privacy.attacks.dp_audit import DPAudit
+from skeval.privacy.attacks.audit.dp_audit import DPAudit
+from skeval.privacy.attacks.audit.runs import Level, best_rule, named, scorer_of
+from skeval.privacy.attacks.audit.worlds import BASES, TARGETS, worlds_of
 from skeval.stats.dp_audit import gdp_epsilon
 from skeval.stats.roc import Rates
 
@@ -410,6 +405,7 @@ def test_a_copy_with_a_claim_is_a_violation():
     assert result.value == pytest.approx(most(30))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_noisy_counts_keep_their_promise(adjacency):
     generator = DPHistogram({"plan": ["a", "b", "c"]}, 1.0, adjacency=adjacency)
@@ -429,6 +425,7 @@ def test_noisy_counts_keep_their_promise(adjacency):
 PRESENT = {"attack": "presence", "threshold": 0.5, "n_synthetic": 600, "n_runs": 220}
 
 
+@pytest.mark.slow
 def test_noisy_counts_with_half_the_noise_are_flagged():
     generator = DPHistogram({"plan": ["a", "b", "c"]}, 2.0)
     result = audit(generator, PLANS, claimed_epsilon=1.0, **PRESENT)
@@ -447,6 +444,7 @@ def test_a_bound_for_another_row_bounds_half_as_much_for_one_row_more():
     assert "epsilon_add_remove" not in audit(Honest(), delta=1e-3, **settings).details
 
 
+@pytest.mark.slow
 def test_categories_read_off_the_table_are_found_by_a_canary():
     class Inferring(DPHistogram):
         """Exact noise on a domain that the table itself decides."""
@@ -465,6 +463,7 @@ def test_categories_read_off_the_table_are_found_by_a_canary():
     assert public.details["verdict"] != "violation"
 
 
+@pytest.mark.slow
 def test_the_best_of_several_is_run_again():
     result = audit(
         IndependentMarginals(),
@@ -482,6 +481,7 @@ def test_the_best_of_several_is_run_again():
     assert result.details["n_fits"] == 2 * (10 + 4 * 4)
 
 
+@pytest.mark.slow
 def test_sequential_trees_are_caught_on_a_row_of_its_own():
     train = make_mixed(40)[["age", "income", "plan"]]
     settings = {"target": "canary", "n_runs": 20, "n_synthetic": 100, "claimed_epsilon": 1.0}
@@ -491,6 +491,7 @@ def test_sequential_trees_are_caught_on_a_row_of_its_own():
 # --------------------------------------------------------------------------------- how it runs
 
 
+@pytest.mark.slow
 def test_a_fixed_seed_of_the_generator_is_set_anew():
     """Otherwise all runs would have the same noise, and any mechanism be broken."""
     fixed, free = (
@@ -506,6 +507,7 @@ def test_a_fixed_seed_of_the_generator_is_set_anew():
     assert fixed.value < 0.5
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing():
     settings = {"n_runs": 2, "n_pilot": 1, "n_synthetic": 30}
     one, two = (audit(Bootstrap(), MIXED, n_jobs=n_jobs, **settings) for n_jobs in (1, 2))

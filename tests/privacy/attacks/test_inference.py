@@ -12,7 +12,7 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy import InferenceRisk, InferenceRiskAll
-from skeval.privacy.attacks._inferring import Guessing, inference
+from skeval.privacy.attacks.anonymeter.inference import Guessing, inference
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")

@@ -10,13 +10,19 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap
-from skeval.privacy.attacks._shadow_halves import halved, pooled_targets, record_scores
-from skeval.privacy.attacks._shadow_runs import Execution
-from skeval.privacy.attacks.likelihood_ratio import LikelihoodRatioMIA
+from skeval.privacy.attacks.shadow.game import Execution
+from skeval.privacy.attacks.shadow.likelihood_ratio import (
+    LikelihoodRatioMIA,
+    halved,
+    likelihood_ratio,
+    moments,
+    offline_score,
+    pooled_targets,
+    record_scores,
+)
 from skeval.reporting import ROCDisplay
-from skeval.stats.auc import auc, auc_p_value, delong
-from skeval.stats.shadow_likelihood import likelihood_ratio, moments, offline_score
-from skeval.steps import nearest
+from skeval.stats.roc import auc, auc_p_value, delong
+from skeval.steps.neighbors import nearest
 
 TRAIN, HOLDOUT = make_mixed(60, random_state=0), make_mixed(50, random_state=1)
 RELEASE = Bootstrap().fit(TRAIN).sample(70, random_state=2)

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.checks import check_metric
+from skeval.checks.runner import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy import LinearReconstructionAttack
-from skeval.privacy.attacks._reconstruction import people, secrets
+from skeval.privacy.attacks.reconstruction.queries import people, secrets
 from skeval.stats.intervals import newcombe
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))

@@ -15,11 +15,11 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.privacy import LinkabilityRisk
-from skeval.privacy.attacks import _linking
-from skeval.privacy.attacks._linking import linkability, random_halves
-from skeval.privacy.attacks._targets import nearest_synthetic, synthetic_rows, targets
+from skeval.privacy.attacks.anonymeter import linkability as _linking
+from skeval.privacy.attacks.anonymeter.linkability import linkability, random_halves
+from skeval.privacy.attacks.anonymeter.risks import nearest_synthetic, synthetic_rows, targets
 from skeval.stats.risks import random_link_rate
-from skeval.steps import gower_engine
+from skeval.steps.neighbors import gower_engine
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")

@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from skeval import Context, Result
-from skeval.checks import check_metric
+from skeval.checks.runner import check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,
@@ -17,13 +17,12 @@ from skeval.exceptions import (
     SchemaMismatchError,
 )
 from skeval.privacy import MembershipInference
-from skeval.privacy.attacks._membership_scores import ATTACKS, CALIBRATED, member_scores
-from skeval.privacy.attacks.membership_rows import validation_half
-from skeval.stats.auc import auc_p_value, delong
+from skeval.privacy.attacks.membership.rates import precision_at
+from skeval.privacy.attacks.membership.rows import validation_half
+from skeval.privacy.attacks.membership.scores import ATTACKS, CALIBRATED, member_scores
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.multiple_tests import holm
-from skeval.stats.precision import precision_at
-from skeval.stats.roc import tpr_at_fpr
+from skeval.stats.relabelling import holm
+from skeval.stats.roc import auc_p_value, delong, tpr_at_fpr
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(240, random_state=seed) for seed in range(3))
 
@@ -218,6 +217,7 @@ def test_attacks_that_cannot_be_run_are_left_out():
     assert set(result.details["attacks"]) == set(ATTACKS) - {"domias", "classifier", "eq1"}
 
 
+@pytest.mark.slow
 def test_a_reference_of_ones_own():
     own = make_mixed(150, random_state=7)
     result = evaluate(MembershipInference(list(CALIBRATED), own))

@@ -8,8 +8,8 @@ import pytest
 
 from skeval import Context
 from skeval.privacy import MembershipDisclosureF1, MembershipInference
-from skeval.privacy.attacks._membership_scores import ATTACKS, member_scores
-from skeval.stats.auc import auc_p_value, delong
+from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
+from skeval.stats.roc import auc_p_value, delong
 
 pytestmark = pytest.mark.slow
 N_SEEDS = 200

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 from skeval import Context, Result
-from skeval.checks import check_metric
+from skeval.checks.runner import check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy import MembershipDisclosureF1
-from skeval.privacy.attacks._membership_scores import MemberScores
-from skeval.privacy.attacks.membership_f1 import best_threshold
+from skeval.privacy.attacks.membership.disclosure_f1 import best_threshold
+from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats.relabelling import share_p_value
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))

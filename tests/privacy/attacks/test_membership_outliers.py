@@ -8,9 +8,9 @@ from scipy.spatial.distance import cdist
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.privacy import MembershipInference
-from skeval.privacy.attacks._membership_scores import member_scores
-from skeval.privacy.attacks.membership_outliers import groups_by_outlyingness, outlyingness
-from skeval.stats.auc import auc, auc_p_value
+from skeval.privacy.attacks.membership.outliers import groups_by_outlyingness, outlyingness
+from skeval.privacy.attacks.membership.scores import member_scores
+from skeval.stats.roc import auc, auc_p_value
 
 
 def frame(rows: np.ndarray) -> pd.DataFrame:

@@ -10,17 +10,18 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.privacy.attacks._densities import plain_rows, vector_space
-from skeval.privacy.attacks._membership_scores import ATTACKS, CALIBRATED, member_scores, needs_of
-from skeval.privacy.attacks.membership_rows import (
+from skeval.privacy.attacks.membership.rows import (
     drawing_order,
+    kernel_log_density,
     n_reference,
+    plain_rows,
     reference_rows,
     validation_half,
+    vector_space,
 )
-from skeval.stats.auc import auc
-from skeval.stats.densities import kernel_log_density
-from skeval.steps import nearest
+from skeval.privacy.attacks.membership.scores import ATTACKS, CALIBRATED, member_scores, needs_of
+from skeval.stats.roc import auc
+from skeval.steps.neighbors import nearest
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 

@@ -7,19 +7,19 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from skeval.checks import check_metric
+from skeval.checks.runner import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import OneRunDPAudit
-from skeval.privacy.attacks._membership_scores import ATTACKS, CALIBRATED
-from skeval.privacy.attacks._one_run_guesses import (
+from skeval.privacy.attacks.audit.one_run_audit import (
     draw_seed,
     guess_ranked,
     matched,
     reference_among,
     tossed,
 )
+from skeval.privacy.attacks.membership.scores import ATTACKS, CALIBRATED
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 

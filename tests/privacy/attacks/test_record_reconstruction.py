@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.checks import check_metric
+from skeval.checks.runner import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.attacks._reconstruction_records import agreement
-from skeval.privacy.attacks.record_reconstruction import RecordReconstruction, katz_of_scores
+from skeval.privacy.attacks.reconstruction.record_reconstruction import (
+    RecordReconstruction,
+    agreement,
+    katz_of_scores,
+)
 from skeval.stats.risks import attack_rate, residual_risk
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))

@@ -16,11 +16,11 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.generators import Bootstrap
 from skeval.privacy import DCRShare
-from skeval.privacy.attacks._shadow_distinguishers import learn_distinguisher
-from skeval.privacy.attacks.membership import MembershipInference
-from skeval.privacy.attacks.shadow import ShadowMembershipInference
-from skeval.privacy.targets import select_targets
-from skeval.stats.multiple_tests import holm
+from skeval.privacy.attacks.membership.membership_inference import MembershipInference
+from skeval.privacy.attacks.shadow.duels import learn_distinguisher
+from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
+from skeval.privacy.attacks.shadow.targets import select_targets
+from skeval.stats.relabelling import holm
 
 LINE = LogisticRegression(C=100.0, max_iter=2000)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -223,6 +223,7 @@ class Sparing(Bootstrap):
         return super().fit(table.head(max(1, round(self.share * len(table)))))
 
 
+@pytest.mark.slow
 def test_somebody_who_guesses_the_parameters_learns_less():
     """Where the attacker's generator leaves nearly all rows out, its tables teach nothing."""
     long = pd.concat([SYNTHETIC] * 4)

@@ -14,13 +14,8 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.generators import Bootstrap, GaussianCopula
-from skeval.privacy.attacks._shadow_features import arena_of, extractor_of, secret_sources
-from skeval.privacy.attacks._shadow_game import ALL, Rules, plan
-from skeval.privacy.attacks._shadow_runs import (
-    Execution,
-    check_cost,
-    play,
-)
+from skeval.privacy.attacks.shadow.features import arena_of, extractor_of, secret_sources
+from skeval.privacy.attacks.shadow.game import ALL, Execution, Rules, check_cost, plan, play
 
 TRAIN, HOLDOUT = make_mixed(40, random_state=0), make_mixed(30, random_state=1)
 CONTEXT = Context.of(TRAIN, HOLDOUT)
@@ -224,6 +219,7 @@ def test_copies_are_of_what_is_learnt_from():
     assert first != second
 
 
+@pytest.mark.slow
 def test_jobs_change_no_bit_and_progress_is_told():
     fits, done = plan(AVERAGE, arena())[:4], []
     execution = Execution(2, lambda *count: done.append(count))

@@ -9,7 +9,7 @@ import pytest
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy.attacks.singling_out import SinglingOutRisk, singling_out
+from skeval.privacy.attacks.anonymeter.singling_out import SinglingOutRisk, singling_out
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")

@@ -1,0 +1,459 @@
+"""The checks behind :func:`skeval.check_metric`, one promise of the contract each."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import cached_property
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from sklearn import tree
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skeval import generators
+from skeval.base import Metric
+from skeval.checks.tables import ODD_TABLES, Tables, default_tables, noise
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricWarning,
+    MissingInputError,
+    NotRememberedError,
+    SchemaMismatchError,
+    SkevalError,
+)
+from skeval.parameters import legal_sets
+from skeval.result import Result
+from skeval.suite import MetricSuite
+
+# Each is given a metric and tables of its own, and the evaluations that it shares with the others.
+Check = Callable[[Metric, Tables, "Evaluations"], None]
+
+
+def check_init_sets_only_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """`__init__` stores its parameters and nothing else."""
+    extra = set(vars(metric)) - set(metric.get_params(deep=False))
+    demand(not extra, f"__init__ sets {sorted(extra)}; only parameters may be stored.")
+
+
+def check_clone_keeps_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A clone has equal parameters."""
+    ours, theirs = (joblib.hash(m.get_params(deep=False)) for m in (metric, clone(metric)))
+    demand(ours == theirs, "clone changes parameters: __init__ must store them untouched.")
+
+
+def check_repr_names_the_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """`repr` is the call that makes the metric, and evaluates back."""
+    text = repr(metric)
+    if "object at" in text:  # a parameter that has no repr of its own
+        return
+    again = eval(text, {**vars(generators), **vars(tree), type(metric).__name__: type(metric)})
+    demand(repr(again) == text, f"repr does not evaluate back: {text}")
+
+
+def check_tags(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Tags are set, and are what reports go by."""
+    demand(hasattr(metric, "tags"), "the class has no tags.")
+    low, high = metric.tags.bounds
+    demand(low < high, f"bounds {metric.tags.bounds} are empty.")
+
+
+def check_docstring_names_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """The class says what it measures, and names every parameter."""
+    text = type(metric).__doc__ or ""
+    missing = [name for name in metric.get_params(deep=False) if name not in text]
+    demand(
+        bool(text.strip()) and not missing, f"the docstring does not name {missing or 'anything'}."
+    )
+
+
+def check_parameters_are_checked(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A value outside a parameter's legal set is refused at fit, by name."""
+    for name, legal in legal_sets(type(metric)).items():
+        wrong = clone(metric).set_params(**{name: legal.illegal})
+        try:
+            value_of(wrong, *tables)
+        except InvalidParameterError as error:
+            demand(name in str(error), f"the error for a wrong {name} does not name it: {error}")
+        else:
+            demand(False, f"{name}={legal.illegal!r} is accepted.")
+
+
+def check_unfitted(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Scoring before fit raises scikit-learn's NotFittedError."""
+    try:
+        metric.score(tables[2])
+    except NotFittedError:
+        return
+    demand(False, "score before fit raises no NotFittedError.")
+
+
+def check_fit_returns_self(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """`fit` returns the metric itself."""
+    with quiet():
+        demand(metric.fit(*tables[:2]) is metric, "fit must return self.")
+
+
+def check_refit_forgets(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A second fit leaves nothing of the first."""
+    train, holdout, synthetic = tables
+    with quiet():
+        again = clone(metric).fit(holdout, train).fit(train, holdout).score(synthetic)
+    demand(same(again, shared.result.value), "a second fit depends on the first.")
+
+
+def check_inputs_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """The tables are not changed."""
+    before = [joblib.hash(table) for table in tables]
+    evaluated(metric, tables)
+    demand(before == [joblib.hash(table) for table in tables], "an input table was changed.")
+
+
+def check_context_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """The context's frames are the same afterwards: other metrics read them too."""
+    with quiet():
+        context = metric.fit(*tables[:2]).context_.with_synthetic(tables[2])
+        before = [joblib.hash(context[role]) for role in ("train", "holdout", "synthetic")]
+        metric.evaluate_context(context)
+        after = [joblib.hash(context[role]) for role in ("train", "holdout", "synthetic")]
+    demand(before == after, "the metric writes to the frames of its context.")
+
+
+def check_score_is_the_value(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """`score` is a plain float, and `evaluate` has the same one."""
+    score, value = value_of(metric, *tables), shared.result.value
+    demand(type(score) is float, f"score returns {type(score).__name__}, not float.")
+    demand(same(score, value, 0.0), f"score {score} differs from evaluate().value {value}.")
+
+
+def check_bounds(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Values lie within the bounds of the tags: for fresh rows, copies and noise."""
+    low, high = metric.tags.bounds
+    values = {"fresh": shared.result.value, "copy": shared.of_copy, "noise": shared.of_noise}
+    for name, value in values.items():
+        demand(
+            math.isnan(value) or low <= value <= high,
+            f"{name} rows score {value}, outside {low} to {high}.",
+        )
+
+
+def check_interval(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """The interval holds the value, and lies within the bounds."""
+    result, (low, high) = shared.result, metric.tags.bounds
+    if result.interval is not None:
+        a, b = result.interval
+        demand(a <= result.value <= b, f"the interval {a} to {b} does not hold {result.value}.")
+        demand(
+            low <= a and b <= high, f"the interval {a} to {b} leaves the bounds {low} to {high}."
+        )
+
+
+def check_deterministic(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Two runs give the same bits."""
+    first, second = shared.result.to_dict(), evaluated(metric, tables).to_dict()
+    demand({**first, "seconds": 0} == {**second, "seconds": 0}, "two runs differ.")
+
+
+def check_global_state_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Neither NumPy's global generator nor pandas' options are touched."""
+    before = joblib.hash(np.random.get_state()), pd.options.display.max_rows
+    evaluated(metric, tables)
+    after = joblib.hash(np.random.get_state()), pd.options.display.max_rows
+    demand(before == after, "global state was changed: draw from a Generator of random_state.")
+
+
+def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Shuffled rows give the same value."""
+    shuffled = [table.sample(frac=1.0, random_state=i) for i, table in enumerate(tables)]
+    demand(
+        same(shared.result.value, value_of(metric, *shuffled)),
+        "the value depends on the order of rows.",
+    )
+
+
+def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Row labels mean nothing: doubled, unordered or strings."""
+    labelled = [
+        table.set_axis([f"r{i // 2}" for i in range(len(table), 0, -1)]) for table in tables
+    ]
+    demand(
+        same(shared.result.value, value_of(metric, *labelled), 0.0),
+        "the value depends on row labels.",
+    )
+
+
+def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Tables with their columns reversed give the same value."""
+    reverse = [table[table.columns[::-1]] for table in tables]
+    demand(
+        same(shared.result.value, value_of(metric, *reverse)),
+        "the value depends on the order of columns.",
+    )
+    mixed = (*tables[:2], reverse[2])
+    demand(
+        same(shared.result.value, value_of(metric, *mixed), 0.0),
+        "columns are matched by position.",
+    )
+
+
+def check_pickles(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A fitted metric pickles: without its rows, unless asked to keep them."""
+    with quiet():
+        score = metric.fit(*tables[:2]).score(tables[2])
+        empty = pickle.loads(pickle.dumps(metric))
+        try:
+            empty.score(tables[2])
+        except NotRememberedError:
+            pass
+        else:
+            demand(False, "a pickled metric still holds the real rows.")
+        metric.context_.remember_rows = True
+        again = pickle.loads(pickle.dumps(metric)).score(tables[2])
+    demand(same(score, again, 0.0), f"unpickled it scores {again}, before {score}.")
+
+
+def check_suite_agrees(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """In a suite, beside a copy of itself and in threads, the value is that of the metric alone."""
+    alone = shared.result.value
+    with quiet():
+        suite = MetricSuite([("a", metric), ("b", clone(metric))], n_jobs=2, on_error="raise")
+        result = suite.fit(*tables[:2]).evaluate(tables[2])
+    demand(
+        all(same(alone, result[name].value, 0.0) for name in result), "a suite changes the value."
+    )
+
+
+def check_missing_needs_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A metric that needs a holdout says so, and one that does not works without."""
+    try:
+        value_of(metric, tables[0], None, tables[2])
+    except MissingInputError as error:
+        demand("holdout" in str(error), f"the error does not name the holdout: {error}")
+    else:
+        demand(
+            "holdout" not in metric.tags.needs,
+            "tags.needs names the holdout, fit accepts its absence.",
+        )
+
+
+def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A missing column is named, with all others, in one error; a lenient metric warns of it."""
+    name = str(tables[0].columns[0])
+    faulty = tables[2].rename(columns={name: f"{name}_renamed"})
+    if metric.tags.lenient:
+        with quiet():
+            notices = metric.fit(*tables[:2]).evaluate(faulty).warnings
+        demand(any(name in str(notice) for notice in notices), f"no warning names {name}.")
+        return
+    try:
+        value_of(metric, *tables[:2], faulty)
+    except SchemaMismatchError as error:
+        demand(name in str(error), f"the error does not name {name}: {error}")
+    else:
+        demand(False, f"a synthetic table without {name} is accepted.")
+
+
+def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Odd tables give a number, or nan with a warning; never an error of another kind."""
+    train, holdout, synthetic = tables
+    for name, change in ODD_TABLES.items():
+        for roles in ((2,), (0, 1, 2)) if name != "one row" else ((2,),):
+            odd = [
+                change(table) if i in roles else table
+                for i, table in enumerate((train, holdout, synthetic))
+            ]
+            try:
+                with quiet():
+                    result = clone(metric).fit(*odd[:2]).evaluate(odd[2])
+            except SkevalError:
+                continue  # refused in one sentence
+            told = result.warnings or not math.isnan(result.value)
+            demand(bool(told), f"{name} in tables {roles}: nan without a warning.")
+
+
+def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """The result goes through JSON unchanged."""
+    result = shared.result
+    again = Result.from_dict(json.loads(result.to_json()))
+    demand(again.to_json() == result.to_json(), "the result changes on its way through JSON.")
+    demand({f.name for f in fields(again)} == {f.name for f in fields(result)}, "fields were lost.")
+
+
+def check_no_cell_leaks(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Rare values and extremes of train do not stand in the result."""
+    train, holdout, synthetic = (table.copy() for table in tables)
+    planted = []
+    for column in train.columns:
+        if pd.api.types.is_float_dtype(train[column].dtype):
+            planted.append("8675309.25")
+            train.loc[train.index[7], column] = 8675309.25
+        elif train[column].dtype == object or isinstance(train[column].dtype, pd.StringDtype):
+            planted.append("only-this-person")
+            train.loc[train.index[7], column] = "only-this-person"
+    text = evaluated(metric, (train, holdout, synthetic)).to_json()
+    demand(
+        not [value for value in planted if value in text],
+        f"the result holds cells of train: {planted}.",
+    )
+
+
+def check_direction(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A copy of train is no less faithful than noise, and leaks no less."""
+    copy, noisy = shared.of_copy, shared.of_noise
+    gain = (copy - noisy) * metric.tags.sign
+    if metric.tags.aspect == "privacy":
+        gain = -gain
+    demand(
+        math.isnan(gain) or gain >= -1e-9,
+        f"a copy of train scores {copy}, noise {noisy}: wrong direction.",
+    )
+
+
+def check_half_the_rows(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Half the synthetic rows change the value by no more than their own interval is wide."""
+    train, holdout, synthetic = tables
+    half = evaluated(metric, (train, holdout, synthetic.iloc[::2]))
+    if half.interval is not None and not math.isnan(half.value):
+        width = half.interval[1] - half.interval[0]
+        change = abs(half.value - shared.result.value)
+        demand(
+            change <= width + 1e-9,
+            f"half the rows change the value by {change}, the interval is {width}.",
+        )
+
+
+def check_memory(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Four times the rows take far less than sixteen times the memory."""
+    small, large = (
+        tuple(pd.concat([table] * n, ignore_index=True) for table in tables) for n in (4, 16)
+    )
+    _peak(metric, small)  # imports and compiled code count once
+    before, after = _peak(metric, small), _peak(metric, large)
+    demand(
+        after <= 8 * before + 2**20,
+        f"memory grows from {before} to {after} bytes with 4 times the rows.",
+    )
+
+
+def _peak(metric: Metric, tables: Any) -> int:
+    tracemalloc.start()
+    try:
+        value_of(metric, *tables)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+CHECKS: tuple[Check, ...] = (
+    check_init_sets_only_parameters,
+    check_clone_keeps_parameters,
+    check_repr_names_the_parameters,
+    check_tags,
+    check_docstring_names_parameters,
+    check_parameters_are_checked,
+    check_unfitted,
+    check_fit_returns_self,
+    check_refit_forgets,
+    check_inputs_untouched,
+    check_context_untouched,
+    check_score_is_the_value,
+    check_bounds,
+    check_interval,
+    check_deterministic,
+    check_global_state_untouched,
+    check_row_order_ignored,
+    check_index_ignored,
+    check_column_order_ignored,
+    check_pickles,
+    check_suite_agrees,
+    check_missing_needs_are_named,
+    check_faulty_columns_are_named,
+    check_odd_tables,
+    check_result_round_trips,
+    check_no_cell_leaks,
+    check_direction,
+    check_half_the_rows,
+    check_memory,
+)
+
+
+class CheckFailedError(SkevalError, AssertionError):
+    """A metric breaks a promise of the contract."""
+
+
+def demand(kept: bool, promise: str) -> None:
+    """Raise unless the promise is kept."""
+    if not kept:
+        raise CheckFailedError(promise)
+
+
+def same(a: float, b: float, tolerance: float = 1e-6) -> bool:
+    """Tell whether two values are equal, nan being equal to nan."""
+    return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
+        math.isnan(a) and math.isnan(b)
+    )
+
+
+def value_of(metric: Metric, train: Any, holdout: Any, synthetic: Any) -> float:
+    """Fit a clone and score."""
+    with quiet():
+        return clone(metric).fit(train, holdout).score(synthetic)
+
+
+def evaluated(metric: Metric, tables: Tables) -> Result:
+    """Fit a clone and evaluate."""
+    with quiet():
+        return clone(metric).fit(*tables[:2]).evaluate(tables[2])
+
+
+class Evaluations:
+    """What one fit of a metric gives, computed once for all checks that only look at it."""
+
+    def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
+        self._metric, self._given = metric, tables
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return self._given or default_tables()
+
+    @cached_property
+    def _fitted(self) -> Metric:
+        with quiet():
+            return clone(self._metric).fit(*self._tables[:2])
+
+    @cached_property
+    def result(self) -> Result:
+        """The evaluation of the synthetic table."""
+        with quiet():
+            return self._fitted.evaluate(self._tables[2])
+
+    @cached_property
+    def of_copy(self) -> float:
+        """The value of a copy of train."""
+        return self._value_of(self._tables[0])
+
+    @cached_property
+    def of_noise(self) -> float:
+        """The value of independent uniform columns."""
+        return self._value_of(noise(self._tables[0]))
+
+    def _value_of(self, rows: Any) -> float:
+        with quiet():
+            return self._fitted.score(rows)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Expect our own warnings: odd tables are what these checks are about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetricWarning)
+        yield

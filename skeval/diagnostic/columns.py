@@ -1,0 +1,223 @@
+"""What the diagnostics share: shares of valid cells by column, unreadable cells, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from skeval.context import Context, shared
+from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
+from skeval.parameters import Legal
+from skeval.stats.intervals import wilson
+from skeval.steps.columns import emptied
+from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.tables.cells import Kind
+from skeval.tables.preprocessing import numbers
+from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags
+
+# of diagnostics with a score for each column
+OF_COLUMNS = MetricTags(
+    "diagnostic",
+    greater_is_better=True,
+    bounds=(0.0, 1.0),
+    display="ColumnScoresDisplay",
+    lenient=True,
+)
+
+
+def by_column(what: str, legal: Callable[[object], bool]) -> Legal:
+    """Return the set of None and of mappings from column names to what `legal` takes."""
+
+    def is_legal(value: object) -> bool:
+        if value is None:
+            return True
+        return (
+            isinstance(value, Mapping)
+            and len(value) > 0
+            and all(isinstance(name, str) and legal(given) for name, given in value.items())
+        )
+
+    return Legal(f"None or a mapping from column names to {what}", is_legal, "no mapping")
+
+
+def any_columns(schema: TableSchema, columns: ColumnChoice) -> list[str]:
+    """Return the names that a `columns` parameter chooses among all columns."""
+    names = list(schema.kinds)
+    if columns is None or isinstance(columns, int | np.integer):
+        return names[: None if columns is None else int(columns)]
+    check_names("columns", columns, names)
+    return [name for name in names if name in set(columns)]
+
+
+def columns_of(context: Context, columns: ColumnChoice, kinds: Sequence[Kind]) -> list[str]:
+    """Return the names that a `columns` parameter chooses among the columns of these kinds."""
+    own = context.schema.columns(*kinds)
+    return [name for name in chosen_columns(context.schema, columns) if name in own]
+
+
+def check_names(parameter: str, names: Iterable[str], legal: Sequence[str]) -> None:
+    """Raise one error for all names that a parameter may not hold."""
+    if unknown := [name for name in names if name not in legal]:
+        raise InvalidParameterError(
+            f"{parameter} names {', '.join(unknown)}, which the metric does not look at. "
+            f"Columns that it does: {', '.join(legal) or 'none'}."
+        )
+
+
+def lacks(context: Context, column: str) -> bool:
+    """Tell whether the synthetic table as given has no such column."""
+    return column not in context.given("synthetic").columns
+
+
+def unreadable(context: Context, column: str) -> np.ndarray:
+    """Tell which synthetic cells hold something that cannot be read as the column's kind."""
+    unread = context.synthetic[column].isna().to_numpy()
+    if not unread.any() or lacks(context, column):
+        return np.zeros(unread.size, dtype=bool)
+    given: np.ndarray = context.given("synthetic")[column].notna().to_numpy(dtype=bool)
+    return unread & given
+
+
+def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
+    """Tell which cells are missing in the table as given; all where it lacks the column."""
+    given = context.given(role)
+    if column not in given.columns:
+        return np.ones(len(given), dtype=bool)
+    missing: np.ndarray = given[column].isna().to_numpy(dtype=bool)
+    return missing
+
+
+def present_numbers(context: Context, role: str, column: str) -> np.ndarray:
+    """Return the finite values of a number or date column; dates in seconds."""
+    values = numbers(context[role][[column]]).ravel()
+    finite = np.isfinite(values)
+    return values if finite.all() else values[finite]
+
+
+@shared
+def extent(context: Context, role: str, column: str) -> tuple[float, float]:
+    """Return the least and the greatest finite value of a column; nan if it has none."""
+    values = present_numbers(context, role, column)
+    return (float(values.min()), float(values.max())) if values.size else (np.nan, np.nan)
+
+
+@shared
+def level_counts(context: Context, role: str, column: str) -> np.ndarray:
+    """Return how often each level of a categorical column occurs, in the order of its codes."""
+    values = context[role][column].cat
+    codes = values.codes.to_numpy()
+    return np.bincount(codes[codes >= 0], minlength=len(values.categories))
+
+
+def empty_notices(none: Sequence[str], gone: Sequence[str]) -> tuple[MetricWarning, ...]:
+    """Say in which columns train has no value, and in which only synthetic has none."""
+    return emptied({**dict.fromkeys(none, (0, 1)), **dict.fromkeys(gone, (1, 0))})
+
+
+def constant_notices(names: Sequence[str]) -> tuple[MetricWarning, ...]:
+    """Say which columns of train have one value only, so that there is no score."""
+    text = f"train has one value only in {', '.join(names)}: no score."
+    return (ConstantColumnWarning(text),) if names else ()
+
+
+class ShareTally:
+    """Shares of cells that keep a rule, one a column, and the interval of their mean.
+
+    Columns are added one by one, so that no table of cells is ever held.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the table.
+
+    Attributes
+    ----------
+    shares : dict of str to float
+        The share of each column.
+    intervals : dict of str to tuple of (float, float)
+        Wilson's interval of each share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.columns import ShareTally
+    >>> tally = ShareTally(4)
+    >>> tally.add("x", np.array([True, True, True, False]))
+    >>> tally.shares
+    {'x': 0.75}
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.shares: dict[str, float] = {}
+        self.intervals: dict[str, tuple[float, float]] = {}
+        self._strays = np.zeros(n_rows)
+        self._inverse = 0.0
+
+    def add(self, column: str, valid: np.ndarray, counted: np.ndarray | None = None) -> None:
+        """Add a column.
+
+        Parameters
+        ----------
+        column : str
+            Its name.
+        valid : ndarray of shape (n_rows,), bool
+            Which rows keep the rule.
+        counted : ndarray of shape (n_rows,), bool, optional
+            Which rows count, at least one; all by default. Where none is valid, none is outside.
+        """
+        n = self.n_rows if counted is None else int(counted.sum())
+        k = int(valid.sum())
+        self.shares[column] = k / n
+        self.intervals[column] = wilson(k, n)
+        self._inverse += 1.0 / n
+        if 0 < k < n:  # else no row strays from the share
+            strays = (valid - k / n) if counted is None else np.where(counted, valid - k / n, 0.0)
+            self._strays += strays / n
+
+    def interval(self) -> tuple[float, float] | None:
+        """Return where the mean of the shares lies in the population; None if there is no column.
+
+        Returns
+        -------
+        tuple of (float, float)
+            At 95%, within [0, 1]. For one column, Wilson's interval of its share.
+
+        Notes
+        -----
+        The cells of a row depend on each other, so the row is the unit: its contribution to the
+        mean lies between 0 and 1. Wilson's interval is taken at as many rows as would give a share
+        the variance that the row contributions have. Rows that fail as a whole may be too rare to
+        have been seen, and no variance then shows: four rows are therefore thought added for the
+        variance, two valid in all columns and two in none. The interval is conservative where
+        violations are spread over rows, the more so the fewer rows there are.
+        """
+        d = len(self.shares)
+        if d == 0:
+            return None
+        n = d / self._inverse  # where missing cells do not count, columns have fewer rows
+        value = float(np.mean(list(self.shares.values())))
+        spread = (n / d) ** 2 * float(self._strays @ self._strays)
+        centre = (n * value + 2.0) / (n + 4.0)
+        spread += n * (value - centre) ** 2 + 2.0 * (1.0 - centre) ** 2 + 2.0 * centre**2
+        n_effective = n * (n + 4.0) * centre * (1.0 - centre) / spread
+        low, high = wilson(value * n_effective, n_effective)
+        return min(low, value), max(high, value)
+
+
+def mean_of_bands(bands: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the interval of a mean from simultaneous intervals of its terms, at least one.
+
+    If each term lies in its interval, the mean lies between the means of their ends: with terms
+    at ``1 - 0.05 / n_terms`` each, this holds at 95% however they depend on each other.
+
+    Examples
+    --------
+    >>> from skeval.diagnostic.columns import mean_of_bands
+    >>> mean_of_bands([(0.0, 0.5), (0.5, 1.0)])
+    (0.25, 0.75)
+    """
+    low, high = np.mean(np.array(bands), axis=0)
+    return float(low), float(high)

@@ -1,0 +1,496 @@
+"""Precision and recall, density and coverage: rows within balls around rows of the other table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.parameters import Columns, Count, Interval, Positive, Seed, Space
+from skeval.result import Result
+from skeval.stats.manifolds import (
+    calibrated_coverage,
+    expected_clipped_coverage,
+    expected_coverage,
+    harmonic_mean,
+    is_within,
+    soft_cover,
+)
+from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn, radii
+from skeval.steps.neighbors import nearest, rows_of
+from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, nothing_to_measure
+from skeval.tags import MetricTags
+
+
+class TwoSided(Metric):
+    """Base of metrics of two published numbers: the value is their harmonic mean.
+
+    Authors set `_sides`, the names of both, and `_with_radii`, the roles of which each row needs
+    its k-th neighbour; `_measure` returns both by name, and what else goes into the details.
+    """
+
+    _sides: ClassVar[tuple[str, str]]
+    _with_radii: ClassVar[tuple[str, ...]] = ("train",)
+    k: int
+    space: Any
+    max_rows: int | None
+
+    def _measure(self, context: Context) -> Mapping[str, Any]:
+        raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        for role in self._with_radii:
+            there = n_drawn(context, role, self.max_rows)
+            if there <= self.k:
+                return undefined(
+                    f"a row needs k={self.k} neighbours in its own table; {role} has {there} rows."
+                )
+        found = self._measure(context)
+        # a density above 1 is not better than 1
+        first, second = (min(found[side], 1.0) for side in self._sides)
+        n_rows = {role: n_drawn(context, role, self.max_rows) for role in ("train", "synthetic")}
+        return Result(harmonic_mean(first, second), details={**found, "n_rows": n_rows})
+
+    def _with_baseline(self, context: Context, result: Result) -> Result:
+        found = super()._with_baseline(context, result)
+        # the steps are remembered: asking again costs next to nothing
+        n_fresh = min(context.n_rows("synthetic"), context.n_rows("holdout"))
+        fresh = self._result(holdout_in_place(context, n_fresh)).details
+        if any(side not in fresh for side in self._sides):
+            return found
+        of_holdout = {name: fresh[name] for name in self._of_holdout() if name in fresh}
+        return replace(found, details={**found.details, "holdout": of_holdout})
+
+    def _of_holdout(self) -> tuple[str, ...]:
+        return self._sides
+
+    def _settings(self) -> tuple[Any, ...]:
+        """Return what steps need to know of the rows: space, columns, sample and seed."""
+        return tuple(
+            getattr(self, name) for name in ("space", "columns", "max_rows", "random_state")
+        )
+
+
+class _Balls(TwoSided):
+    """A metric of the balls around the rows of one table."""
+
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
+    strict: bool
+    columns: int | list[str] | None
+    random_state: int
+
+    def _counts(
+        self,
+        context: Context,
+        query: str,
+        reference: str,
+        limit: int | None = None,
+        clipped: bool = False,
+    ) -> np.ndarray:
+        space, columns, *sample = self._settings()
+        settings = (space, column_key(context.schema, columns), *sample)
+        return ball_counts(
+            context, query, reference, self.k, limit, clipped, self.strict, *settings
+        )
+
+    def _near_synthetic(self, context: Context, k: int) -> np.ndarray:
+        """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
+        n_rows = n_drawn(context, "synthetic", self.max_rows)
+        distances, _ = nearest(
+            context,
+            "train",
+            "synthetic",
+            k=min(k, n_rows),
+            space=self.space,
+            columns=self.columns,
+            n_query=self.max_rows,
+            n_reference=self.max_rows,
+            seed=self.random_state,
+        )
+        radius = radii(context, "train", self.k, *self._settings())
+        inside: np.ndarray = is_within(distances, radius[:, None], self.strict).sum(axis=1)
+        return inside
+
+
+class ImprovedPrecisionRecall(_Balls):
+    """Harmonic mean of precision and recall by neighbours: 0 if a side is lost, 1 if none.
+
+    Precision is the share of synthetic rows that lie where train rows do: a generator that invents
+    rows loses it. Recall is the share of train rows that lie where synthetic rows do: one that
+    leaves out a part of the population loses that. Where rows do lie is the union of balls around
+    all rows of a table, each reaching to its k-th nearest neighbour there.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Which neighbour a ball reaches to.
+    strict : bool, default=False
+        Whether a row on the boundary of a ball lies outside, as in some implementations. Among
+        duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    max_rows : int or None, default=None
+        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
+        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
+    random_state : int, default=0
+        Seed of the sample.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    With r the radius of a ball, precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall ``mean_t
+    any_s [d(t, s) <= r_s]``. Both stand in ``details``, and those of the holdout in
+    ``details["holdout"]``; the value is their harmonic mean, of our choosing, which is 0 if either
+    is. Equal distances are equal to one part in 10^12.
+
+    A fresh real table does not reach 1, the less the more columns there are: read both against the
+    baseline. The ball of a train row far from all others is large, and forgives synthetic rows much
+    that are nowhere near it: :class:`ClippedDensityCoverage` cures this. Copies of train score 1.
+
+    References
+    ----------
+    T. Kynkäänniemi et al., "Improved precision and recall metric for assessing generative models",
+    NeurIPS 2019, arXiv:1904.06991.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import ImprovedPrecisionRecall
+    >>> train = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]})
+    >>> metric = ImprovedPrecisionRecall(k=1, space="euclidean").fit(train)
+    >>> result = metric.evaluate(pd.DataFrame({"x": [0.1, 0.2, 2.9, 10.0]}))
+    >>> result.details["precision"], result.details["recall"]
+    (0.75, 1.0)
+    """
+
+    _sides = ("precision", "recall")
+    _with_radii = ("train", "synthetic")
+
+    def __init__(
+        self,
+        k: Count = 3,
+        *,
+        strict: bool = False,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.k = k
+        self.strict = strict
+        self.space = space
+        self.columns = columns
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def _measure(self, context: Context) -> Mapping[str, Any]:
+        return {
+            "precision": float(self._counts(context, "synthetic", "train", 1).mean()),
+            "recall": float(self._counts(context, "train", "synthetic", 1).mean()),
+        }
+
+
+class DensityCoverage(_Balls):
+    """Harmonic mean of density, at most 1, and coverage: 0 if a side is lost, 1 if none.
+
+    Density counts how many balls around train rows hold a synthetic row, relative to what a train
+    row of a dense place would see; it is high where synthetic rows lie among many train rows.
+    Coverage is the share of train rows that have a synthetic row among their nearest. Other than in
+    :class:`ImprovedPrecisionRecall`, both look at balls around train rows only.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Which neighbour a ball reaches to.
+    strict : bool, default=False
+        Whether a row on the boundary of a ball lies outside, as in the authors' implementation.
+        Among duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    max_rows : int or None, default=None
+        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
+        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
+    random_state : int, default=0
+        Seed of the sample.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    With r_t the radius of the ball around the train row t, n_s synthetic rows, density is the sum
+    over them of the number of balls that hold them, over k n_s. It has no upper bound and is 1 in
+    the mean over fresh rows of one continuous law (``details["expected_density"]``): more says that
+    synthetic rows keep to the dense places. Coverage is ``mean_t [min_s d(t, s) <= r_t]``, and
+    under the same law expected at ``details["expected_coverage"]``, 1 - 2^-k for equal sizes. Both
+    stand in ``details``, and those of the holdout in ``details["holdout"]``. The value is the
+    harmonic mean of coverage and of density where it is below 1, of our choosing. Equal distances
+    are equal to one part in 10^12. Copies of train have coverage 1.
+
+    References
+    ----------
+    M. F. Naeem et al., "Reliable fidelity and diversity metrics for generative models", ICML 2020,
+    arXiv:2002.09797.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import DensityCoverage
+    >>> train = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]})
+    >>> metric = DensityCoverage(k=2, space="euclidean").fit(train)
+    >>> result = metric.evaluate(pd.DataFrame({"x": [0.1, 0.2, 2.9, 10.0]}))
+    >>> result.details["density"], result.details["coverage"]
+    (0.75, 1.0)
+    """
+
+    _sides = ("density", "coverage")
+
+    def __init__(
+        self,
+        k: Count = 5,
+        *,
+        strict: bool = False,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.k = k
+        self.strict = strict
+        self.space = space
+        self.columns = columns
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def _measure(self, context: Context) -> Mapping[str, Any]:
+        n_train, n_synthetic = (
+            n_drawn(context, role, self.max_rows) for role in ("train", "synthetic")
+        )
+        return {
+            "density": float(self._counts(context, "synthetic", "train").mean() / self.k),
+            "coverage": float((self._near_synthetic(context, self.k) > 0).mean()),
+            "expected_density": 1.0,
+            "expected_coverage": expected_coverage(n_train, n_synthetic, self.k),
+        }
+
+
+class ClippedDensityCoverage(_Balls):
+    """Harmonic mean of clipped density and coverage: the share of good rows; 0 for none, 1 for all.
+
+    Where a part of the synthetic rows is good and the others are of no use, both numbers are about
+    that part, whatever the number of columns. Balls around outliers are clipped to the median size,
+    and no row counts for more than the k balls that a good one is expected in.
+
+    Parameters
+    ----------
+    k : int, default=5
+        Which neighbour a ball reaches to, and how many synthetic rows fill it.
+    strict : bool, default=False
+        Whether a row on the boundary of a ball lies outside.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    max_rows : int or None, default=None
+        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
+        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
+    random_state : int, default=0
+        Seed of the sample.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    Clipped density: ``D(Y) = mean_y min(b(y) / k, 1)`` with b(y) the number of balls that hold y,
+    of radius ``min(r_t, median of all r)``; the number is D of the synthetic rows over D of train,
+    whose rows do not count their own ball, and at most 1. Clipped coverage: ``C = mean_t min(c(t),
+    k) / k`` with c(t) the number of synthetic rows in the ball of t, of radius r_t. The number is
+    the share of synthetic rows that would be expected to have a lower C if they were of the law of
+    train and the others lay outside. C and its expectation, if all are good, stand in ``details``
+    as `raw_coverage` and `expected_raw_coverage`; both numbers as `density` and `coverage`, and
+    those of the holdout in ``details["holdout"]``. The value is their harmonic mean, of our
+    choosing. Fresh rows score a little under 1.
+
+    Coverage is relative to the number of synthetic rows: few rows score 1 if they cover as much as
+    so few can. Ties make it larger than the expectation, which is that of a continuous law. Copies
+    of train score 1.
+
+    References
+    ----------
+    N. Salvy, H. Talbot, B. Thirion, "Enhanced generative model evaluation with clipped density and
+    coverage", ICLR 2026, arXiv:2507.01761.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import ClippedDensityCoverage
+    >>> train, fresh = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> ClippedDensityCoverage().fit(train).score(fresh) > 0.8
+    True
+    """
+
+    _sides = ("density", "coverage")
+
+    def __init__(
+        self,
+        k: Count = 5,
+        *,
+        strict: bool = False,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.k = k
+        self.strict = strict
+        self.space = space
+        self.columns = columns
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def _measure(self, context: Context) -> Mapping[str, Any]:
+        n_train, n_synthetic = (
+            n_drawn(context, role, self.max_rows) for role in ("train", "synthetic")
+        )
+        raw = float(self._near_synthetic(context, self.k).mean() / self.k)
+        return {
+            "density": self._density(context),
+            "coverage": calibrated_coverage(raw, n_train, n_synthetic, self.k),
+            "raw_coverage": raw,
+            "expected_raw_coverage": expected_clipped_coverage(n_train, n_synthetic, self.k),
+        }
+
+    def _density(self, context: Context) -> float:
+        synthetic = self._counts(context, "synthetic", "train", self.k, clipped=True).mean()
+        held = self._counts(context, "train", "train", self.k + 1, clipped=True)
+        own = np.ones(1)
+        if self.strict:  # a ball of radius 0 does not hold its own centre
+            radius = radii(context, "train", self.k, *self._settings())
+            own = np.minimum(radius, np.median(radius)) > 0
+        train = float((held - own).mean())
+        return min(1.0, float(synthetic) / train) if train > 0 else float(synthetic > 0)
+
+
+class ProbabilisticPrecisionRecall(TwoSided):
+    """Harmonic mean of precision and recall in probability: 0 if a side is lost, 1 if none.
+
+    Each train row makes it the more probable that rows occur near it, the nearer they are, and so
+    does each synthetic row. Precision is the mean probability of synthetic rows by train, recall
+    that of train rows by the synthetic table. All balls of a table have one size, and no row is
+    simply in or out: a single far row changes little.
+
+    Parameters
+    ----------
+    k : int, default=4
+        Neighbour whose mean distance is the scale of a table.
+    scale : float, default=1.2
+        The radius of the balls over that mean distance.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    max_rows : int or None, default=5_000
+        Rows of each table that are looked at, a seeded sample: all pairs are compared.
+    random_state : int, default=0
+        Seed of the sample.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    With R the scaled mean distance of train rows to their k-th nearest other train row, the
+    probability of a synthetic row s is ``1 - prod_t min(1, d(t, s) / R)``, precision its mean over
+    s; recall is the same with both tables exchanged, R that of the synthetic rows. Where R is 0, as
+    among duplicates, only copies have probability 1. Both numbers stand in ``details``, and those
+    of the holdout in ``details["holdout"]``; the value is their harmonic mean, of our choosing.
+    A fresh real table does not reach 1: read it against the baseline. Copies of train do.
+
+    References
+    ----------
+    D. Park, S. Kim, "Probabilistic precision and recall towards reliable evaluation of generative
+    models", ICCV 2023, arXiv:2309.01590.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import ProbabilisticPrecisionRecall
+    >>> table = make_mixed()
+    >>> ProbabilisticPrecisionRecall().fit(table).score(table)
+    1.0
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
+    _sides = ("precision", "recall")
+    _with_radii = ("train", "synthetic")
+
+    def __init__(
+        self,
+        k: Count = 4,
+        scale: Positive = 1.2,
+        *,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = 5_000,
+        random_state: Seed = 0,
+    ) -> None:
+        self.k = k
+        self.scale = scale
+        self.space = space
+        self.columns = columns
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def _measure(self, context: Context) -> Mapping[str, Any]:
+        columns = column_key(context.schema, self.columns)
+        settings = (self.space, columns, self.max_rows, self.random_state)
+        precision, recall = soft_shares(context, self.k, self.scale, *settings)
+        return {"precision": precision, "recall": recall}
+
+
+@shared
+def soft_shares(
+    context: Context,
+    k: int,
+    scale: float,
+    space: Any,
+    columns: ColumnChoice,
+    max_rows: int | None,
+    seed: int,
+) -> tuple[float, float]:
+    """Return the mean probability of synthetic rows by train, and of train by synthetic rows."""
+    of_train, of_synthetic = (
+        scale * float(radii(context, role, k, space, columns, max_rows, seed).mean())
+        for role in ("train", "synthetic")
+    )
+    train, synthetic = (
+        rows_of(context, role, space, columns, drawn(context, role, max_rows), seed)
+        for role in ("train", "synthetic")
+    )
+    by_train, by_synthetic = np.ones(len(synthetic)), np.ones(len(train))
+    for block, distances in distance_blocks(context, synthetic, train, space, columns):
+        by_train[block] = soft_cover(distances, of_train).prod(axis=1)
+        by_synthetic *= soft_cover(distances, of_synthetic).prod(axis=0)
+    return 1.0 - float(by_train.mean()), 1.0 - float(by_synthetic.mean())

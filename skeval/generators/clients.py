@@ -1,0 +1,277 @@
+"""The ways in which generators of different libraries are fitted and sampled."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any, Protocol
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Legal
+
+SEEDS = ("random_state", "seed")  # what parameters are called that hold one
+_TABLE = "table"  # what SDV calls the one table
+_TABLES = (pd.DataFrame, pd.Series)  # which have a method `sample` too
+_GENERATORS = (
+    "an object with fit and sample, a class of such, a synthesizer of SDV or a pair of functions"
+)
+
+
+def _is_generator(value: object) -> bool:
+    """Tell whether `value` is a generator; of a class, what it makes is looked at later."""
+    known = _is_pair(value) or isinstance(value, type) or _is_of_sdv(type(value))
+    return known or _can_sample(value)
+
+
+Generator = Annotated[Any, Legal(_GENERATORS, _is_generator, "no such option")]
+
+
+def _are_arguments(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+
+
+Arguments = Annotated[
+    dict[str, Any], Legal("a dict of arguments by name", _are_arguments, "no such option")
+]
+
+
+class Client(Protocol):
+    """Fits a generator of one kind, and samples the fitted one.
+
+    Nothing is seeded where the seed is None; what takes a seed gets None then.
+    """
+
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
+        """Return a fitted generator; what it is made of stays as it was."""
+
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
+        """Return `n` rows."""
+
+
+class Plain:
+    """An object with `fit` and `sample`."""
+
+    def __init__(self, generator: Any) -> None:
+        self.generator = generator
+
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
+        """Fit a copy of the generator."""
+        made = clone(self.generator, safe=False)
+        if seed is not None and _took_seed(made, seed):
+            fitted = made.fit(train)
+        else:
+            fitted = _seeded_call(made.fit, seed, train)
+        # what is returned may be anything, such as the history of a training
+        other = callable(getattr(fitted, "sample", None)) and not isinstance(fitted, _TABLES)
+        return fitted if other else made
+
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
+        """Sample by number, and by seed where the generator takes one."""
+        return _seeded_call(fitted.sample, seed, n)
+
+
+class Functions:
+    """A pair of functions."""
+
+    def __init__(self, fit: Callable[..., Any], sample: Callable[..., Any]) -> None:
+        self.functions = fit, sample
+
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
+        """Return the model of the first."""
+        return _seeded_call(self.functions[0], seed, train)
+
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
+        """Return the rows of the second."""
+        return _seeded_call(self.functions[1], seed, fitted, n)
+
+
+class Synthesizer:
+    """A synthesizer of SDV for one table: that of 1.x takes the table, that of 2.x dicts."""
+
+    def __init__(self, kind: type, metadata: Any, parameters: dict[str, Any]) -> None:
+        self.kind = kind
+        self.metadata = metadata
+        self.parameters = parameters
+        self.dtypes: dict[str, Any] = {}
+
+    def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
+        """Fit a new synthesizer; some of them take no categories of pandas, and no whole names."""
+        train = train.set_axis([str(name) for name in train.columns], axis="columns")
+        categories = train.select_dtypes("category")
+        self.dtypes = categories.dtypes.to_dict()
+        rows = train.assign(**{name: values.astype(object) for name, values in categories.items()})
+        metadata = detected(rows) if self.metadata is None else copy.deepcopy(self.metadata)
+        made = self.kind(metadata, **self.parameters)
+        with _global_seed(seed):
+            made.fit({_only_table(metadata): rows} if _takes_dicts() else rows)
+        return made
+
+    def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
+        """Sample by seed; left alone, all of a kind would start from the same one."""
+        with _global_seed(seed):
+            _seed_sampling(fitted, secrets.randbits(32) if seed is None else seed)
+            found = fitted.sample(num_rows=n)
+        rows = next(iter(found.values())) if isinstance(found, dict) else found
+        return rows.astype(self.dtypes)
+
+
+def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) -> Client:
+    """Return the client of a generator.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is none of the kinds that are known.
+    """
+    if _is_pair(generator):
+        return Functions(*generator)
+    if isinstance(generator, type):
+        arguments = dict(parameters or {})
+        if _is_of_sdv(generator):
+            return Synthesizer(generator, metadata, arguments)
+        return client_of(generator(**arguments), metadata, None)
+    if parameters is not None:
+        raise InvalidParameterError(
+            "GeneratorAdapter: parameters are the arguments of a class, and generator is an "
+            "object; set them as generator__name."
+        )
+    if _is_of_sdv(type(generator)):
+        known = generator.get_metadata() if metadata is None else metadata
+        return Synthesizer(type(generator), known, _arguments(generator))
+    if _can_sample(generator):
+        return Plain(generator)
+    raise InvalidParameterError(
+        f"GeneratorAdapter: generator must be {_GENERATORS}, got {generator!r}."
+    )
+
+
+def parameters_of(generator: Any, parameters: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the parameters of a generator by name, those of its parts included."""
+    if isinstance(generator, type):
+        return dict(parameters or {})
+    if _is_of_sdv(type(generator)):
+        return _arguments(generator)
+    return dict(generator.get_params()) if hasattr(generator, "get_params") else {}
+
+
+def with_parameters(
+    generator: Any, parameters: dict[str, Any] | None, changed: dict[str, Any]
+) -> tuple[Any, dict[str, Any] | None]:
+    """Return a generator and the parameters of its class, some of them changed.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the generator has no parameters that can be set.
+    """
+    if isinstance(generator, type):
+        return generator, {**(parameters or {}), **changed}
+    if _is_of_sdv(type(generator)):
+        arguments = {**_arguments(generator), **changed}
+        return type(generator)(generator.get_metadata(), **arguments), parameters
+    if not hasattr(generator, "set_params"):
+        raise InvalidParameterError(
+            f"GeneratorAdapter: {type(generator).__name__} has no set_params; "
+            "give its class as generator, and parameters."
+        )
+    return generator.set_params(**changed), parameters
+
+
+def detected(train: pd.DataFrame) -> Any:
+    """Return the metadata that SDV detects in a table."""
+    from sdv.metadata import Metadata
+
+    if hasattr(Metadata, "detect_from_dataframe"):
+        return Metadata.detect_from_dataframe(train, table_name=_TABLE)
+    return Metadata.detect_from_dataframes({_TABLE: train})
+
+
+def _can_sample(generator: Any) -> bool:
+    return all(callable(getattr(generator, name, None)) for name in ("fit", "sample"))
+
+
+def _is_pair(generator: Any) -> bool:
+    pair = isinstance(generator, list | tuple) and len(generator) == 2
+    return pair and all(callable(part) for part in generator)
+
+
+def _is_of_sdv(kind: type) -> bool:
+    return any(base.__module__.split(".")[0] == "sdv" for base in kind.__mro__)
+
+
+def _takes_dicts() -> bool:
+    import sdv
+
+    return int(sdv.__version__.split(".")[0]) >= 2
+
+
+def _only_table(metadata: Any) -> str:
+    return next(iter(metadata.to_dict()["tables"]))
+
+
+def _arguments(synthesizer: Any) -> dict[str, Any]:
+    found = dict(synthesizer.get_parameters())
+    taken = inspect.signature(type(synthesizer).__init__).parameters
+    return {name: value for name, value in found.items() if name in taken and name != "metadata"}
+
+
+def _seed_sampling(synthesizer: Any, seed: int) -> None:
+    """Seed a synthesizer's own draws: there is no public way in any version so far."""
+    if hasattr(synthesizer, "reset_sampling"):
+        synthesizer.reset_sampling()
+    if hasattr(synthesizer, "_set_random_state"):
+        synthesizer._set_random_state(seed)
+
+
+def _took_seed(generator: Any, seed: int) -> bool:
+    """Set the seeds of a generator that are None; tell whether one of them is its own."""
+    if not (hasattr(generator, "get_params") and hasattr(generator, "set_params")):
+        return False
+    unset = {
+        name: seed
+        for name, value in generator.get_params().items()
+        if value is None and name.split("__")[-1] in SEEDS
+    }
+    if unset:
+        generator.set_params(**unset)
+    return any(name in unset for name in SEEDS)
+
+
+def _seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any) -> Any:
+    """Call a function with a seed, by argument if it takes one, else through global generators."""
+    try:
+        taken = set(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # of compiled functions nothing is known
+        taken = set()
+    if by_name := {name: seed for name in SEEDS if name in taken}:
+        return function(*arguments, **by_name)
+    with _global_seed(seed):
+        return function(*arguments)
+
+
+@contextmanager
+def _global_seed(seed: int | None) -> Iterator[None]:
+    """Seed what libraries draw from if they take no seed, and put its state back."""
+    if seed is None:
+        yield
+        return
+    state = np.random.get_state()  # noqa: NPY002
+    np.random.seed(seed)  # noqa: NPY002
+    torch = sys.modules.get("torch")
+    torch_state = None if torch is None else torch.get_rng_state()
+    if torch is not None:
+        torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+        if torch is not None:
+            torch.set_rng_state(torch_state)

@@ -1,0 +1,326 @@
+"""What all generators do with tables: check them, read columns of any dtype and write them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skeval.exceptions import TableError
+from skeval.parameters import Constraint, Interval, check_parameters
+
+_NUMBER: dict[str, Constraint] = {"n": Interval(1, kind=int)}
+# Floats with at most so many decimals are taken as rounded, and rounded again when sampled.
+_MOST_DECIMALS = 6
+T = TypeVar("T")
+# Later and earlier dates count as these, which all resolutions of pandas can be brought to.
+_LAST = (2**63 - 1) // 1_000_000 * 1_000_000
+_EPOCH = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_MICROSECONDS = {"W": 604_800_000_000, "D": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000}
+_PARTS = {"ns": 1_000, "ps": 10**6, "fs": 10**9, "as": 10**12}  # of a microsecond
+# Tuples are faster to ask than unions, and exact types faster than the abstract ones of numbers.
+_PLAIN = frozenset({float, int, bool})
+_COMPLEX = (complex, np.complexfloating)
+_REAL = (Real, Decimal, np.bool_)
+_NOT_A = (float, complex, np.inexact)
+_NUMPY_TIMES = (np.datetime64, np.timedelta64)
+_DATES = (datetime.date, np.datetime64)
+
+
+@dataclass
+class Codes:
+    """A column as ranks of its distinct values, -1 where missing, and a row to find each at."""
+
+    codes: np.ndarray
+    positions: np.ndarray
+    ordered: bool
+
+
+def check_table(generator: BaseEstimator, table: object) -> None:
+    """Raise unless `table` is a DataFrame with rows and columns."""
+    if not isinstance(table, pd.DataFrame) or table.empty:
+        came = f"shape {table.shape}" if isinstance(table, pd.DataFrame) else type(table).__name__
+        raise TableError(
+            f"{type(generator).__name__}.fit expected a DataFrame with rows and columns, and got "
+            f"{came}."
+        )
+
+
+def check_hashable(generator: BaseEstimator, table: pd.DataFrame) -> None:
+    """Raise one error for all columns that hold lists or the like."""
+    faults = [
+        str(name)
+        for name, column in table.items()
+        if column.dtype == object and any(t.__hash__ is None for t in set(map(type, column)))
+    ]
+    if faults:
+        raise TableError(
+            f"{type(generator).__name__}.fit expected values that can be hashed, and got lists or "
+            f"the like in {', '.join(faults)}. Drop these columns, or turn their values into "
+            "strings."
+        )
+
+
+def start_draw(generator: Any, n: int, random_state: int | None) -> np.random.Generator:
+    """Check that the generator is fitted and `n` positive, and seed the draw: its own seed last."""
+    check_is_fitted(generator)
+    check_parameters(f"{type(generator).__name__}.sample", {"n": n}, _NUMBER)
+    return np.random.default_rng(generator.random_state if random_state is None else random_state)
+
+
+def table_of(columns: Iterable[pd.Series], names: pd.Index) -> pd.DataFrame:
+    """Put columns side by side under a plain row index; names may occur twice."""
+    table = pd.DataFrame({j: c.reset_index(drop=True) for j, c in enumerate(columns)})
+    table.columns = names
+    return table
+
+
+def kind_of(dtype: Any) -> str:
+    """Return numpy's letter for numbers (i, u, f), truths (b), dates (M), durations (m); else O."""
+    kind = getattr(dtype, "kind", "O")
+    return kind if kind in "iufbMm" else "O"
+
+
+def ordered_codes(column: pd.Series) -> Codes:
+    """Rank the values of a column; unordered ones in order of appearance."""
+    missing = column.isna().to_numpy(dtype=bool)
+    ordered = kind_of(column.dtype) != "O" or bool(getattr(column.dtype, "ordered", False))
+    rows = np.flatnonzero(~missing)
+    keys = numbers_of(column.iloc[rows]) if ordered else pd.factorize(column.iloc[rows])[0]
+    _, first, ranks = np.unique(keys, return_index=True, return_inverse=True)
+    codes = np.full(len(column), -1, dtype=np.int64)
+    codes[rows] = ranks
+    return Codes(codes, rows[first], ordered)
+
+
+def numbers_of(present: pd.Series) -> np.ndarray:
+    """Return ordered values as int64, uint64, float64, datetime64 (in UTC) or timedelta64."""
+    kind = kind_of(present.dtype)
+    if kind == "O":
+        return np.asarray(present.cat.codes)
+    if kind == "M":
+        dates = pd.DatetimeIndex(present)
+        return np.asarray(dates if dates.tz is None else dates.tz_convert(None))
+    if kind == "m":
+        return np.asarray(pd.TimedeltaIndex(present))
+    return np.asarray(present.to_numpy(dtype={"u": "uint64", "f": "float64"}.get(kind, "int64")))
+
+
+def as_dtype(values: np.ndarray, dtype: Any) -> pd.Series:
+    """Undo :func:`numbers_of`."""
+    column = pd.Series(values)
+    if getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None) is not None:
+        column = column.dt.tz_localize("UTC")
+    return column.astype(dtype)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the numbers, dates or durations of a column are multiples of.
+
+    Attributes
+    ----------
+    decimals : int or None
+        How many decimals floats have; None if they are not rounded, or no floats.
+    step : int
+        The largest step that all differences of others are multiples of.
+    """
+
+    decimals: int | None
+    step: int
+
+    @classmethod
+    def of(cls, distinct: np.ndarray) -> Grid:
+        """Return the grid of sorted values."""
+        if distinct.dtype.kind == "f":
+            return cls(_decimals_of(distinct), 1)
+        return cls(None, _step_of(distinct))
+
+    def rounded(self, values: np.ndarray) -> np.ndarray:
+        """Return floats with the decimals of the column."""
+        return values if self.decimals is None else np.asarray(values.round(self.decimals))
+
+    def between(self, lower: np.ndarray, upper: np.ndarray, part: np.ndarray) -> np.ndarray:
+        """Return values that are a part of the way from the lower to the upper ones."""
+        if lower.dtype.kind == "f":
+            with np.errstate(invalid="ignore", over="ignore"):
+                gap = upper - lower
+            return self.rounded(lower + part * np.where(np.isfinite(gap), gap, 0.0))
+        # unsigned differences cannot overflow, and float64 would lose the digits of the values
+        gap = upper.view(np.uint64) - lower.view(np.uint64)
+        steps = np.rint(part * (gap // np.uint64(self.step))).astype(np.uint64)
+        return np.asarray((lower.view(np.uint64) + steps * np.uint64(self.step)).view(lower.dtype))
+
+
+def _decimals_of(distinct: np.ndarray) -> int | None:
+    """Return how many decimals write all floats exactly; None if more than six."""
+    for decimals in range(_MOST_DECIMALS + 1):
+        with np.errstate(over="ignore"):  # huge numbers come back infinite, which they are not
+            rounded = distinct.round(decimals)
+        if np.array_equal(rounded, distinct):
+            return decimals
+    return None
+
+
+def _step_of(distinct: np.ndarray) -> int:
+    """Return the largest step that all differences of sorted integers or dates are multiples of."""
+    # unsigned differences cannot overflow
+    return int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1
+
+
+_MICROSECONDS |= {"s": 1_000_000, "ms": 1_000, "us": 1}
+
+
+def read_each(column: pd.Series, read: Callable[[Any], T], otherwise: T) -> list[T]:
+    """Read each cell by itself; `otherwise` where that fails."""
+
+    def read_one(cell: Any) -> T:
+        try:
+            return read(cell)
+        except Exception:  # a cell may hold any object, and an error that one row causes is a leak
+            return otherwise
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        found = [*read_each(pd.Series(column.cat.categories), read, otherwise), read_one(None)]
+        return [found[code] for code in column.cat.codes]  # that of missing is -1
+    return [read_one(cell) for cell in _cells(column)]
+
+
+def _cells(column: pd.Series) -> Iterator[Any]:
+    try:
+        yield from list(column)
+    except (OverflowError, ValueError):  # dates of Arrow that Python has none for
+        for i in range(len(column)):
+            try:
+                yield column.iloc[i]
+            except (OverflowError, ValueError):
+                yield None
+
+
+def read_numbers(column: pd.Series) -> np.ndarray:
+    """Return a column as float64, nan where a cell is missing or no number."""
+    plain = kind_of(column.dtype) in "iufb" and not isinstance(column.dtype, pd.ArrowDtype)
+    if plain and getattr(column.dtype, "itemsize", 0) <= 8:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.array(read_each(column, number_of, np.nan), dtype=np.float64)
+
+
+def dates_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Return a column as microseconds, and which cells are missing or no date."""
+    if isinstance(column.dtype, pd.DatetimeTZDtype) or (
+        isinstance(column.dtype, np.dtype) and column.dtype.kind == "M"
+    ):
+        dates = pd.DatetimeIndex(column)
+        return _plain_microseconds(dates.asi8, dates.unit), np.asarray(dates.isna())
+    found = read_each(column, date_of, None)
+    absent = np.array([date is None for date in found], dtype=bool)
+    return np.array([0 if date is None else date for date in found], dtype=np.int64), absent
+
+
+def is_missing(cell: Any) -> bool:
+    """Tell whether a cell is None, NA, NaT or not a number."""
+    if cell is None or cell is pd.NA or cell is pd.NaT:
+        return True
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    if isinstance(cell, _NUMPY_TIMES):
+        return bool(np.isnat(cell))
+    return isinstance(cell, _NOT_A) and bool(cell != cell)
+
+
+def is_number(cell: Any) -> bool:
+    """Tell whether a cell is a real number, of whatever type, or a truth."""
+    if type(cell) in _PLAIN:
+        return True
+    if isinstance(cell, _COMPLEX):
+        return bool(cell.imag == 0)  # all of a column are complex where one of them is
+    return isinstance(cell, _REAL) and not isinstance(cell, np.timedelta64)
+
+
+def is_date(cell: Any) -> bool:
+    """Tell whether a cell is a date, with or without a time of day."""
+    return isinstance(cell, _DATES) and not is_missing(cell)
+
+
+def number_of(cell: Any) -> float:
+    """Return a cell as a float, numbers in strings too; nan if it is none."""
+    if isinstance(cell, str):
+        return float(cell)
+    if not is_number(cell) or is_missing(cell):
+        return float("nan")
+    try:
+        return float(cell.real)
+    except OverflowError:
+        return float("inf") if cell > 0 else float("-inf")
+
+
+def date_of(cell: Any) -> int | None:
+    """Return a cell as microseconds since 1970 in UTC, dates as of ISO 8601 too; None if none."""
+    if isinstance(cell, str):
+        cell = _date_in(cell.strip())
+    return _clipped(_microseconds(cell)) if is_date(cell) else None
+
+
+def key_of(cell: Any) -> Hashable:
+    """Return what a category is looked up by: alike for values that a column's type may change."""
+    if isinstance(cell, str):
+        return cell
+    if is_number(cell):
+        return number_of(cell)
+    if is_date(cell):
+        return "date", date_of(cell)
+    if isinstance(cell, (datetime.timedelta, np.timedelta64)):
+        return "duration", _clipped(_microseconds(cell))
+    return cell
+
+
+def _date_in(text: str) -> datetime.datetime:
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:  # a year or a month alone, which it does not take
+        return datetime.datetime.fromisoformat(text + {4: "-01-01", 7: "-01"}[len(text)])
+
+
+def _clipped(microseconds: int) -> int:
+    return max(-_LAST, min(microseconds, _LAST))
+
+
+def _microseconds(value: Any) -> int:
+    """Return a date or a duration as a whole number of Python, which does not overflow."""
+    if isinstance(value, pd.Timestamp):  # its year may be one that Python's own dates do not have
+        value = value.to_datetime64()
+    elif isinstance(value, pd.Timedelta):
+        value = value.to_timedelta64()
+    if isinstance(value, _NUMPY_TIMES):
+        return _numpy_microseconds(value)
+    if isinstance(value, datetime.datetime):
+        offset = value.utcoffset() or datetime.timedelta()
+        return (value.replace(tzinfo=None) - _EPOCH) // _MICROSECOND - offset // _MICROSECOND
+    if isinstance(value, datetime.date):
+        return (value - _EPOCH.date()) // _MICROSECOND
+    return int(value // _MICROSECOND)
+
+
+def _numpy_microseconds(value: np.datetime64 | np.timedelta64) -> int:
+    unit, count = np.datetime_data(value.dtype)
+    if unit in {"Y", "M"}:
+        value, unit, count = value.astype("datetime64[D]"), "D", 1
+    number = int(value.astype(np.int64)) * count
+    return number // _PARTS[unit] if unit in _PARTS else number * _MICROSECONDS[unit]
+
+
+def _plain_microseconds(values: np.ndarray, unit: str) -> np.ndarray:
+    """Do what date_of does for a whole array of numbers of a unit."""
+    if unit in _PARTS:
+        return values // _PARTS[unit]
+    factor = _MICROSECONDS[unit]
+    return np.clip(values, -(_LAST // factor), _LAST // factor) * factor

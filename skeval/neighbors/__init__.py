@@ -1,0 +1,5 @@
+"""Exact nearest neighbours of mixed rows."""
+
+from skeval.neighbors.mixed import MixedNearestNeighbors
+
+__all__ = ["MixedNearestNeighbors"]

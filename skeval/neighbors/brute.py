@@ -1,0 +1,185 @@
+"""The NumPy backend of the neighbour engine: brute force in blocks, bit for bit like the trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skeval.neighbors.chunks import SUMMED_CHUNKS, run_chunks, sum_in_order
+from skeval.neighbors.encoding import GRID_STEP, Encoded, round_to_grid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+N_QUERIES = 64  # of one block of pairs
+N_ROWS = 2048  # two arrays of 64 x 2048 float64 fit in a core's cache
+
+
+@dataclass(frozen=True)
+class BruteIndex:
+    """Reference rows, compared with every query; needs nothing but NumPy.
+
+    Attributes
+    ----------
+    rows : Encoded
+        The reference rows.
+    weights : ndarray of shape (n_numbers,)
+        What a difference of one unit costs.
+    """
+
+    rows: Encoded
+    weights: Floats
+
+    def nearest(
+        self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
+    ) -> tuple[Floats, Ints]:
+        """Return sums and indices of the nearest rows; `own` is skipped, -1 skips none.
+
+        Beyond a query's limit there is nothing: infinite, index -1.
+        """
+        parts = run_chunks(
+            _nearest_chunk, queries.n_rows, self, queries, n_neighbors, own, limits,
+            n_jobs=n_jobs, tile=N_QUERIES,
+        )  # fmt: skip
+        return (
+            np.concatenate([sums for sums, _ in parts]),
+            np.concatenate([indices for _, indices in parts]),
+        )
+
+    def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
+        """Divide each query among its nearest rows, at distance `least`; mass of each row."""
+        parts = run_chunks(
+            _ties_chunk, queries.n_rows, self, queries, least, own,
+            n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
+        )  # fmt: skip
+        return sum_in_order(parts)
+
+    def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
+        """Count for each query the balls around reference rows that hold it, up to `limit`."""
+        parts = run_chunks(
+            _within_chunk, queries.n_rows, self, queries, radii, limit,
+            n_jobs=n_jobs, tile=N_QUERIES,
+        )  # fmt: skip
+        return np.concatenate(parts)
+
+
+def _ties_chunk(
+    start: int, stop: int, index: BruteIndex, queries: Encoded, least: Floats, own: Ints
+) -> Floats:
+    mass = np.zeros(index.rows.n_rows)
+    for chunk in _blocks(start, stop, N_QUERIES):
+        mine = _take(queries, chunk)
+        tied = [
+            _tied(index, mine, block, least[chunk], own[chunk])
+            for block in _blocks(0, index.rows.n_rows, N_ROWS)
+        ]
+        n_tied = sum(part.sum(axis=1) for part in tied)
+        for i, share in enumerate(1.0 / n_tied):
+            mass[np.concatenate([part[i] for part in tied])] += share
+    return mass
+
+
+def _tied(
+    index: BruteIndex, queries: Encoded, block: slice, least: Floats, own: Ints
+) -> NDArray[np.bool_]:
+    """Tell which rows of a block are at the least distance of each query."""
+    tied = _sum_pairs(index, queries, block) <= least[:, None]
+    here = np.flatnonzero((own >= block.start) & (own < block.stop))
+    tied[here, own[here] - block.start] = False
+    return tied
+
+
+def _nearest_chunk(
+    start: int, stop: int, index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats
+) -> tuple[Floats, Ints]:
+    parts = [
+        _nearest_block(index, _take(queries, block), k, own[block], limits[block])
+        for block in _blocks(start, stop, N_QUERIES)
+    ]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _nearest_block(
+    index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats
+) -> tuple[Floats, Ints]:
+    """Sweep over the reference, keeping the k best so far in front of each new block."""
+    # half a step beyond the limit: what lies at it is nearer than nothing
+    best = np.repeat(limits[:, None] + GRID_STEP / 2.0, k, axis=1)
+    found = np.full((queries.n_rows, k), -1, dtype=np.int64)
+    for block in _blocks(0, index.rows.n_rows, N_ROWS):
+        sums = _sum_pairs(index, queries, block)
+        here = np.flatnonzero((own >= block.start) & (own < block.stop))
+        sums[here, own[here] - block.start] = np.inf
+        if k == 1:
+            _improve(best, found, sums, block.start)
+        else:
+            best, found = _merge(best, found, sums, block.start)
+    return np.where(found < 0, np.inf, best), found
+
+
+def _improve(best: Floats, found: Ints, sums: Floats, start: int) -> None:
+    """Note in place what a block has nearer than the one best so far; earlier rows win ties."""
+    column = sums.argmin(axis=1)
+    least = sums[np.arange(len(sums)), column]
+    nearer = least < best[:, 0]
+    best[nearer, 0] = least[nearer]
+    found[nearer, 0] = column[nearer] + start
+
+
+def _merge(best: Floats, found: Ints, sums: Floats, start: int) -> tuple[Floats, Ints]:
+    """Return the k best of what is known and of a block; earlier rows win ties."""
+    k, worst = best.shape[1], best[:, -1:]
+    query, column = np.nonzero(sums < worst)
+    n_new = np.bincount(query, minlength=len(sums))
+    everyone = np.repeat(np.arange(len(sums)), k)
+    group = np.concatenate([everyone, query])
+    value = np.concatenate([best.ravel(), sums[query, column]])
+    row = np.concatenate([found.ravel(), column + start])
+    order = np.lexsort((row, value, group))
+    heads = np.cumsum(n_new + k) - (n_new + k)
+    keep = order[heads[:, None] + np.arange(k)]
+    return value[keep], row[keep]
+
+
+def _within_chunk(
+    start: int, stop: int, index: BruteIndex, queries: Encoded, radii: Floats, limit: int
+) -> Ints:
+    counts = np.zeros(stop - start, dtype=np.int64)
+    for chunk in _blocks(start, stop, N_QUERIES):
+        mine = counts[chunk.start - start : chunk.stop - start]
+        for block in _blocks(0, index.rows.n_rows, N_ROWS):
+            sums = _sum_pairs(index, _take(queries, chunk), block)
+            mine += (sums <= radii[block]).sum(axis=1)
+            if (mine >= limit).all():
+                break
+    return np.minimum(counts, limit)
+
+
+def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
+    """Return the rounded sums of all queries against a block of reference rows."""
+    rows = _take(index.rows, block)
+    shape = (queries.n_rows, rows.n_rows)
+    counts = np.zeros(shape, dtype=np.uint16)
+    for query_codes, codes in zip(queries.codes, rows.codes, strict=True):
+        counts += query_codes[:, None] != codes
+    sums, gaps = counts.astype(np.float64), np.empty(shape)
+    with np.errstate(over="ignore"):  # the cap takes what overflows
+        for values, column, weight in zip(
+            queries.numbers, rows.numbers, index.weights, strict=True
+        ):
+            np.subtract(values[:, None], column, out=gaps)
+            np.abs(gaps, out=gaps)
+            np.multiply(gaps, weight, out=gaps)
+            np.minimum(gaps, 1.0, out=gaps)
+            np.add(sums, gaps, out=sums)
+    return round_to_grid(sums)
+
+
+def _take(table: Encoded, rows: slice) -> Encoded:
+    return Encoded(table.numbers[:, rows], table.codes[:, rows])
+
+
+def _blocks(start: int, stop: int, size: int) -> Iterator[slice]:
+    return (slice(at, min(at + size, stop)) for at in range(start, stop, size))

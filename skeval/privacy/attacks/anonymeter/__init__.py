@@ -1,0 +1,1 @@
+"""Singling out, linkability and inference."""

@@ -1,0 +1,164 @@
+"""Singling out, linkability and inference together: the largest risk of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from numbers import Real
+from typing import Annotated, Literal
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
+from skeval.privacy.attacks.anonymeter.inference import Guessing, check_enough_columns, inference
+from skeval.privacy.attacks.anonymeter.linkability import linkability, random_halves
+from skeval.privacy.attacks.anonymeter.risks import TAGS, Attack, largest_risk
+from skeval.privacy.attacks.anonymeter.singling_out import MODES, singling_out
+from skeval.result import Result
+from skeval.stats.risks import risk_level
+from skeval.steps.samples import chosen_columns, column_key
+
+
+def _are_levels(value: object) -> bool:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return False
+    if not all(isinstance(x, Real) and not isinstance(x, bool) for x in value):
+        return False
+    return all(low <= high for low, high in pairwise((0.0, *value, 1.0)))
+
+
+Levels = Annotated[
+    Sequence[float], Legal("two ascending numbers in [0, 1]", _are_levels, (0.5, 0.3))
+]
+
+
+class AnonymeterRisk(Metric):
+    """Largest risk of singling out, linkability and inference: 0 if none succeeds, 1 if one always.
+
+    The three harms that European data protection names: that a person is singled out, that two
+    records of a person are linked, that a secret of a person is inferred. Each is attempted as
+    :class:`SinglingOutRisk` in both modes, :class:`LinkabilityRisk` and :class:`InferenceRiskAll`
+    do, on train and on the holdout, whom the generator never saw. The value is the largest of the
+    residual risks.
+
+    Parameters
+    ----------
+    n_attacks : int, default=500
+        Number of predicates, and of rows of train and of the holdout that are attacked.
+    n_cols : int, default=3
+        Number of columns of a predicate that singles out by several.
+    n_neighbors : int, default=1
+        Number of synthetic rows nearest to each part of a record that is linked.
+    n_splits : int, default=5
+        Number of random halves of the columns that records are linked by.
+    tolerance : float, default=0.05
+        How near the guess of a number or date must be.
+    tolerance_kind : {"relative", "range"}, default="relative"
+        Whether the tolerance is a share of the secret itself or of the column's range.
+    levels : pair of float, default=(0.3, 0.5)
+        From where on a risk is called medium, and beyond which high.
+    columns : None, int or list of str, default=None
+        The columns that there are.
+    ci_method : {"anonymeter", "katz"}, default="anonymeter"
+        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
+        interval of Katz for a ratio of failures.
+    confidence_level : float, default=0.95
+        Of the intervals, all at once.
+    random_state : int, default=0
+        Seed of all draws.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if there is one column only.
+
+    Notes
+    -----
+    ``details["worst_attack"]`` is the attack of the value, ``details["attacks"]`` has all of them,
+    ``details["level"]`` is "low", "medium" or "high". The largest of many noisy numbers is above 0
+    even where nothing leaks. The intervals of all attacks hold at once, after Bonferroni, that of
+    the value reaching from the largest of the lower bounds to the largest of the upper ones; the
+    p-value is the least of all attacks times their number. Attacks that cannot be made, or that
+    succeed on every holdout row, are left out.
+
+    These are a few adversaries of many: a low value does not clear a release.
+
+    References
+    ----------
+    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
+    2023, doi:10.56553/popets-2023-0055; Article 29 Data Protection Working Party, "Opinion 05/2014
+    on anonymisation techniques" (2014).
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import AnonymeterRisk
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> AnonymeterRisk().fit(train, holdout).evaluate(train).details["level"]
+    'high'
+    """
+
+    tags = TAGS
+
+    def __init__(
+        self,
+        *,
+        n_attacks: Count = 500,
+        n_cols: Count = 3,
+        n_neighbors: Count = 1,
+        n_splits: Count = 5,
+        tolerance: NonNegative = 0.05,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        levels: Levels = (0.3, 0.5),
+        columns: Columns = None,
+        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
+        confidence_level: OpenFraction = 0.95,
+        random_state: Seed = 0,
+    ) -> None:
+        self.n_attacks = n_attacks
+        self.n_cols = n_cols
+        self.n_neighbors = n_neighbors
+        self.n_splits = n_splits
+        self.tolerance = tolerance
+        self.tolerance_kind = tolerance_kind
+        self.levels = levels
+        self.columns = columns
+        self.ci_method = ci_method
+        self.confidence_level = confidence_level
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        check_enough_columns("AnonymeterRisk", chosen_columns(context.schema, self.columns), 2)
+
+    def _compute(self, context: Context) -> Result:
+        names, seed = chosen_columns(context.schema, self.columns), self.random_state
+        attacks: dict[str, Attack | None] = {
+            f"{mode} singling out": singling_out(
+                context,
+                mode,
+                self.n_attacks,
+                self.n_cols,
+                columns=column_key(context.schema, self.columns),
+                seed=seed,
+            )
+            for mode in MODES
+        }
+        halves = random_halves(names, self.n_splits, seed)
+        attacks["linkability"] = linkability(
+            context, halves, self.n_neighbors, "all", n_attacks=self.n_attacks, seed=seed
+        )
+        guessing = Guessing(None, self.tolerance, self.tolerance_kind, None, self.n_attacks, seed)
+        for name in names:
+            attacks[f"inference of {name}"] = inference(context, name, names, guessing)
+        found = largest_risk(attacks, self)
+        if "worst_attack" not in found.details:
+            return found
+        low, high = self.levels
+        level = risk_level(found.value, (float(low), float(high)))
+        return replace(found, details={**found.details, "level": level})

@@ -1,0 +1,323 @@
+"""Predicates that single rows out of a table, and the distinct rows of tables.
+
+Tables are codes, one line a column: whole numbers from 0 on in the order of the values, the same in
+all tables, and -1 for a missing value. A predicate is a conjunction of conditions "the code lies
+between two bounds, and is not this one".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skeval.stats.disclosure import joint_classes
+
+Codes = NDArray[np.int32]
+NO_HOLE = -2
+_BATCH = 16384  # tries between two looks at what was found
+_MOST_SETS, _MOST_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
+
+
+@dataclass(frozen=True)
+class Predicates:
+    """Conjunctions of conditions, all of the same number.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_predicates, n_conditions), int64
+        Lines of a table's codes.
+    low, high : ndarray of shape (n_predicates, n_conditions), int32
+        Bounds of the code, themselves included; -1 and -1 asks for a missing value.
+    hole : ndarray of shape (n_predicates, n_conditions), int32
+        A code that does not match although it is within the bounds; -2 for none.
+    """
+
+    columns: NDArray[np.int64]
+    low: Codes
+    high: Codes
+    hole: Codes
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def parts(self) -> tuple[NDArray[np.int64], Codes, Codes, Codes]:
+        """The four arrays, as the compiled loops take them."""
+        return self.columns, self.low, self.high, self.hole
+
+    def take(self, which: np.ndarray) -> Predicates:
+        """Return some of the predicates."""
+        return Predicates(*(np.ascontiguousarray(part[which]) for part in self.parts))
+
+    @classmethod
+    def of(
+        cls, columns: np.ndarray, low: np.ndarray, high: np.ndarray, hole: np.ndarray | None = None
+    ) -> Predicates:
+        """Return predicates of arrays of shape (n_predicates, n_conditions) or (n_predicates,)."""
+        hole = np.full(np.shape(low), NO_HOLE) if hole is None else hole
+        parts = [part[:, None] if part.ndim == 1 else part for part in (columns, low, high, hole)]
+        kinds = (np.int64, np.int32, np.int32, np.int32)
+        return cls(*(np.ascontiguousarray(x, k) for x, k in zip(parts, kinds, strict=True)))
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct rows of some tables, in lexicographic order, and how often each has them.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_columns, n_values), int32
+        One line a column.
+    counts : ndarray of shape (n_tables, n_values), int64
+        Rows of each table.
+    """
+
+    codes: Codes
+    counts: NDArray[np.int64]
+
+    def table(self, i: int) -> tuple[Codes, NDArray[np.int64]]:
+        """Return the values that one of the tables has, and how many of its rows have each."""
+        there = self.counts[i] > 0
+        return np.ascontiguousarray(self.codes[:, there]), self.counts[i][there]
+
+
+def distinct_rows(*tables: Codes) -> Distinct:
+    """Return the distinct rows of tables of codes, shape (n_columns, n_rows) each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.anonymeter.predicates import distinct_rows
+    >>> found = distinct_rows(np.array([[2, 1, 2]]), np.array([[0, 2]]))
+    >>> found.codes, found.counts
+    (array([[0, 1, 2]]), array([[0, 1, 2],
+           [1, 0, 1]]))
+    """
+    pooled = np.concatenate(tables, axis=1)
+    classes = joint_classes(pooled.T)
+    n_classes = int(classes.max()) + 1
+    first = np.empty(n_classes, dtype=np.int64)
+    first[classes] = np.arange(classes.size)
+    ends = np.cumsum([table.shape[1] for table in tables])[:-1]
+    counts = [np.bincount(part, minlength=n_classes) for part in np.split(classes, ends)]
+    return Distinct(np.ascontiguousarray(pooled[:, first]), np.stack(counts))
+
+
+def univariate_predicates(
+    codes: Codes,
+    is_number: np.ndarray,
+    n_wanted: int,
+    rng: np.random.Generator,
+    *,
+    distinct: bool = True,
+) -> Predicates:
+    """Make predicates of one condition that single a row out of a table without duplicates.
+
+    For each column: it is missing, if exactly one value is; it has a value that occurs once; a
+    number is at most the least one, or at least the greatest, if that occurs once.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_columns, n_rows), int32
+        The table.
+    is_number : ndarray of shape (n_columns,), bool
+        Which columns are ordered.
+    n_wanted : int
+        Most predicates to make; they are chosen at random.
+    rng : Generator
+        Of the choice.
+    distinct : bool, default=True
+        Whether of several predicates that single out the same row only one is made.
+
+    Returns
+    -------
+    Predicates
+    """
+    parts = [_rare(column, j, is_number[j]) for j, column in enumerate(codes)]
+    columns, low, high, rows = np.concatenate(parts, axis=1)
+    order = rng.permutation(columns.size)
+    if distinct:
+        _, first = np.unique(rows[order], return_index=True)
+        order = order[np.sort(first)]
+    chosen = order[:n_wanted]
+    return Predicates.of(columns[chosen], low[chosen], high[chosen])
+
+
+def _rare(column: np.ndarray, j: int, is_number: bool) -> np.ndarray:
+    """Return line, bounds and row of each condition that singles out a row, shape (4, n)."""
+    present = column[column >= 0]
+    missing = np.flatnonzero(column < 0)
+    counts = np.bincount(present)
+    once = np.flatnonzero(counts == 1)
+    row_of = np.empty(counts.size, dtype=np.int64)
+    row_of[present] = np.flatnonzero(column >= 0)
+    found = [(once, once, row_of[once])]
+    if missing.size == 1:
+        found.append((np.array([-1]), np.array([-1]), missing))
+    if is_number and present.size:
+        ends = np.array([present.min(), present.max()])
+        low, high = np.array([0, ends[1]]), np.array([ends[0], np.iinfo(np.int32).max])
+        alone = counts[ends] == 1
+        found.append((low[alone], high[alone], row_of[ends][alone]))
+    low, high, rows = (np.concatenate(part) for part in zip(*found, strict=True))
+    return np.stack([np.full(rows.size, j), low, high, rows])
+
+
+def multivariate_predicates(
+    codes: Codes,
+    is_number: np.ndarray,
+    n_wanted: int,
+    n_cols: int,
+    rng: np.random.Generator,
+    *,
+    max_attempts: int = 2_000_000,
+    distinct: bool = True,
+) -> Predicates:
+    """Make predicates of several conditions that single a row out of a table without duplicates.
+
+    A random row and random columns, again and again: a category is as the row has it, a number at
+    least as large if it is above the median and at most as large otherwise, a missing value
+    missing. Kept if no other row matches.
+
+    Parameters
+    ----------
+    codes, is_number, n_wanted, rng, distinct
+        As in :func:`univariate_predicates`.
+    n_cols : int
+        Number of conditions; at most one a column.
+    max_attempts : int, default=2_000_000
+        Tries after which there may be fewer than `n_wanted`. If there are fewer pairs of a row and
+        a set of columns, each is tried once.
+
+    Returns
+    -------
+    Predicates
+    """
+    from skeval.privacy.attacks.anonymeter.compiled import match_alone
+
+    n_rows, n_cols = codes.shape[1], min(n_cols, len(codes))
+    shuffled = rng.permutation(n_rows)  # the table is sorted: its first rows are all alike
+    scanned = np.ascontiguousarray(codes[:, shuffled])
+    medians, seen, kept, n_found = _medians(codes), _Seen(distinct, n_rows), [], 0
+    for rows, columns in _tries(n_rows, len(codes), n_cols, max_attempts, rng):
+        tried = _around(codes, is_number, medians, rows, columns)
+        alone = np.flatnonzero(match_alone(scanned, *tried.parts))
+        new = seen.new(rows[alone], tried.take(alone))[: n_wanted - n_found]
+        kept.append(tried.take(alone[new]))
+        n_found += new.size
+        if n_found == n_wanted or (distinct and n_found == n_rows):
+            break
+    return Predicates(*(np.concatenate(p) for p in zip(*(k.parts for k in kept), strict=True)))
+
+
+def _tries(
+    n_rows: int, n_columns: int, n_cols: int, max_attempts: int, rng: np.random.Generator
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield batches of random rows and sets of columns; each pair once where there are few."""
+    n_pairs = n_rows * comb(n_columns, n_cols)
+    if n_pairs <= min(max_attempts, _MOST_PAIRS):
+        listed = _listed_columns(n_columns, n_cols)
+        for pairs in np.array_split(rng.permutation(n_pairs), -(-n_pairs // _BATCH)):
+            rows, which = np.divmod(pairs, len(listed))
+            yield rows, listed[which]
+        return
+    for start in range(0, max_attempts, _BATCH):
+        size = min(_BATCH, max_attempts - start)
+        yield rng.integers(n_rows, size=size), _drawn_columns(n_columns, n_cols, size, rng)
+
+
+def _medians(codes: Codes) -> np.ndarray:
+    """Return the median code of each line, that of no value being -1."""
+    return np.array([np.median(line[line >= 0]) if (line >= 0).any() else -1.0 for line in codes])
+
+
+def _drawn_columns(n_columns: int, n_cols: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return random sets of columns, ascending, all equally likely; shape (size, n_cols)."""
+    if comb(n_columns, n_cols) <= _MOST_SETS:
+        listed = _listed_columns(n_columns, n_cols)
+        return listed[rng.integers(len(listed), size=size)]
+    everything = np.broadcast_to(np.arange(n_columns), (size, n_columns))
+    return np.sort(rng.permuted(everything, axis=1)[:, :n_cols], axis=1)
+
+
+def _listed_columns(n_columns: int, n_cols: int) -> np.ndarray:
+    return np.array(list(combinations(range(n_columns), n_cols)))
+
+
+def _around(
+    codes: Codes,
+    is_number: np.ndarray,
+    medians: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
+) -> Predicates:
+    """Return one predicate a row that the row itself matches."""
+    values = codes[columns, rows[:, None]]
+    ordered = is_number[columns] & (values >= 0)
+    above = values > medians[columns]
+    low = np.where(ordered & ~above, 0, values)
+    high = np.where(ordered & above, np.iinfo(np.int32).max, values)
+    return Predicates.of(columns, low, high)
+
+
+class _Seen:
+    """Which rows, or which predicates, there were already."""
+
+    def __init__(self, distinct: bool, n_rows: int) -> None:
+        self.distinct = distinct
+        self.rows = np.zeros(n_rows, dtype=np.bool_)
+        self.keys: set[bytes] = set()
+
+    def new(self, rows: np.ndarray, predicates: Predicates) -> np.ndarray:
+        """Return the positions of what is new, and remember it."""
+        if self.distinct:
+            fresh = np.flatnonzero(~self.rows[rows])
+            _, first = np.unique(rows[fresh], return_index=True)
+            self.rows[rows] = True
+            return fresh[np.sort(first)]
+        found = []
+        for i, key in enumerate(np.hstack(predicates.parts[:3])):
+            if key.tobytes() not in self.keys:
+                self.keys.add(key.tobytes())
+                found.append(i)
+        return np.array(found, dtype=np.int64)
+
+
+def random_predicates(
+    codes: Codes, is_number: np.ndarray, n: int, n_cols: int, rng: np.random.Generator
+) -> Predicates:
+    """Make predicates at random, as somebody would who guesses.
+
+    Random columns; a value drawn from the distinct ones of the table; "is" or "is not", of a number
+    also "is less", "is more", "is at most" or "is at least".
+
+    Parameters
+    ----------
+    codes, is_number, n_cols, rng
+        As in :func:`multivariate_predicates`.
+    n : int
+        Number of predicates.
+
+    Returns
+    -------
+    Predicates
+    """
+    columns = _drawn_columns(len(codes), min(n_cols, len(codes)), n, rng)
+    values = np.empty(columns.shape, dtype=np.int64)
+    at_random = rng.random(columns.shape)
+    for j, line in enumerate(codes):
+        distinct, here = np.unique(line), columns == j
+        values[here] = distinct[(at_random[here] * distinct.size).astype(np.int64)]
+    top = np.iinfo(np.int32).max
+    operator = (rng.random(columns.shape) * np.where(is_number[columns], 6, 2)).astype(np.int64)
+    missing = values < 0
+    operator = np.where(missing, np.minimum(operator, 1), operator)  # is missing, or is not
+    low = np.choose(operator, [values, np.zeros_like(values), 0, values + 1, 0, values])
+    high = np.choose(operator, [values, top, values - 1, top, values, top])
+    hole = np.where((operator == 1) & ~missing, values, NO_HOLE)
+    return Predicates.of(columns, low, high, hole)

@@ -1,0 +1,1 @@
+"""Audits of differential privacy: lower bounds of epsilon."""

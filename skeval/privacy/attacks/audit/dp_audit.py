@@ -1,0 +1,349 @@
+"""A lower bound of epsilon from many runs of a generator on two tables that differ in one row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
+from skeval.privacy.attacks.audit.runs import ATTACKS, Level, Outcome, Plan, audited, is_trained
+from skeval.privacy.attacks.audit.worlds import BASES, TARGETS
+from skeval.privacy.attacks.shadow.game import Execution, check_cost
+from skeval.privacy.attacks.shadow.parameters import GeneratorLike
+from skeval.result import Result
+from skeval.stats.dp_audit import against_claim
+from skeval.steps.samples import nothing_to_measure
+from skeval.tags import MetricTags
+
+_PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
+_AUDIT_ATTACKS = ", ".join(map(repr, (*ATTACKS, "classifier")))
+
+
+class DPAudit(Metric):
+    """Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
+
+    A generator may claim to be differentially private: that whatever it releases would have been
+    nearly as likely without any one row. Somebody who can run it tests the claim: fit it many times
+    on a table and many times on the same table without one row, and guess from each synthetic table
+    which of the two it was. No guesser can be right more often than epsilon allows, so that one who
+    is right often enough refutes the claim. Not the release is on trial but what made it.
+
+    Which table, row and guess show most nobody knows beforehand. Pilot runs try all combinations
+    that are asked for; the best one is run again, and the bound stems from these fresh runs alone,
+    so that however many were tried, it holds.
+
+    Parameters
+    ----------
+    generator : object, class or pair of functions
+        What is audited, as :class:`~skeval.generators.GeneratorAdapter` takes it. It is fitted anew
+        in each run, and each parameter `random_state` or `seed` that it has is set anew.
+    base : str or list of str, default="train"
+        The rows beside the one that is attacked. "train": those of train. "sample": `n_base` of
+        them. "one_row": the row of train that is most unlike it. "duplicates": `n_base` copies of
+        that. "empty": none, so that the target stands alone; nothing would be left without it,
+        which no generator is fitted on, so that this goes with ``adjacency="replace"`` or
+        ``target="repeat"`` only, and "one_row" stands in for it. "worst_case": the row most unlike
+        the target, and the target; what is attacked is a third row made of the cells of both in
+        turn, so that no new value tells. Small tables show most, where the generator can be fitted
+        on them.
+    target : str or list of str, default="achilles"
+        The row that is attacked: "achilles", "gower-knn", "isolation-forest", "rare-value",
+        "random" or "canary" (a new label in each category, a number beyond the largest), as
+        :func:`~skeval.privacy.attacks.shadow.select_targets` has them; or "repeat", the row that
+        "achilles" selects, which stands once in one table and twice in the other.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        How the two tables differ: by one row more, or by another in its place, the most unlike of
+        train. The bound is of the epsilon of the same name; the two are never to be compared with
+        each other.
+    n_runs : int, default=200
+        Fresh runs of either table. The bound of a guess that is never wrong grows with the
+        logarithm: 2.6 for 50, 4.0 for 200, 5.6 for 1000.
+    n_pilot : int or None, default=None
+        Pilot runs of either table, for each combination of base and target; a third of `n_runs` if
+        None.
+    n_base : int, default=100
+        Rows of the bases "sample" and "duplicates".
+    attack : str, function, classifier or list of such, default="best"
+        The score that guesses go by. "presence": how many synthetic rows are equal to the target.
+        "cells": how many agree with it, column by column, its rare values counting more.
+        "distance": how near the nearest is. "queries": in how many sets of columns they agree with
+        it. "classifier": a random forest, or any classifier with `predict_proba`, that learns from
+        half of the pilot runs. A function takes the synthetic table and a table of the target, and
+        returns a number. "best": the four scores that need no training.
+    delta : float, default=0.0
+        In [0, 1): of the (epsilon, delta) that is bounded.
+    confidence : float, default=0.95
+        In [3/4, 1): how often at least the bound holds.
+    method : {"cp", "gdp"}, default="cp"
+        "cp": for whatever mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
+        function is that of two normal laws, as of the Gaussian mechanism; `delta` must be above 0.
+    threshold : "split" or float, default="split"
+        The score from which the row is guessed to be in: chosen on the pilot runs, or given. A
+        given one needs no pilot runs, and goes with one base, target and attack; choose it before
+        you see results.
+    claimed_epsilon : float, optional
+        What the generator claims, for the same adjacency and delta; ``details["verdict"]`` holds
+        the bound against it.
+    n_synthetic : int or None, default=None
+        Rows that are sampled in each run; as many as the release has if None. More rows show more.
+    max_fits : int, default=5_000
+        More fits than these are refused; see :meth:`estimate_cost`.
+    random_state : int, default=0
+        Seed of the runs and choices.
+    n_jobs : int or None, default=None
+        Processes that fit at the same time; None is 1, -1 all cores. It does not change the value.
+    progress : callable, optional
+        Called as ``progress(n_done, n_fits)`` after each fit.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the parameters contradict each other, or ask for more fits than `max_fits`.
+
+    Notes
+    -----
+    Of n runs with and n without the row, with ``FPR`` and ``FNR`` the upper bounds of Clopper and
+    Pearson of both error rates, each at half the level, the value is the greater of
+    ``ln((1 - FNR - delta) / FPR)`` and ``ln((1 - FPR - delta) / FNR)``, or 0. The interval is from
+    the value to infinity: **no upper bound exists**. A guesser who sees nothing bounds every
+    generator by 0; 0 does not say that epsilon is small. The p-value is that of epsilon = 0, and
+    ``details["ceiling"]`` the bound of a guesser who is never wrong.
+
+    The verdict is "violation" if the bound is above the claimed epsilon, "loose" if it is below
+    half of it, which tells little, and "consistent" in between. Most violations that were found in
+    practice stem from what a generator reads off the table without paying for it, such as the
+    categories and extremes of a column: "canary" finds these. A category that a pandas type lists
+    is public and not found; "repeat" and "worst_case" find what else there is.
+
+    A bound for "replace" also bounds the other epsilon, by half of it (delta being 0); a bound for
+    "add_remove" says nothing of "replace". The runs have to be independent: a generator that draws
+    all its numbers from one seed of its own, which nobody can set, is not audited by this.
+
+    References
+    ----------
+    M. Jagielski, J. Ullman, A. Oprea, "Auditing differentially private machine learning: how
+    private is private SGD?", NeurIPS 2020, arXiv:2006.07709.
+
+    M. S. M. S. Annamalai, G. Ganev, E. De Cristofaro, "What do you want from theory alone?
+    Experimenting with tight auditing of differentially private synthetic data generation", USENIX
+    Security 2024, arXiv:2405.10994.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import Bootstrap, DPHistogram
+    >>> from skeval.privacy import DPAudit
+    >>> train = make_mixed(100)[["city", "plan"]].dropna()
+    >>> domain = {name: sorted(train[name].unique()) for name in train}
+    >>> for generator in (Bootstrap(), DPHistogram(domain, epsilon=1.0)):
+    ...     audit = DPAudit(generator, n_runs=40, n_synthetic=500, claimed_epsilon=1.0)
+    ...     print(audit.fit(train).evaluate(train).details["verdict"])
+    violation
+    loose
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"generator"}),
+        greater_is_better=False,
+        bounds=(0.0, float("inf")),
+        evidence="audit",
+    )
+
+    def __init__(
+        self,
+        generator: GeneratorLike,
+        *,
+        base: Annotated[str | list[str], several_of(BASES)] = "train",
+        target: Annotated[str | list[str], several_of(TARGETS)] = "achilles",
+        adjacency: Literal["add_remove", "replace"] = "add_remove",
+        n_runs: Count = 200,
+        n_pilot: Count | None = None,
+        n_base: Count = 100,
+        attack: Attacks = "best",
+        delta: Annotated[float, Interval(0, 1, "left")] = 0.0,
+        confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95,
+        method: Literal["cp", "gdp"] = "cp",
+        threshold: Literal["split"] | Annotated[float, Interval()] = "split",
+        claimed_epsilon: NonNegative | None = None,
+        n_synthetic: Count | None = None,
+        max_fits: Count = 5_000,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        self.generator = generator
+        self.base = base
+        self.target = target
+        self.adjacency = adjacency
+        self.n_runs = n_runs
+        self.n_pilot = n_pilot
+        self.n_base = n_base
+        self.attack = attack
+        self.delta = delta
+        self.confidence = confidence
+        self.method = method
+        self.threshold = threshold
+        self.claimed_epsilon = claimed_epsilon
+        self.n_synthetic = n_synthetic
+        self.max_fits = max_fits
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def estimate_cost(self) -> int:
+        """Return how often the generator will be fitted and sampled, before anything runs."""
+        self._check_parameters()
+        return self._plan().n_fits
+
+    def _prepare(self, context: Context) -> None:
+        plan = self._plan()
+        trains = any(is_trained(attack) for attack in plan.attacks)
+        single = len(plan.settings) == len(plan.attacks) == 1 and not trains
+        faults = {
+            "base='empty' leaves no row to fit on without the target; take base='one_row', "
+            "adjacency='replace' or target='repeat'": self.adjacency == "add_remove"
+            and "empty" in plan.bases
+            and any(target != "repeat" for target in plan.targets),
+            "method='gdp' bounds epsilon at a delta above 0": self.method == "gdp"
+            and self.delta == 0.0,
+            "a given threshold goes with one base, one target and one attack without training": (
+                plan.threshold is not None and not single
+            ),
+            "a classifier needs n_pilot to be at least 4, half of them to learn from": trains
+            and plan.n_pilot < 4,
+        }
+        if told := [fault for fault, present in faults.items() if present]:
+            raise InvalidParameterError(f"DPAudit: {'; '.join(told)}.")
+        cure = "n_runs, n_pilot or the number of bases and targets"
+        check_cost("DPAudit", plan.n_fits, self.max_fits, cure)
+
+    def _plan(self) -> Plan:
+        n_pilot = math.ceil(self.n_runs * _PILOT_SHARE) if self.n_pilot is None else self.n_pilot
+        return Plan(
+            self.generator,
+            listed(self.base),
+            listed(self.target),
+            ATTACKS
+            if isinstance(self.attack, str) and self.attack == "best"
+            else listed(self.attack),
+            self.adjacency,
+            self.n_runs,
+            n_pilot,
+            self.n_base,
+            None if isinstance(self.threshold, str) else float(self.threshold),
+            Level(float(self.delta), self.confidence, self.method),
+            self.random_state,
+        )
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, "gower"):
+            return undefined("no column of this table can be measured.")
+        if context.n_rows("train") < 2:
+            return undefined("train needs two rows, one of which can be left out.")
+        plan = self._plan()
+        n_synthetic = self.n_synthetic or context.n_rows("synthetic")
+        found = audited(context, plan, n_synthetic, Execution(self.n_jobs, self.progress))
+        value = plan.level.bound(found.rates)
+        ceiling = plan.level.ceiling(plan.n_runs)
+        warnings: tuple[DegenerateInputWarning, ...] = ()
+        if self.claimed_epsilon is not None and ceiling <= self.claimed_epsilon:
+            text = (
+                f"n_runs={plan.n_runs} bound no epsilon above {ceiling:.3g}, that claimed neither."
+            )
+            warnings = (DegenerateInputWarning(text),)
+        return Result(
+            value,
+            interval=(value, float("inf")),
+            p_value=plan.level.p_value(found.rates, 0.0),
+            baseline=0.0,
+            details={
+                **self._described(plan, found, n_synthetic),
+                "ceiling": ceiling,
+                **self._implied(value),
+                **self._against_claim(plan, found, value),
+            },
+            warnings=warnings,
+        )
+
+    def _described(self, plan: Plan, found: Outcome, n_synthetic: int) -> dict[str, Any]:
+        rates = found.rates
+        return {
+            "adjacency": self.adjacency,
+            "delta": self.delta,
+            "method": self.method,
+            "base": found.base,
+            "target": found.target,
+            "attack": found.attack,
+            "n_runs": plan.n_runs,
+            "n_pilot": 0 if plan.threshold is not None else plan.n_pilot,
+            "n_fits": plan.n_fits,
+            "n_synthetic": n_synthetic,
+            "n_true_positives": rates.true_positives,
+            "n_false_positives": rates.false_positives,
+            "true_positive_rate": rates.tpr,
+            "false_positive_rate": rates.fpr,
+            "promised": found.promised,
+        }
+
+    def _implied(self, value: float) -> dict[str, float]:
+        if self.adjacency == "add_remove" or self.delta > 0.0:
+            return {}
+        return {"epsilon_add_remove": value / 2.0}
+
+    def _against_claim(self, plan: Plan, found: Outcome, value: float) -> dict[str, Any]:
+        if self.claimed_epsilon is None:
+            return {}
+        p_value = partial(plan.level.p_value, found.rates)
+        return against_claim(value, float(self.claimed_epsilon), p_value)
+
+
+def listed(value: Any) -> tuple[Any, ...]:
+    """Return one or several choices as a tuple."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def several_of(names: Sequence[str]) -> Legal:
+    """Return the set of a few names and of lists of distinct ones of them."""
+
+    def is_legal(value: object) -> bool:
+        chosen = listed(value)
+        known = all(isinstance(name, str) and name in names for name in chosen)
+        return known and 0 < len(set(chosen)) == len(chosen)
+
+    text = f"one or several of {', '.join(map(repr, names))}"
+    return Legal(text, is_legal, "no such option")
+
+
+def _are_audit_attacks(value: object) -> bool:
+    chosen = listed(value)
+    if isinstance(value, str):
+        return value in (*ATTACKS, "classifier", "best")
+    return len(chosen) > 0 and all(map(_is_audit_attack, chosen))
+
+
+def _is_audit_attack(value: object) -> bool:
+    if isinstance(value, str):
+        return value in (*ATTACKS, "classifier")
+    return not isinstance(value, type) and (callable(value) or is_trained(value))
+
+
+Attacks = Annotated[
+    Any,
+    Legal(
+        f"'best', or one or several of {_AUDIT_ATTACKS}, a function and a classifier",
+        _are_audit_attacks,
+        "no such option",
+    ),
+]

@@ -1,0 +1,178 @@
+"""Membership disclosure: what an attacker gains who calls rows near to a synthetic one members."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
+from skeval.privacy.attacks.membership.rates import Halves, f1_at, relative_f1
+from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
+from skeval.result import Result
+from skeval.stats.relabelling import share_p_value
+from skeval.stats.roc import Rates, rates_at
+from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.tags import MetricTags
+
+_ALERT = 0.2
+_DIGITS = 3  # of a distance that rows chose: what is told of them must not be one row's own
+
+
+class MembershipDisclosureF1(Metric):
+    """Gain in F1 over calling all rows members: 0 if the release does not help, 1 if it tells all.
+
+    An attacker has a set of real rows, some of which were train rows, and calls a row a member if a
+    synthetic row lies within a distance of it. The F1 score of these calls is set against that of
+    calling every row a member, which needs no release.
+
+    Parameters
+    ----------
+    threshold : float or None, default=None
+        The distance, in the unit of `space`. None: the one with the best F1 score on a half of the
+        rows; the value is then of the other half.
+    population_fraction : float or None, default=None
+        Share of members in the attacker's set, as the share of a population that was sampled into
+        train. None: n_T / (n_T + n_H).
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, which for categories is Hamming's distance; or
+        Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that the attacker knows (in space "gower").
+    random_state : int, default=0
+        Seed of the halves.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``(F1 - F_naive) / (1 - F_naive)`` with ``F_naive = 2 t / (1 + t)`` for a share t of members.
+    The shares of train and of holdout rows that are called members are weighted by t and 1 - t, so
+    that all rows count, whatever t is. Values above 0.2 are commonly held to be too high
+    (``details["alert"]``). The value is below 0 where the calls do worse than calling all, as a
+    given distance may make them; of distances that are chosen, one is infinite and calls all. The
+    baseline is that: 0.
+
+    The interval takes both shares at the ends of their intervals of Clopper and Pearson, each at
+    half the level, and covers at least as often as it says. The p-value is Fisher's: the number of
+    members among the rows called so is hypergeometric if the release does not depend on which rows
+    were train, and F1 rises with it. This is one attack of many;
+    :class:`~skeval.privacy.MembershipInference` tries others.
+
+    References
+    ----------
+    K. El Emam, L. Mosquera, X. Fang, "Validating a membership disclosure metric for synthetic
+    health data", JAMIA Open 5 (2022) ooac083, doi:10.1093/jamiaopen/ooac083.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import MembershipDisclosureF1
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> MembershipDisclosureF1().fit(train, holdout).score(train)
+    1.0
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout"}),
+        greater_is_better=False,
+        bounds=(float("-inf"), 1.0),
+        evidence="attack",
+    )
+
+    def __init__(
+        self,
+        threshold: NonNegative | None = None,
+        *,
+        population_fraction: OpenFraction | None = None,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.threshold = threshold
+        self.population_fraction = population_fraction
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        columns, seed = column_key(context.schema, self.columns), self.random_state
+        scores = member_scores(context, "distance", None, self.space, columns, seed=seed)
+        share = self._share(context)
+        threshold = self.threshold
+        if threshold is None:
+            halves = Halves.of(context, scores, seed)
+            if halves.smallest < 1:
+                return undefined("train and holdout need two rows each to choose a distance on.")
+            threshold, scores = best_threshold(halves.chosen_on, share), halves.reported
+        called = rates_at(scores.members, scores.others, -threshold)
+        f1 = f1_at(called.tpr, called.fpr, share)
+        value = relative_f1(f1, share)
+        return Result(
+            value,
+            interval=_interval(called, share),
+            p_value=share_p_value(
+                called.true_positives,
+                called.n_positives,
+                called.false_positives,
+                called.n_negatives,
+            ),
+            baseline=0.0,
+            details={
+                "f1": f1,
+                "naive_f1": f1_at(1.0, 1.0, share),
+                "threshold": threshold,
+                "threshold_chosen": self.threshold is None,
+                "population_fraction": share,
+                "tpr": called.tpr,
+                "fpr": called.fpr,
+                "n_members": called.n_positives,
+                "n_others": called.n_negatives,
+                "alert": bool(value > _ALERT),
+            },
+        )
+
+    def _share(self, context: Context) -> float:
+        if self.population_fraction is not None:
+            return float(self.population_fraction)
+        n_train = context.n_rows("train")
+        return n_train / (n_train + context.n_rows("holdout"))
+
+
+def best_threshold(scores: MemberScores, share: float) -> float:
+    """Return the distance whose calls have the best F1 score; the smallest of several.
+
+    Distances are rounded up to three digits; infinite if none is better than to call all members.
+    """
+    near, other = -scores.members, -scores.others
+    candidates = np.unique([_rounded(distance) for distance in (*near, *other)])
+    tpr, fpr = (
+        np.searchsorted(np.sort(distances), candidates, side="right") / distances.size
+        for distances in (near, other)
+    )
+    found = 2.0 * share * tpr / (share * tpr + (1.0 - share) * fpr + share)
+    best = int(np.argmax(found))
+    return float(candidates[best]) if found[best] > f1_at(1.0, 1.0, share) else float("inf")
+
+
+def _rounded(distance: float) -> float:
+    if distance <= 0.0:
+        return 0.0
+    unit = 10.0 ** (np.floor(np.log10(distance)) + 1 - _DIGITS)
+    return float(f"{np.ceil(distance / unit - 1e-9) * unit:.{_DIGITS}g}")
+
+
+def _interval(called: Rates, share: float) -> tuple[float, float]:
+    confidence = 0.975  # each rate at half the level
+    (low, high), (low_other, high_other) = called.intervals(confidence)
+    return (
+        relative_f1(f1_at(low, high_other, share), share),
+        relative_f1(f1_at(high, low_other, share), share),
+    )

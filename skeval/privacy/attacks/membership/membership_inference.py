@@ -1,0 +1,486 @@
+"""Membership inference on a release: can an attacker tell which rows the generator learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import MetricWarning
+from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
+from skeval.privacy.attacks.membership.outliers import outlier_risk
+from skeval.privacy.attacks.membership.rates import Halves, curve_points, precisions, rates
+from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
+from skeval.result import Result
+from skeval.stats.intervals import clopper_pearson
+from skeval.stats.relabelling import Relabelled, holm
+from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
+from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.tables.frames import as_frame, check_columns, conform, shared_share
+from skeval.tags import MetricTags
+
+_SLOW = frozenset({"domias", "eq1", "classifier"})
+_TOO_SMALL = (
+    "a false positive rate of {fpr:g} cannot be held to by {n_others} holdout rows: one of them is "
+    "more. Give more rows, or a larger rate first in fpr."
+)
+_FEW = 50
+_ALARM = 0.025
+_FEW_ROWS = (
+    "{members} train rows and {others} holdout rows are scored; with fewer than {few} of either, "
+    "rates at small false positive rates say little."
+)
+_OUTLIERS = (
+    "The average over all rows hides it: among those that lie {place}, members and others are told "
+    "apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
+)
+_FOUND = (
+    "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
+    "positives at most, which random labels reach in {p:.1%} of {n} trials."
+)
+_OVERLAP = (
+    "{share:.2%} of the {role} rows also stand in the reference, which should be disjoint of train "
+    "and holdout: attacks that calibrate are then off."
+)
+AttackName = Annotated[str, one_of(tuple(ATTACKS))]
+
+
+class MembershipInference(Metric):
+    """AUC of telling train from holdout rows by the release: 0.5 by chance, 1 without a mistake.
+
+    An attacker holds the synthetic table and a real row, and wants to know whether the row was one
+    of those that the generator learnt from: that alone may tell that a person was treated, or owed
+    money. Each attack gives each row a score from what the release looks like around it. Train rows
+    are the members, holdout rows the others; the value is the share of pairs of the two in which
+    the member has the higher score. Which attack is best depends on how a generator leaks, so that
+    all are tried.
+
+    Parameters
+    ----------
+    attack : "best", str or list of str, default="best"
+        "best": the attack that does best on a half of the rows, reported on the other half, which
+        it has not seen. A list: all of them on all rows; the value is the largest AUC, corrected
+        for the choice. Or one of "distance" (to the nearest synthetic row), "distance_calibrated"
+        and "ratio" (that beside the distance to the nearest reference row), "monte_carlo" (number
+        of synthetic rows within the median distance), "knn_density" (distance to the k-th nearest),
+        "domias" (density of synthetic over that of reference rows), "classifier" (which has learnt
+        synthetic from reference rows) and "eq1" (density of synthetic rows).
+    reference : table, optional
+        Rows of the population that the attacker has, disjoint of train and holdout. Otherwise a
+        part of the holdout is taken, and "distance_calibrated", "ratio", "domias" and "classifier"
+        are tried on the others. A fitted metric, and its pickle, hold this table.
+    reference_fraction : float, default=0.5
+        Which part.
+    scoring : {"auc", "tpr_at_fpr"}, default="auc"
+        The value: the AUC, or the largest share of members found at a false positive rate of at
+        most the first of `fpr`.
+    fpr : float or list of float, default=(0.1, 0.01, 0.001)
+        False positive rates at which the share of members found is told.
+    prior : float, default=0.5
+        Share of members among the rows that the attacker looks at, for the precision of a call.
+    density : {"kde", "knn", "gmm", "prior"}, default="kde"
+        Of "domias" and "eq1", on at most 10 principal axes: Gaussian kernels with Scott's
+        bandwidth; radii of the nearest rows; mixtures of at most five Gaussians; or kernels, and
+        one Gaussian for the reference.
+    n_neighbors : int, default=5
+        The k of "knn_density" and of ``density="knn"``.
+    n_permutations : int, default=200
+        Random labellings behind the p-values of rates and of the largest advantage.
+    max_rows : int or None, default=10_000
+        Rows of each table that "domias", "eq1" and "classifier" score, a seeded sample. The other
+        attacks score all. Densities are estimated from at most 5,000 rows.
+    space : "gower", "euclidean" or transformer, default="gower"
+        Of the distances: the mean over columns of capped differences, or Euclidean distance of a
+        matrix. Densities and the classifier see standardised and one-hot columns, or the matrix of
+        the transformer.
+    columns : None, int or list of str, default=None
+        The columns looked at (in space "gower").
+    random_state : int, default=0
+        Seed of samples, halves, labels and estimators.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    TableError, SchemaMismatchError
+        At fit, if the reference cannot be used.
+
+    Notes
+    -----
+    The interval is DeLong's on the logit scale, the p-value that of Mann and Whitney, one-sided.
+    Given the release, the reference and whatever the attack was chosen on, the labels of the rows
+    that are reported are exchangeable if nothing was learnt, so that the test holds for all
+    attacks, however good or bad; ties have mid-ranks. With several attacks, the p-value is the
+    smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
+    holds the largest AUC of the population. The baseline is 0.5.
+
+    A value below 0.5 is no extra protection. One of 0.5 says that these attacks found nothing, not
+    that there is nothing: an attacker who knows the generator does better. A release that holds a
+    few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
+    and the AUC does not, there is a warning. A release that is train
+    moved by a constant is not found by any of them, see the gallery.
+
+    In ``details``: `attacks`, the AUC of each; `protection`, ``1 - 2 max(0, AUC - 1/2)``.
+    `tpr_at_fpr` has, for each of `fpr`, the largest share of members at no more false positives,
+    not interpolated, nan where one of the others is already too many, with its interval given the
+    threshold, its mean and p-value over random labels; `at_fixed_threshold` has both rates on the
+    reported half at a threshold that the other half chose, since the realised false positive rate
+    is not the one aimed at, and the precision of a call at `prior`. `advantage` is the true less
+    the false positive rate at a threshold so chosen, with Newcombe's interval and the p-value of
+    Fisher's test; `max_advantage` is the largest on the very rows, which is above 0 by chance.
+    `precision_at` is the share of members among the highest scores of as many members as others.
+    `outliers` has the AUC in each tenth of the rows by their distance to other real rows, and in
+    the outermost 5%, 2% and 1%: what leaks of few rows is lost in the average. No p-value over
+    exchanged labels can be below ``1 / 2 ** n`` if only n members of equally many rows are known.
+    `curve` has at most 200 points of the ROC curve.
+
+    Where the holdout was drawn later than train, or otherwise, the two differ without any leak:
+    ``fit(check_holdout=True)`` looks for that. Rows that stand in both have the same score in both.
+
+    References
+    ----------
+    D. Chen, N. Yu, Y. Zhang, M. Fritz, "GAN-Leaks", CCS 2020, doi:10.1145/3372297.3417238.
+    B. Hilprecht, M. Haerterich, D. Bernau, "Monte Carlo and reconstruction membership inference
+    attacks against generative models", PoPETs 2019(4) 232-249, doi:10.2478/popets-2019-0067.
+    B. van Breugel, H. Sun, Z. Qian, M. van der Schaar, "Membership inference attacks against
+    synthetic data through overfitting detection", AISTATS 2023, arXiv:2302.12580.
+    J. Hayes, L. Melis, G. Danezis, E. De Cristofaro, "LOGAN", PoPETs 2019(1) 133-152,
+    doi:10.2478/popets-2019-0008.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import MembershipInference
+    >>> train, holdout = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
+    >>> metric = MembershipInference(attack="distance").fit(train, holdout)
+    >>> metric.score(train), metric.evaluate(make_mixed(200, random_state=2)).p_value > 0.01
+    (1.0, True)
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout"}),
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="attack",
+        display="ROCDisplay",
+    )
+
+    def __init__(
+        self,
+        attack: AttackChoice = "best",
+        reference: Table | None = None,
+        *,
+        reference_fraction: OpenFraction = 0.5,
+        scoring: Literal["auc", "tpr_at_fpr"] = "auc",
+        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        prior: OpenFraction = 0.5,
+        density: Literal["kde", "knn", "gmm", "prior"] = "kde",
+        n_neighbors: Count = 5,
+        n_permutations: Annotated[int, Interval(19)] = 200,
+        max_rows: Annotated[int, Interval(20)] | None = 10_000,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.attack = attack
+        self.reference = reference
+        self.reference_fraction = reference_fraction
+        self.scoring = scoring
+        self.fpr = fpr
+        self.prior = prior
+        self.density = density
+        self.n_neighbors = n_neighbors
+        self.n_permutations = n_permutations
+        self.max_rows = max_rows
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        read_reference(context, self.reference)
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        seed = self.random_state
+        reference, notices = read_reference(context, self.reference)
+        scored, left_out = self._scored(context, reference)
+        if not scored:
+            return undefined(" ".join(left_out.values()), left_out=left_out)
+        chosen = self._chosen(context, scored)
+        if chosen is None:
+            return undefined("train and holdout need two rows each that can be scored.")
+        details = {"left_out": left_out, **self._details(context, chosen)}
+        if self.scoring == "auc":
+            headline = by_auc(chosen)
+        elif np.isnan(details["tpr_at_fpr"][0]["tpr"]):
+            return undefined(_TOO_SMALL.format(fpr=self._alphas[0], **details), **details)
+        else:
+            headline = by_rate(chosen, details, self._alphas[0], self.n_permutations, seed)
+        return Result(
+            **headline, details=details, warnings=(*notices, *told_of(details, self.n_permutations))
+        )
+
+    @property
+    def _alphas(self) -> tuple[float, ...]:
+        return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
+
+    def _scored(
+        self, context: Context, reference: pd.DataFrame | None
+    ) -> tuple[dict[str, MemberScores], dict[str, str]]:
+        """Return the scores of each attack that can be run, and why others cannot."""
+        names = ATTACKS if self.attack == "best" else np.atleast_1d(self.attack).tolist()
+        lacking = {
+            name: needs_of(context, name, self.reference_fraction, reference) for name in names
+        }
+        scored = {
+            name: member_scores(
+                context,
+                name,
+                self.max_rows if name in _SLOW else None,
+                self.space,
+                column_key(context.schema, self.columns),
+                self.reference_fraction,
+                self.random_state,
+                self.density,
+                self.n_neighbors,
+                reference,
+            )
+            for name in dict.fromkeys(names)
+            if not lacking[name]
+        }
+        return scored, {name: reason for name, reason in lacking.items() if reason}
+
+    def _chosen(self, context: Context, scored: Mapping[str, MemberScores]) -> Chosen | None:
+        """Return the attack to report, and on which rows; None where there are too few of them."""
+        halves = {
+            name: Halves.of(context, found, self.random_state) for name, found in scored.items()
+        }
+        if min(half.smallest for half in halves.values()) < 1:
+            return None
+        split = self.attack == "best"
+        judged = {name: halves[name].chosen_on if split else scored[name] for name in scored}
+        rows = {name: halves[name].reported if split else scored[name] for name in scored}
+        best = max(judged, key=lambda name: self._goodness(judged[name]))
+        return Chosen(best, rows, halves[best], split)
+
+    def _goodness(self, scores: MemberScores) -> tuple[float, float]:
+        area = auc(scores.members, scores.others)
+        if self.scoring == "auc":
+            return area, 0.0
+        found = tpr_at_fpr(scores.members, scores.others, self._alphas[0])
+        return (-1.0 if np.isnan(found) else found), area
+
+    def _details(self, context: Context, chosen: Chosen) -> dict[str, Any]:
+        scores, own = chosen.scores, chosen.told[chosen.name]
+        columns = column_key(context.schema, self.columns)
+        return {
+            "attack": chosen.name,
+            "attacks": chosen.told,
+            "auc": own["auc"],
+            "protection": 1.0 - 2.0 * max(0.0, own["auc"] - 0.5),
+            "n_members": scores.members.size,
+            "n_others": scores.others.size,
+            **rates(
+                scores,
+                chosen.halves,
+                self._alphas,
+                prior=self.prior,
+                n_permutations=self.n_permutations,
+                seed=self.random_state,
+            ),
+            "precision_at": precisions(context, scores, self.random_state),
+            "outliers": outlier_risk(context, scores, self.space, columns),
+            "curve": curve_points(scores),
+        }
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An attack, and the others it was chosen among.
+
+    Attributes
+    ----------
+    name : str
+        Of the attack.
+    rows : mapping of str to MemberScores
+        The scores of the reported rows, by each attack.
+    halves : Halves
+        All scored rows of the attack, in two.
+    split : bool
+        Whether the choice was made on other rows than those reported.
+    """
+
+    name: str
+    rows: Mapping[str, MemberScores]
+    halves: Halves
+    split: bool
+
+    @property
+    def scores(self) -> MemberScores:
+        """The reported rows' scores by the attack."""
+        return self.rows[self.name]
+
+    @property
+    def n_tried(self) -> int:
+        """Number of attacks to correct for."""
+        return 1 if self.split else len(self.rows)
+
+    @cached_property
+    def told(self) -> dict[str, dict[str, Any]]:
+        """AUC, interval and p-values of each attack on the reported rows."""
+        areas = {name: delong(one.members, one.others) for name, one in self.rows.items()}
+        p_values = [auc_p_value(one.members, one.others) for one in self.rows.values()]
+        return {
+            name: {
+                "auc": areas[name].value,
+                "interval": list(areas[name].interval),
+                "standard_error": areas[name].standard_error,
+                "p_value": p_value,
+                "holm_p_value": adjusted,
+                "n_members": self.rows[name].members.size,
+                "n_others": self.rows[name].others.size,
+            }
+            for name, p_value, adjusted in zip(areas, p_values, holm(p_values), strict=True)
+        }
+
+
+def by_auc(chosen: Chosen) -> dict[str, Any]:
+    """Return value, interval, p-value and baseline of the AUC.
+
+    With several attacks on the same rows the interval is simultaneous, and the p-value is the
+    smallest of Holm's.
+    """
+    confidence = 1.0 - 0.05 / chosen.n_tried
+    tried = [chosen.scores] if chosen.split else list(chosen.rows.values())
+    areas = [delong(one.members, one.others, confidence) for one in tried]
+    least = min(one["holm_p_value"] for one in chosen.told.values())
+    return {
+        "value": chosen.told[chosen.name]["auc"],
+        "interval": tuple(max(area.interval[i] for area in areas) for i in (0, 1)),
+        "p_value": chosen.told[chosen.name]["p_value"] if chosen.split else least,
+        "baseline": 0.5,
+    }
+
+
+def by_rate(
+    chosen: Chosen, details: Mapping[str, Any], alpha: float, n_permutations: int, seed: int
+) -> dict[str, Any]:
+    """Return value, interval, p-value and baseline of the true positive rate at `alpha`."""
+
+    def test(scores: MemberScores) -> Relabelled:
+        settings: dict[str, Any] = {"n_permutations": n_permutations, "seed": seed}
+        (found,), _ = label_tests(scores.members, scores.others, [alpha], **settings)
+        return found
+
+    first, several = details["tpr_at_fpr"][0], chosen.n_tried
+    n_members = chosen.scores.members.size
+    tests = [test(one) for one in chosen.rows.values()] if several > 1 else []
+    p_values = [first["p_value"], *(found.p_value for found in tests)]
+    n_hits = round(first["tpr"] * n_members)
+    return {
+        "value": first["tpr"],
+        "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / several),
+        "p_value": min(1.0, several * min(p_values)),
+        "baseline": first["by_chance"],
+    }
+
+
+def told_of(details: Mapping[str, Any], n_permutations: int) -> tuple[MetricWarning, ...]:
+    """Return what must be said: few rows, or a leak of some rows that the average hides."""
+    found = []
+    n_members, n_others = details["n_members"], details["n_others"]
+    if min(n_members, n_others) < _FEW:
+        text = _FEW_ROWS.format(members=n_members, others=n_others, few=_FEW)
+        found.append(MetricWarning(text))
+    if details["attacks"][details["attack"]]["p_value"] < _ALARM:
+        return tuple(found)
+    rates = [rate for rate in details["tpr_at_fpr"] if not np.isnan(rate["p_value"])]
+    best = min(rates, key=lambda rate: (rate["p_value"], rate["fpr"]), default=None)
+    if best and len(rates) * best["p_value"] < _ALARM:
+        told = {"tpr": best["tpr"], "fpr": best["fpr"], "p": best["p_value"]}
+        found.append(MetricWarning(_FOUND.format(**told, n=n_permutations + 1)))
+    outliers = details["outliers"]
+    if outliers and outliers["p_value"] < _ALARM:
+        worst = outliers["worst"]
+        text = _OUTLIERS.format(place=_place(worst), auc=worst["auc"], p=outliers["p_value"])
+        found.append(MetricWarning(text))
+    return tuple(found)
+
+
+def _place(group: Mapping[str, Any]) -> str:
+    if group["up_to"] >= 1.0:
+        return f"farthest from other rows (the outermost {1.0 - group['above']:.0%})"
+    return (
+        f"between {group['above']:.0%} and {group['up_to']:.0%} of all in the order from the most "
+        "common to the farthest from others"
+    )
+
+
+def _are_membership_attacks(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) > 0 and all(name in ATTACKS for name in value)
+    return isinstance(value, str) and value in ("best", *ATTACKS)
+
+
+AttackChoice = Annotated[
+    str | list[str],
+    Legal(
+        f"'best', or one or a list of {', '.join(map(repr, ATTACKS))}",
+        _are_membership_attacks,
+        "no such attack",
+    ),
+]
+
+
+def _are_rates(value: object) -> bool:
+    rates = value if isinstance(value, list | tuple) else [value]
+    return len(rates) > 0 and all(map(Interval(0, 1, "neither").accepts, rates))
+
+
+FalsePositiveRates = Annotated[
+    float | list[float] | tuple[float, ...],
+    Legal("a float in (0, 1), or a list of such", _are_rates, 2.0),
+]
+
+
+def _is_table(value: object) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "__len__")
+
+
+Table = Annotated[Any, Legal("a table", _is_table, "no table")]
+
+
+def read_reference(
+    context: Context, reference: Any
+) -> tuple[pd.DataFrame | None, Sequence[MetricWarning]]:
+    """Read the attacker's own rows as the context reads its tables; None if there are none.
+
+    Raises
+    ------
+    TableError, SchemaMismatchError
+        If the table is empty, or columns are missing or of another type.
+    """
+    if reference is None:
+        return None, ()
+    frame = as_frame(reference, "reference")
+    check_columns(frame, list(context.schema.kinds), "reference", exact=False)
+    read = conform(frame, context.schema, "reference", context.levels)
+    shares = {role: shared_share(read.frame, context[role]) for role in ("train", "holdout")}
+    overlaps = [
+        MetricWarning(_OVERLAP.format(share=share, role=role))
+        for role, share in shares.items()
+        if share > 0
+    ]
+    return read.frame, [*read.notices, *overlaps]

@@ -1,0 +1,384 @@
+"""Which rows an attack scores, which it takes as reference, and densities of rows."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.steps.neighbors import (
+    Index,
+    as_matrix,
+    encoded,
+    index_of,
+    kept_features,
+    preprocessor,
+    rows_of,
+)
+from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
+from skeval.tables.encoders import OneHot
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+
+MOST_CENTRES = 5000  # rows that a density is estimated from
+_LARGEST = 1e6  # standard deviations
+_BLOCK = 2**22  # kernels evaluated at once
+_RIDGE = 1e-6
+_LEAST_SPREAD = 1e-9  # variance of an axis beside the largest, below which it is left out
+
+
+def n_reference(context: Context, fraction: float, reference: pd.DataFrame | None) -> int:
+    """Return the number of reference rows: of the table given, or those taken from the holdout.
+
+    At least one, and at least one holdout row is left to be scored.
+    """
+    if reference is not None:
+        return len(reference)
+    n_holdout = context.n_rows("holdout")
+    return min(max(int(fraction * n_holdout + 1e-9), 1), n_holdout - 1)
+
+
+@shared
+def drawing_order(context: Context, role: str, seed: int = 0) -> np.ndarray:
+    """Return a random order of a role's rows that does not depend on how the table is ordered.
+
+    Parameters
+    ----------
+    context : Context
+        The tables.
+    role : str
+        Whose rows.
+    seed : int, default=0
+        Of the order.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), int
+        Positions.
+    """
+    if context.schema.measured:
+        rows = plain_rows(context, role, "gower", None)
+        canonical = np.lexsort(rows.T[::-1])
+    else:  # texts only, which a transformer of the user's reads: by what they say
+        keys = pd.util.hash_pandas_object(context[role].astype(str), index=False)
+        canonical = np.argsort(keys.to_numpy(), kind="stable")
+    rng = np.random.default_rng(zlib.crc32(f"membership of {role} {seed}".encode()))
+    ordered: np.ndarray = canonical[rng.permutation(len(canonical))]
+    return ordered
+
+
+@shared
+def validation_half(context: Context, role: str, seed: int = 0) -> np.ndarray:
+    """Return which rows of a role attacks and thresholds may be chosen on: half, drawn at random.
+
+    Every other row of the drawing order, so that it is half of any sample and of the reference.
+    """
+    order = drawing_order(context, role, seed)
+    chosen = np.zeros(order.size, dtype=np.bool_)
+    chosen[order[::2]] = True
+    return chosen
+
+
+def scored_rows(
+    context: Context, role: str, n_rows: int | None, n_taken: int, seed: int
+) -> np.ndarray:
+    """Return the positions of the rows to score, ascending: at most `n_rows`, all if None.
+
+    The first `n_taken` of the drawing order are left out.
+    """
+    order = drawing_order(context, role, seed)
+    start = n_taken if n_rows is None else max(n_taken, order.size - n_rows)
+    positions: np.ndarray = np.sort(order[start:])
+    return positions
+
+
+@shared
+def reference_rows(
+    context: Context,
+    plain: bool,
+    space: Any,
+    columns: ColumnChoice,
+    fraction: float,
+    seed: int,
+    reference: pd.DataFrame | None,
+) -> np.ndarray:
+    """Return the attacker's own rows of the population, plain or encoded, in a random order."""
+    rows: np.ndarray
+    if reference is None:
+        own = (context, "holdout", space, columns)
+        rows = plain_rows(*own) if plain else encoded(*own)
+        rows = rows[drawing_order(context, "holdout", seed)[: n_reference(context, fraction, None)]]
+        return rows
+    given = (context, reference, space, columns)
+    rows = plain_rows(*given) if plain else matrix_of(*given)
+    rows = rows[np.lexsort(rows.T[::-1])]
+    return rows[np.random.default_rng(seed).permutation(len(rows))]
+
+
+@shared
+def reference_index(context: Context, *key: Any) -> Index:
+    """Return the search structure over the reference rows; `key` as of :func:`reference_rows`."""
+    return index_of(context, reference_rows(context, False, *key), key[0], key[1])
+
+
+@shared
+def to_reference(context: Context, role: str, k: int, *key: Any) -> np.ndarray:
+    """Return the distances of a role's rows to the k nearest reference rows, shape (n_rows, k)."""
+    queries = rows_of(context, role, key[0], key[1], None, 0)
+    return reference_index(context, *key).kneighbors(queries, k)[0]
+
+
+def matrix_of(
+    context: Context, frame: pd.DataFrame, space: Any, columns: ColumnChoice
+) -> np.ndarray:
+    """Return the matrix of canonical rows that are of no role, as `encoded` does for roles."""
+    matrix = as_matrix(preprocessor(context, space).transform(frame), space)
+    return matrix[:, kept_features(context, space, columns)]
+
+
+def plain_rows(
+    context: Context, source: str | pd.DataFrame, space: Any, columns: ColumnChoice
+) -> np.ndarray:
+    """Return rows as classifiers and densities read them.
+
+    Numbers and codes, columns by name, in the spaces of ours; the matrix of a transformer else. All
+    levels that no row of train or holdout has are one.
+    """
+    ours = isinstance(space, str)
+    space = "gower" if ours else space
+    columns = columns if ours else None
+    whole = (
+        encoded(context, source, space, columns)
+        if isinstance(source, str)
+        else matrix_of(context, source, space, columns)
+    )
+    if not ours:
+        return whole
+    names = _names(context, columns)
+    rows = whole[:, np.argsort(names, kind="stable")] + 0.0  # no negative zero
+    for j, name in enumerate(sorted(names)):
+        if name in context.levels:
+            rows[:, j] = np.minimum(rows[:, j], len(context.levels[name]))
+    return rows
+
+
+def _names(context: Context, columns: ColumnChoice) -> list[str]:
+    """Return the chosen columns in the order of the matrix of space "gower"."""
+    chosen = set(chosen_columns(context.schema, columns))
+    every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
+    return [name for name in every if name in chosen]
+
+
+def nominal_features(
+    context: Context, space: Any, columns: ColumnChoice, n_features: int
+) -> Sequence[bool]:
+    """Return which features of `plain_rows` are codes."""
+    if not isinstance(space, str):
+        return [False] * n_features
+    nominal = set(context.schema.columns(*NOMINAL))
+    return [name in nominal for name in sorted(_names(context, columns))]
+
+
+@dataclass(frozen=True)
+class VectorSpace:
+    """From plain rows to a few coordinates, of which synthetic rows have variance 1 each.
+
+    Attributes
+    ----------
+    encoder : OneHot
+        Numbers standardised, categories one-hot, as of the synthetic rows.
+    axes : Axes
+        The principal axes of the synthetic rows.
+    """
+
+    encoder: OneHot
+    axes: Axes
+
+    @property
+    def n_axes(self) -> int:
+        """Number of coordinates."""
+        return int(self.axes.axes.shape[1])
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        """Return the coordinates of plain rows."""
+        return self.axes.project(_tamed(self.encoder.transform(rows)))
+
+
+def _tamed(features: np.ndarray) -> np.ndarray:
+    return np.clip(features, -_LARGEST, _LARGEST)
+
+
+@shared
+def learnt_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndarray:
+    """Return plain synthetic rows to learn densities from: a sample of 5,000 of a larger table.
+
+    Their order is their own, since sums depend on it.
+    """
+    rows = plain_rows(context, "synthetic", space, columns)
+    ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
+    return ordered[sample_positions(len(ordered), MOST_CENTRES, 0)]
+
+
+@shared
+def vector_space(
+    context: Context, space: Any, columns: ColumnChoice, n_axes: int = 10
+) -> VectorSpace:
+    """Return the coordinates in which densities are estimated, learnt from the synthetic rows."""
+    rows = learnt_rows(context, space, columns)
+    encoder = OneHot.of(rows, nominal_features(context, space, columns, rows.shape[1]))
+    return VectorSpace(encoder, Axes.of(_tamed(encoder.transform(rows)), n_axes))
+
+
+def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) -> np.ndarray:
+    """Return the log of a density at points, estimated from a sample.
+
+    Parameters
+    ----------
+    kind : {"kde", "gmm", "gaussian"}
+        Gaussian kernels, a mixture of at most five Gaussians, or one with independent coordinates.
+    points, sample : ndarray of shape (n, n_axes), (m, n_axes)
+        Vectors.
+    seed : int
+        Of the mixture.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    if kind == "gmm":
+        return mixture_log_density(points, sample, seed=seed)
+    estimate = diagonal_log_density if kind == "gaussian" else kernel_log_density
+    return estimate(points, sample)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Principal axes of a sample, along each of which its variance is 1.
+
+    Attributes
+    ----------
+    centre : ndarray of shape (n_features,)
+        The mean of the sample.
+    axes : ndarray of shape (n_features, n_axes)
+        What a centred row is multiplied by.
+    """
+
+    centre: np.ndarray
+    axes: np.ndarray
+
+    @classmethod
+    def of(cls, sample: np.ndarray, most: int = 10) -> Axes:
+        """Find the axes of greatest variance, at most so many; none if the sample does not vary."""
+        centre = sample.mean(axis=0)
+        values, vectors = np.linalg.eigh(_covariance(sample))
+        kept = np.flatnonzero(values > _LEAST_SPREAD * max(values.max(initial=0.0), 1e-300))
+        kept = kept[::-1][: min(most, max(len(sample) - 1, 0))]
+        return cls(centre, vectors[:, kept] / np.sqrt(values[kept]))
+
+    def project(self, rows: np.ndarray) -> np.ndarray:
+        """Return the rows' coordinates along the axes."""
+        projected: np.ndarray = (rows - self.centre) @ self.axes
+        return projected
+
+
+def _covariance(sample: np.ndarray) -> np.ndarray:
+    centred = sample - sample.mean(axis=0)
+    covariance: np.ndarray = centred.T @ centred / max(len(sample) - 1, 1)
+    return covariance
+
+
+def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Return the log of a Gaussian kernel density, with the covariance of its centres.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_axes)
+        Where the density is asked for.
+    centres : ndarray of shape (n_centres, n_axes)
+        The sample, whose axes have variances of about 1.
+
+    Returns
+    -------
+    ndarray of shape (n_points,)
+        Scott's bandwidth: the covariance of the centres, and a ridge of 1e-6, times
+        ``n ** (-2 / (d + 4))``. Equal points have equal densities, bit for bit.
+
+    References
+    ----------
+    D. W. Scott, "Multivariate density estimation", Wiley 1992, doi:10.1002/9780470316849.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.membership.rows import kernel_log_density
+    >>> kernel_log_density(np.array([[0.0], [9.0]]), np.array([[-1.0], [1.0]])).round(2)
+    array([ -1.46, -22.93])
+    """
+    n, d = centres.shape
+    covariance = (_covariance(centres) + _RIDGE * np.eye(d)) * n ** (-2.0 / (d + 4.0))
+    root = np.linalg.cholesky(covariance)
+    distinct, place = np.unique(points, axis=0, return_inverse=True)
+    queries, rows = (np.linalg.solve(root, part.T).T for part in (distinct, centres))
+    lengths, height = (rows**2).sum(axis=1), max(1, _BLOCK // n)
+    found = np.empty(len(queries))
+    for start in range(0, len(queries), height):
+        block = queries[start : start + height]
+        exponents = block @ rows.T - lengths / 2.0  # the query's own square is added afterwards
+        top = exponents.max(axis=1)
+        exponents -= top[:, None]
+        np.exp(exponents, out=exponents)
+        own = (block**2).sum(axis=1) / 2.0
+        found[start : start + height] = np.log(exponents.sum(axis=1)) + top - own
+    constant = np.log(n) + d * np.log(2.0 * np.pi) / 2.0 + np.log(np.diag(root)).sum()
+    densities: np.ndarray = found[place.ravel()] - constant
+    return densities
+
+
+def mixture_log_density(
+    points: np.ndarray, sample: np.ndarray, n_components: int = 5, seed: int = 0
+) -> np.ndarray:
+    """Return the log density of a Gaussian mixture that was fitted on a sample.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_axes)
+        Where the density is asked for.
+    sample : ndarray of shape (n_rows, n_axes)
+        With variances of about 1.
+    n_components : int, default=5
+        Of the mixture; one for each 20 rows at most.
+    seed : int, default=0
+        Of the start.
+
+    Returns
+    -------
+    ndarray of shape (n_points,)
+    """
+    from sklearn.mixture import GaussianMixture
+
+    n_components = max(1, min(n_components, len(sample) // 20))
+    mixture = GaussianMixture(n_components, reg_covar=1e-4, random_state=seed).fit(sample)
+    distinct, place = np.unique(points, axis=0, return_inverse=True)
+    densities: np.ndarray = mixture.score_samples(distinct)[place.ravel()]
+    return densities
+
+
+def diagonal_log_density(points: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    """Return the log density of the Gaussian that has the mean and variances of a sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.membership.rows import diagonal_log_density
+    >>> sample = np.array([[-1.0], [0.0], [1.0]])
+    >>> diagonal_log_density(np.array([[0.0], [2.0]]), sample).round(3)
+    array([-0.919, -2.919])
+    """
+    variances = sample.var(axis=0, ddof=1) + _RIDGE
+    squares = (points - sample.mean(axis=0)) ** 2 / variances
+    densities: np.ndarray = -(squares + np.log(2.0 * np.pi * variances)).sum(axis=1) / 2.0
+    return densities

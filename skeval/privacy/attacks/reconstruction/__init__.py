@@ -1,0 +1,1 @@
+"""Reconstruction of secrets and of whole records."""

@@ -1,0 +1,409 @@
+"""People whose secrets are reconstructed, and counts solved for the secrets."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, hstack, identity
+
+from skeval.context import Context, shared
+from skeval.privacy.attacks.membership.rows import drawing_order
+from skeval.stats.disclosure import joint_classes
+from skeval.tables.preprocessing import NOMINAL, Cells, inner_edges, numbers
+
+_MOST_LEVELS = 8
+_ROLES = ("train", "holdout", "synthetic")
+_HALF = 0.5 - 1e-9  # what rounding leaves of one half
+
+
+def seed_of(what: str, seed: int) -> int:
+    """Return a seed of its own for each purpose."""
+    return zlib.crc32(f"{what} {seed}".encode())
+
+
+@shared
+def in_own_order(context: Context, seed: int) -> Context:
+    """Return a context whose synthetic rows stand in an order of their own, at random.
+
+    Of equally near rows the first is found, which must not be a matter of how the rows came.
+    """
+    order = drawing_order(context, "synthetic", seed)
+    return context.standing_in(context.synthetic.iloc[order].reset_index(drop=True))
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """The secret of each row as a level.
+
+    Attributes
+    ----------
+    levels : dict of str to ndarray of shape (n_rows,), int
+        By role: 0 for the most common real level; -1 for missing, `n_levels` for what no real row
+        has.
+    n_levels : int
+        Number of levels of the real rows.
+    """
+
+    levels: Mapping[str, np.ndarray]
+    n_levels: int
+
+
+@shared
+def secrets(context: Context, secret: str) -> Secrets:
+    """Return a column as levels: numbers and dates in two halves, rare categories as one level."""
+    if context.schema.kinds[secret] in NOMINAL:
+        codes = {role: context[role][secret].cat.codes.to_numpy(np.int64) for role in _ROLES}
+    else:
+        codes = _halves({role: numbers(context[role][[secret]]).ravel() for role in _ROLES})
+    real = np.concatenate([codes[role] for role in ("train", "holdout")])
+    counts = np.bincount(real[real >= 0], minlength=max(int(c.max()) for c in codes.values()) + 1)
+    by_frequency = np.argsort(-counts, kind="stable")
+    n_present = int((counts > 0).sum())
+    n_levels = min(n_present, _MOST_LEVELS)
+    level = np.full(counts.size + 1, -1)
+    level[by_frequency] = np.minimum(np.arange(counts.size), n_levels - 1)
+    level[by_frequency[n_present:]] = n_levels
+    return Secrets({role: level[found] for role, found in codes.items()}, n_levels)
+
+
+def _halves(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return 1 above, 0 up to what divides the real rows most evenly; -1 if missing."""
+    real = np.concatenate([values[role] for role in ("train", "holdout")])
+    distinct, counts = np.unique(real[~np.isnan(real)], return_counts=True)
+    cut = np.inf
+    if distinct.size > 1:
+        shares = np.cumsum(counts)[:-1] / counts.sum()
+        cut = distinct[np.abs(shares - 0.5).argmin()]
+    return {
+        role: np.where(np.isnan(found), -1, found > cut).astype(np.int64)
+        for role, found in values.items()
+    }
+
+
+@dataclass(frozen=True)
+class People:
+    """A part of the population in which everybody is attacked: rows of the three tables.
+
+    Attributes
+    ----------
+    rows : dict of str to ndarray
+        By role, positions of rows whose secret is not missing: as many of train as of the holdout,
+        in an order that is not that of the tables.
+    codes : dict of str to ndarray of shape (n_rows, n_columns)
+        What is known of them as whole numbers.
+    """
+
+    rows: Mapping[str, np.ndarray]
+    codes: Mapping[str, np.ndarray]
+
+
+@shared
+def people(
+    context: Context, columns: tuple[str, ...], secret: str, n_bins: int, max_rows: int, seed: int
+) -> People:
+    """Return the rows to attack: all, or those alike in a few columns where there are too many.
+
+    Counts tell of single people only where everybody who is counted is known. A random sample of
+    a large table would leave most of them out; a part that a range of values marks off leaves none.
+    """
+    levels = secrets(context, secret).levels
+    kept = {role: np.flatnonzero(levels[role] >= 0) for role in _ROLES}
+    codes = {role: _codes(context, role, columns, n_bins)[kept[role]] for role in _ROLES}
+    rng = np.random.default_rng(seed_of("people", seed))
+    inside = _part(codes, max_rows, rng)
+    rows = {role: kept[role][inside[role]] for role in _ROLES}
+    n_rows = min(max_rows, *(rows[role].size for role in ("train", "holdout")))
+    for role in ("train", "holdout"):  # how well it goes depends on their number
+        rows[role] = _drawn(context, role, rows[role], seed)[:n_rows]
+    every = {role: _codes(context, role, columns, n_bins) for role in _ROLES}
+    return People(rows, {role: every[role][rows[role]] for role in _ROLES})
+
+
+def _part(
+    codes: Mapping[str, np.ndarray], max_rows: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Return which rows lie in a random range of the lexicographic order of the real rows."""
+    n_train, n_holdout = (len(codes[role]) for role in ("train", "holdout"))
+    fewest = min(n_train, n_holdout)
+    if fewest <= max_rows:
+        return {role: np.ones(len(part), dtype=np.bool_) for role, part in codes.items()}
+    order = rng.permutation(codes["train"].shape[1])
+    joint = joint_classes(np.concatenate([codes[role][:, order] for role in _ROLES]))
+    keys = dict(zip(_ROLES, np.split(joint, [n_train, n_train + n_holdout]), strict=True))
+    real = np.sort(np.concatenate([keys["train"], keys["holdout"]]))
+    width = int(max_rows * real.size / fewest)
+    start = int(rng.integers(real.size - width + 1))
+    low, high = real[start], real[start + width - 1]
+    return {role: (key >= low) & (key <= high) for role, key in keys.items()}
+
+
+def _drawn(context: Context, role: str, rows: np.ndarray, seed: int) -> np.ndarray:
+    place = np.empty(context.n_rows(role), dtype=np.int64)
+    place[drawing_order(context, role, seed)] = np.arange(place.size)
+    drawn: np.ndarray = rows[np.argsort(place[rows], kind="stable")]
+    return drawn
+
+
+def _codes(context: Context, role: str, columns: tuple[str, ...], n_bins: int) -> np.ndarray:
+    """Return one code a value: categories as they are, numbers in bins; missing is one of them."""
+    coded = np.empty((context.n_rows(role), len(columns)), dtype=np.int64)
+    for j, name in enumerate(columns):
+        if context.schema.kinds[name] in NOMINAL:
+            coded[:, j] = context[role][name].cat.codes
+        else:
+            coded[:, j] = _bins(context, name, n_bins).codes(numbers(context[role][[name]]).ravel())
+    return coded
+
+
+@shared
+def _bins(context: Context, column: str, n_bins: int) -> Cells:
+    """Return bins of equal share of train and holdout together: edges must not tell them apart."""
+    real = np.concatenate(
+        [numbers(context[role][[column]]).ravel() for role in ("train", "holdout")]
+    )
+    edges = inner_edges(real[np.isfinite(real)], n_bins, "quantile")
+    return Cells(0, edges=np.empty(0)) if edges is None else Cells(len(edges) + 1, edges=edges)
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Counts of people with given values in a few columns, and what the release says of them.
+
+    Attributes
+    ----------
+    members : csr_array of shape (n_queries, n_people)
+        How many of each kind of people a query counts.
+    matches : ndarray of shape (n_queries,)
+        How many released rows it counts.
+    secrets : ndarray of shape (n_queries, n_levels)
+        How many of these have each level of the secret.
+    """
+
+    members: csr_array
+    matches: np.ndarray
+    secrets: np.ndarray
+
+    def answers(self, scaling: str, n_people: int, n_released: int) -> np.ndarray:
+        """Return how many of the people counted seem to have each level of the secret.
+
+        Parameters
+        ----------
+        scaling : {"conditional", "share"}
+            The number of people that a query counts, times the share of the released rows it
+            counts that have the level; or all people, times the share of the whole release.
+        n_people, n_released : int
+            Numbers of people, and of released rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_levels)
+        """
+        if scaling == "share":
+            return self.secrets * (n_people / n_released)
+        counted = np.asarray(self.members.sum(axis=1)).ravel()
+        found: np.ndarray = self.secrets * (counted / self.matches)[:, None]
+        return found
+
+
+def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-ipm") -> np.ndarray:
+    """Return who has a secret, as the shares that explain counts of it best.
+
+    Parameters
+    ----------
+    members : sparse array of shape (n_queries, n_people)
+        How many of each kind of people a query counts; 1 or 0 where each kind is one person.
+    answers : ndarray of shape (n_queries,)
+        How many of them have the secret, with errors.
+    solver : {"highs-ipm", "highs-ds", "highs"}, default="highs-ipm"
+        The method of :func:`scipy.optimize.linprog`.
+
+    Returns
+    -------
+    ndarray of shape (n_people,)
+        ``y`` in [0, 1] that minimises the sum of ``|members y - answers|``.
+
+    References
+    ----------
+    C. Dwork, F. McSherry, K. Talwar, "The price of privacy and the limits of LP decoding", STOC
+    2007, doi:10.1145/1250790.1250804.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from skeval.privacy.attacks.reconstruction.queries import solve_counts
+    >>> members = csr_array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
+    >>> solve_counts(members, np.array([1.0, 1.0, 2.0, 2.0])).round(6) + 0.0
+    array([1., 0., 1., 1.])
+    """
+    n_queries, n_people = members.shape
+    surplus = identity(n_queries, format="csr")
+    system = hstack([csr_array(members, dtype=np.float64), surplus, -surplus], format="csc")
+    bounds = np.zeros((system.shape[1], 2))
+    bounds[:n_people, 1], bounds[n_people:, 1] = 1.0, np.inf
+    costs = np.repeat([0.0, 1.0], [n_people, 2 * n_queries])
+    found = linprog(costs, A_eq=system, b_eq=answers, bounds=bounds, method=solver)
+    if found.x is None:  # there is a solution always; the simplex method finds it at some length
+        found = linprog(costs, A_eq=system, b_eq=answers, bounds=bounds, method="highs-ds")
+    shares: np.ndarray = np.clip(found.x[:n_people], 0.0, 1.0)
+    return shares
+
+
+def guess_levels(
+    queries: Queries, answers: np.ndarray, default: int, solver: str = "highs-ipm"
+) -> np.ndarray:
+    """Return the level of the secret of each kind of people that the answers speak for.
+
+    One level against all others, for each level but the first of two; the level with the largest
+    share is guessed, the first of them where several are.
+
+    Parameters
+    ----------
+    queries : Queries
+        Who is counted.
+    answers : ndarray of shape (n_queries, n_levels)
+        How many of them have each level.
+    default : int
+        The guess for people whom no query counts.
+    solver : {"highs-ipm", "highs-ds", "highs"}, default="highs-ipm"
+        As in :func:`solve_counts`.
+
+    Returns
+    -------
+    ndarray of shape (n_kinds,), int
+    """
+    n_levels = answers.shape[1]
+    counted = np.bincount(queries.members.indices, minlength=queries.members.shape[1]) > 0
+    if n_levels == 2:
+        guesses = (solve_counts(queries.members, answers[:, 1], solver) >= _HALF).astype(np.int64)
+    else:
+        solved = [solve_counts(queries.members, answer, solver) for answer in answers.T]
+        guesses = np.argmax(np.round(solved, 9), axis=0)
+    return np.where(counted, guesses, default)
+
+
+def column_sets(n_columns: int, size: int, most: int, seed: int) -> list[tuple[int, ...]]:
+    """Return all sets of so many columns, or a random choice of them where there are too many.
+
+    Examples
+    --------
+    >>> from skeval.privacy.attacks.reconstruction.queries import column_sets
+    >>> column_sets(3, 2, 10, 0)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    size = min(size, n_columns)
+    if comb(n_columns, size) <= most:
+        return list(combinations(range(n_columns), size))
+    rng = np.random.default_rng(seed)
+    drawn: set[tuple[int, ...]] = set()
+    while len(drawn) < most:
+        drawn.add(tuple(sorted(rng.choice(n_columns, size, replace=False).tolist())))
+    return sorted(drawn)
+
+
+def count_queries(
+    people: np.ndarray,
+    weights: np.ndarray,
+    released: np.ndarray,
+    secrets: np.ndarray,
+    *,
+    sets: list[tuple[int, ...]],
+    n_levels: int,
+    n_queries: int,
+    n_min: int = 1,
+    scaling: str = "conditional",
+    seed: int = 0,
+) -> Queries:
+    """Return counts of people by their values in sets of columns, as many as are asked for.
+
+    Parameters
+    ----------
+    people : ndarray of shape (n_kinds, n_columns)
+        Whole numbers: what is known of each kind of people.
+    weights : ndarray of shape (n_kinds,)
+        How many people are of each kind.
+    released : ndarray of shape (n_released, n_columns)
+        The same columns of the release.
+    secrets : ndarray of shape (n_released,)
+        Level of the secret of each released row, from 0; `n_levels` for one that nobody has.
+    sets : list of tuple of int
+        The sets of columns whose values are counted.
+    n_levels : int
+        Number of levels.
+    n_queries : int
+        Number of queries at most; drawn at random where there are more.
+    n_min : int, default=1
+        Queries that count fewer people are left out.
+    scaling : {"conditional", "share"}, default="conditional"
+        Where "conditional", queries that count no released row are left out.
+    seed : int, default=0
+        Of the draw.
+
+    Returns
+    -------
+    Queries
+    """
+    parts = [
+        _of_set(people[:, columns], weights, released[:, columns], secrets, n_levels)
+        for columns in map(list, sets)
+    ]
+    matches = np.concatenate([part.matches for part in parts])
+    counted = np.concatenate([part.sizes for part in parts])
+    usable = np.flatnonzero((counted >= n_min) & ((matches > 0) | (scaling == "share")))
+    if usable.size > n_queries:
+        drawn = np.random.default_rng(seed).choice(usable.size, n_queries, replace=False)
+        usable = usable[np.sort(drawn)]
+    levels = np.concatenate([part.secrets for part in parts])
+    return Queries(_members(parts, weights, usable), matches[usable], levels[usable])
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The queries of one set of columns: the class of each kind of people, and class counts."""
+
+    classes: np.ndarray
+    sizes: np.ndarray
+    matches: np.ndarray
+    secrets: np.ndarray
+
+
+def _of_set(
+    people: np.ndarray,
+    weights: np.ndarray,
+    released: np.ndarray,
+    secrets: np.ndarray,
+    n_levels: int,
+) -> _Counts:
+    joint = joint_classes(np.concatenate([people, released]))
+    of_people, of_released = joint[: len(people)], joint[len(people) :]
+    present, classes = np.unique(of_people, return_inverse=True)
+    place = np.full(int(joint.max()) + 1, -1)
+    place[present] = np.arange(present.size)
+    at = place[of_released]
+    found = at >= 0
+    width = n_levels + 1
+    table = np.bincount(at[found] * width + secrets[found], minlength=present.size * width)
+    by_level = table.reshape(present.size, width)
+    sizes = np.bincount(classes.ravel(), weights=weights, minlength=present.size)
+    return _Counts(classes.ravel(), sizes, by_level.sum(axis=1), by_level[:, :n_levels])
+
+
+def _members(parts: list[_Counts], weights: np.ndarray, usable: np.ndarray) -> csr_array:
+    """Return which kinds of people the usable queries count, and how many of each."""
+    starts = np.cumsum([0, *(part.sizes.size for part in parts)])
+    row_of = np.full(starts[-1], -1)
+    row_of[usable] = np.arange(usable.size)
+    rows, columns = [], []
+    for start, part in zip(starts[:-1], parts, strict=True):
+        row = row_of[start + part.classes]
+        rows.append(row[row >= 0])
+        columns.append(np.flatnonzero(row >= 0))
+    where = np.concatenate(rows), np.concatenate(columns)
+    values = weights[where[1]].astype(np.float64)
+    return csr_array((values, where), shape=(usable.size, weights.size))

@@ -1,0 +1,468 @@
+"""Whole records completed from a part of them by what the release holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
+from skeval.privacy.attacks.membership.rows import drawing_order
+from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order, seed_of
+from skeval.result import Result
+from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
+from skeval.steps.neighbors import encoded, kept_features, pool_index, ranges, reference_index
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags
+
+_MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
+_EXACT = 1e-12
+_FAR = 1e30
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Columns that are known and columns that are completed."""
+
+    known: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+class RecordReconstruction(Metric):
+    """Residual risk that records are completed from a part: 0 for no leak, 1 if all of train are.
+
+    An attacker knows some columns of a person's record and wants all the others. They look for the
+    synthetic row that is nearest in what is known and take the rest from it. Only a record of which
+    every hidden column is right counts. Records of the holdout are completed in the same way: what
+    succeeds with them needs no row of theirs in train, and the value is what the attack achieves on
+    train beyond that, as a share of what is left to achieve.
+
+    Parameters
+    ----------
+    known : None, int or list of str, default=None
+        The columns that are known. None draws `n_splits` random sets.
+    known_fraction : float, default=0.5
+        In (0, 1): share of the columns that are known in a random set.
+    n_unknown : int, optional
+        Number of hidden columns, drawn among those that are not known; instead of `known_fraction`
+        where `known` is None.
+    tolerance : float, default=0.05
+        By how much a number may be off: this share of the true value, or of the column's range over
+        train and holdout. Dates: of the range.
+    tolerance_kind : {"relative", "range"}, default="relative"
+        Which of the two for numbers.
+    method : {"nearest", "sequential"}, default="nearest"
+        "nearest": from the nearest synthetic rows. "sequential": decision trees learnt from the
+        synthetic rows predict one hidden column after the other, each from the known ones and those
+        before it.
+    n_neighbors : int, default=1
+        Synthetic rows that a record is completed from by "nearest": of categories the most common
+        value of theirs, of numbers the median.
+    n_splits : int, default=5
+        Number of random sets of columns; the mean is reported.
+    max_rows : int, default=2000
+        Records of each table that are attacked, a random sample of larger ones.
+    confidence : float, default=0.95
+        Of the interval, in (0, 1).
+    random_state : int, default=0
+        Seed of column sets, samples and trees.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `known` or `n_unknown` leaves nothing to hide, or nothing that is known.
+
+    Notes
+    -----
+    With the shares p of train and c of holdout records that are completed, the value is
+    ``(p - c) / (1 - c)``, at least 0; unclipped it stands in ``details["unshrunk"]``. Its null
+    value is 0. The interval is that of the ratio of the shares of failures, after Katz; with
+    several sets of columns its width follows from how the success of single records varies. Where
+    no record of either table is completed, it reaches to Wilson's bound. The p-value is exact:
+    without a leak, any of the real records could have been those of train. Missing where the truth
+    is missing is right.
+
+    ``details["strata"]`` has the risk of records by how far they are from the nearest other real
+    one, in up to ten groups of equal size, the most remote last, and ``details["worst_stratum"]``
+    the largest of them with a p-value that allows for their number: an average hides that only
+    outliers are reconstructed. A guess of numbers within 5% is easy where a column varies little;
+    ``details["rates"]`` has the shares. It is one attack: 0 does not clear a release.
+
+    References
+    ----------
+    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
+    2023, doi:10.56553/popets-2023-0055, for the residual risk; D. Katz et al., Biometrics 34 (1978)
+    469-474, doi:10.2307/2530610, for its interval. That whole records are to be right is ours.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import RecordReconstruction
+    >>> train, holdout, fresh = (make_mixed(random_state=seed) for seed in range(3))
+    >>> attack = RecordReconstruction().fit(train, holdout)
+    >>> attack.score(train) > 0.9
+    True
+    >>> attack.evaluate(fresh).p_value > 0.025
+    True
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout"}),
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="attack",
+    )
+
+    def __init__(
+        self,
+        known: Columns = None,
+        known_fraction: OpenFraction = 0.5,
+        *,
+        n_unknown: Count | None = None,
+        tolerance: NonNegative = 0.05,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        method: Literal["nearest", "sequential"] = "nearest",
+        n_neighbors: Count = 1,
+        n_splits: Count = 5,
+        max_rows: Count = 2000,
+        confidence: OpenFraction = 0.95,
+        random_state: Seed = 0,
+    ) -> None:
+        self.known = known
+        self.known_fraction = known_fraction
+        self.n_unknown = n_unknown
+        self.tolerance = tolerance
+        self.tolerance_kind = tolerance_kind
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.n_splits = n_splits
+        self.max_rows = max_rows
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        names = _columns(context.schema)
+        if len(names) < 2:
+            return  # said by the result
+        known = 1 if self.known is None else len(chosen_columns(context.schema, self.known))
+        if known >= len(names) and self.known is not None:
+            raise InvalidParameterError(
+                "RecordReconstruction: known names all columns that can be measured, "
+                f"{', '.join(names)}; none is hidden."
+            )
+        if self.n_unknown is not None and self.n_unknown > len(names) - known:
+            raise InvalidParameterError(
+                f"RecordReconstruction: n_unknown must be at most {len(names) - known}, got "
+                f"{self.n_unknown}: one column at least must be known, and all in `known` are."
+            )
+
+    def _splits(self, schema: TableSchema) -> list[_Split]:
+        """Return the sets of columns, each by name: the table's order must not matter."""
+        names = _columns(schema)
+        seed = seed_of("hidden columns", self.random_state)
+        if self.known is None:
+            n_hidden = self.n_unknown
+            if n_hidden is None:
+                n_hidden = len(names) - max(1, round(self.known_fraction * len(names)))
+            known, candidates = set(), names
+        else:
+            known = set(chosen_columns(schema, self.known))
+            candidates = [name for name in names if name not in known]
+            n_hidden = len(candidates) if self.n_unknown is None else self.n_unknown
+        splits = []
+        for chosen in column_sets(len(candidates), max(1, n_hidden), self.n_splits, seed):
+            hidden = tuple(candidates[j] for j in chosen)
+            rest = known or set(candidates) - set(hidden)
+            splits.append(_Split(tuple(sorted(rest)), hidden))
+        return splits
+
+    def _compute(self, context: Context) -> Result:
+        if len(_columns(context.schema)) < 2:
+            return undefined("a record needs two columns that can be measured, one to be known.")
+        context = in_own_order(context, self.random_state)
+        rows = {
+            role: drawing_order(context, role, self.random_state)[: self.max_rows]
+            for role in ("train", "holdout")
+        }
+        splits = self._splits(context.schema)
+        scores = {role: np.zeros(len(positions)) for role, positions in rows.items()}
+        for split in splits:
+            for role, right in self._success(context, rows, split).items():
+                scores[role] += right / len(splits)
+        return self._risk(context, rows, scores, splits)
+
+    def _success(
+        self, context: Context, rows: dict[str, np.ndarray], split: _Split
+    ) -> dict[str, np.ndarray]:
+        """Return which records are completed rightly in all hidden columns, by role."""
+        settings = Completion(
+            split.known,
+            split.hidden,
+            self.method,
+            self.n_neighbors,
+            seed_of("trees", self.random_state),
+        )
+        queries = np.concatenate(
+            [encoded(context, role, "gower")[positions] for role, positions in rows.items()]
+        )
+        guesses, truth = completed(context, queries, settings)
+        agreed = agreement(
+            context, split.hidden, guesses, truth, self.tolerance, self.tolerance_kind
+        )
+        right = np.asarray(agreed.all(axis=1))
+        n_train = len(rows["train"])
+        return {"train": right[:n_train], "holdout": right[n_train:]}
+
+    def _risk(
+        self,
+        context: Context,
+        rows: dict[str, np.ndarray],
+        scores: dict[str, np.ndarray],
+        splits: Sequence[_Split],
+    ) -> Result:
+        train, holdout = scores["train"], scores["holdout"]
+        risk = katz_of_scores(train, holdout, self.confidence)
+        rates = {
+            role: attack_rate(float(found.sum()), found.size, self.confidence).to_dict()
+            for role, found in scores.items()
+        }
+        details: dict[str, Any] = {
+            "rates": rates,
+            "unshrunk": risk.unshrunk,
+            "n_splits": len(splits),
+            "hidden": [list(split.hidden) for split in splits],
+        }
+        if np.isnan(risk.value):
+            text = "every record of the holdout is completed: nothing is left to measure."
+            return undefined(text, **details)
+        remote = _remoteness(context, rows)
+        details |= stratified(scores, remote, self.random_state)
+        return Result(
+            risk.value,
+            interval=risk.interval,
+            p_value=scores_p_value(train, holdout, seed=self.random_state),
+            baseline=0.0,
+            details=details,
+        )
+
+
+def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0.95) -> Risk:
+    """Return the residual risk of shares of success a record, with the interval after Katz.
+
+    Parameters
+    ----------
+    train, holdout : ndarray of shape (n,), (m,)
+        For each record the share of the sets of columns with which it is completed.
+    confidence : float, default=0.95
+        In (0, 1).
+    """
+    rates = [attack_rate(float(found.sum()), found.size, confidence) for found in (train, holdout)]
+    if not train.any() and not holdout.any():
+        wilson = residual_risk(*rates, confidence=confidence)
+        return replace(wilson, value=0.0, interval=(0.0, wilson.interval[1]))
+    spread = _spread(train, holdout)
+    return residual_risk(*rates, method="katz", confidence=confidence, spread=spread)
+
+
+def _spread(train: np.ndarray, holdout: np.ndarray) -> float:
+    """Return how much surer the mean of several tries a record is than one try."""
+    found, single = 0.0, 0.0
+    for scores in (train, holdout):
+        share = float(scores.mean())
+        if 0.0 < share < 1.0:
+            weight = scores.size * (1.0 - share) ** 2
+            found += float(scores.var()) / weight
+            single += share * (1.0 - share) / weight
+    return float(np.sqrt(found / single)) if found > 0.0 else 1.0
+
+
+def _columns(schema: TableSchema) -> list[str]:
+    """Return the columns of a record by name; a key says nothing of anybody."""
+    return sorted(set(schema.measured) - set(schema.primary_key))
+
+
+def _remoteness(context: Context, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return how far each record is from the nearest other record of train and holdout."""
+    pool = pool_index(context.real, "gower", None)
+    n_train = context.n_rows("train")
+    positions = np.concatenate([rows["train"], n_train + rows["holdout"]])
+    if len(pool.rows) < 2:
+        distances = np.zeros(positions.size)
+    else:
+        distances = pool.others(positions, 1, np.full(positions.size, np.inf))[0][:, 0]
+    return {"train": distances[: rows["train"].size], "holdout": distances[rows["train"].size :]}
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How records are completed: from which columns which others, and by what."""
+
+    known: tuple[str, ...]
+    hidden: tuple[str, ...]
+    method: str
+    n_neighbors: int
+    seed: int
+
+
+def completed(
+    context: Context, queries: np.ndarray, settings: Completion
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return guesses of the hidden columns of encoded records, and the truth."""
+    places = [_place(context, name) for name in settings.hidden]
+    truth = queries[:, places]
+    if settings.method == "sequential":
+        return _by_trees(context, queries, settings), truth
+    features = kept_features(context, "gower", settings.known)
+    index = reference_index(context, "synthetic", "gower", settings.known, None, 0)
+    k = min(settings.n_neighbors, context.n_rows("synthetic"))
+    rows = index.kneighbors(queries[:, features], k)[1]
+    released = encoded(context, "synthetic", "gower")
+    guesses = [_agreed(released[rows, j], j in _nominal(context)) for j in places]
+    return np.column_stack(guesses), truth
+
+
+def _names(context: Context) -> list[str]:
+    return [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
+
+
+def _place(context: Context, name: str) -> int:
+    return _names(context).index(name)
+
+
+def _nominal(context: Context) -> range:
+    """Return the places of the codes of categories in the matrix of space "gower"."""
+    return range(len(context.schema.columns(*NUMERIC)), len(_names(context)))
+
+
+def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
+    """Return one value for each row: the most common code, the nearest of them; or the median."""
+    if values.shape[1] == 1:
+        only: np.ndarray = values[:, 0]
+        return only
+    missing = np.isnan(values)
+    if not is_code:
+        most_missing = missing.sum(axis=1) * 2 > values.shape[1]
+        present = np.where(most_missing[:, None], 0.0, values)
+        return np.where(most_missing, np.nan, np.nanmedian(present, axis=1))
+    codes = np.where(missing, -1.0, values)
+    votes = np.stack([(codes == codes[:, [j]]).sum(axis=1) for j in range(codes.shape[1])], axis=1)
+    chosen = np.take_along_axis(codes, votes.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return np.where(chosen < 0, np.nan, chosen)
+
+
+def _by_trees(context: Context, queries: np.ndarray, settings: Completion) -> np.ndarray:
+    """Return guesses of one hidden column after the other, by trees that learn from the release."""
+    released = encoded(context, "synthetic", "gower")
+    places = [_place(context, name) for name in settings.known]
+    seen, asked = released[:, places], queries[:, places]
+    guesses = []
+    for name in settings.hidden:
+        j = _place(context, name)
+        guess = _tree_guess(seen, released[:, j], asked, j in _nominal(context), settings.seed)
+        guesses.append(guess)
+        seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
+    return np.column_stack(guesses)
+
+
+def _tree_guess(
+    seen: np.ndarray, target: np.ndarray, asked: np.ndarray, is_code: bool, seed: int
+) -> np.ndarray:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    seen, asked, target = (_bounded(values) for values in (seen, asked, target))
+    if is_code:  # missing is a class of its own
+        labels = np.where(np.isnan(target), -1, target).astype(np.int64)
+        tree = DecisionTreeClassifier(random_state=seed % 2**31).fit(seen, labels)
+        found = np.asarray(tree.predict(asked), dtype=np.float64)
+        return np.where(found < 0, np.nan, found)
+    present = ~np.isnan(target)
+    if 2 * present.sum() < target.size:
+        return np.full(len(asked), np.nan)
+    regressor = DecisionTreeRegressor(random_state=seed % 2**31)
+    guessed: np.ndarray = regressor.fit(seen[present], target[present]).predict(asked)
+    return guessed
+
+
+def _bounded(values: np.ndarray) -> np.ndarray:
+    """Return values that trees take: they compare in single precision."""
+    bounded: np.ndarray = np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR))
+    return bounded
+
+
+def agreement(
+    context: Context,
+    hidden: tuple[str, ...],
+    guesses: np.ndarray,
+    truth: np.ndarray,
+    tolerance: float,
+    kind: str,
+) -> np.ndarray:
+    """Return which guesses are right: equal categories, numbers within the tolerance.
+
+    Missing is right where the truth is missing, and there only.
+    """
+    scale = ranges(context)[[_place(context, name) for name in hidden]]
+    right = np.isnan(guesses) & np.isnan(truth)
+    for column, name in enumerate(hidden):
+        guess, true = guesses[:, column], truth[:, column]
+        if context.schema.kinds[name] in NOMINAL:
+            right[:, column] |= guess == true
+            continue
+        relative = kind == "relative" and context.schema.kinds[name] == "continuous"
+        allowed = tolerance * (np.abs(true) if relative else scale[column])
+        right[:, column] |= np.abs(guess - true) <= np.maximum(allowed, _EXACT)
+    return right
+
+
+def stratified(
+    scores: dict[str, np.ndarray], remote: dict[str, np.ndarray], seed: int
+) -> dict[str, Any]:
+    """Return the risk in groups of records by their distance to the nearest other real one.
+
+    There are as many groups as leave 20 records of either table in each in the mean; none if that
+    is fewer than two.
+    """
+    fewest = min(found.size for found in scores.values())
+    n_strata = min(_MOST_STRATA, fewest // _FEWEST)
+    if n_strata < 2:
+        return {"strata": []}
+    pooled = np.concatenate([remote["train"], remote["holdout"]])
+    edges = np.quantile(pooled, np.linspace(0.0, 1.0, n_strata + 1)[1:-1])
+    groups = {role: np.searchsorted(edges, found) for role, found in remote.items()}
+    strata = []
+    for number in range(n_strata):
+        train, holdout = (scores[role][groups[role] == number] for role in ("train", "holdout"))
+        if min(train.size, holdout.size) < _FEWEST // 2:
+            continue  # equal distances fill some groups and leave others empty
+        strata.append(_stratum(number, train, holdout, seed))
+    told: dict[str, Any] = {"strata": strata}
+    if strata:
+        worst = min(strata, key=lambda stratum: (stratum["p_value"], -stratum["risk"]))
+        p_value = min(1.0, worst["p_value"] * len(strata))
+        told["worst_stratum"] = {**worst, "p_value": p_value}
+    return told
+
+
+def _stratum(number: int, train: np.ndarray, holdout: np.ndarray, seed: int) -> dict[str, Any]:
+    rates = [attack_rate(float(found.sum()), found.size) for found in (train, holdout)]
+    return {
+        "stratum": number + 1,
+        "train": rates[0].share,
+        "holdout": rates[1].share,
+        "risk": residual_risk(*rates, method="katz").value,
+        "p_value": scores_p_value(train, holdout, seed=seed),
+    }

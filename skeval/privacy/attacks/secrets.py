@@ -1,0 +1,368 @@
+"""What is known of people and what is secret, the rows as codes, and models that guess."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Legal
+from skeval.stats.disclosure import joint_classes
+from skeval.stats.matches import digits_kept
+from skeval.steps.classifiers import seeded
+from skeval.tables.encoders import OneHot, Ranks
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.schema import TableSchema
+
+MISSING = -1  # the code of a label that is missing
+_RARE = -2  # stands for all labels too rare to be learnt: no row has it
+_MOST_LABELS = 100
+_N_TREES = 10
+
+
+def _lists_of_names(one: bool = False, none: bool = False) -> Legal:
+    """Return the set of lists of column names; of one alone, if `one`; empty too, if `none`."""
+
+    def is_legal(value: object) -> bool:
+        if isinstance(value, str):
+            return one
+        if not isinstance(value, list | tuple):
+            return False
+        return (none or len(value) > 0) and all(isinstance(name, str) for name in value)
+
+    text = f"{'' if none else 'non-empty '}list of names"
+    return Legal(f"{'the name of a column or ' if one else ''}a {text}", is_legal, -1)
+
+
+Names = Annotated[list[str], _lists_of_names()]
+NameOrNames = Annotated[str | list[str], _lists_of_names(one=True)]
+SomeNames = Annotated[list[str], _lists_of_names(none=True)]
+
+
+def names_of(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name or several as a tuple, each once, in their order."""
+    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+
+
+def check_known_and_secret(
+    owner: str,
+    schema: TableSchema,
+    known: Sequence[str],
+    secret: Sequence[str],
+    role: str = "sensitive",
+) -> None:
+    """Refuse columns that are not there, and those that are both known and secret.
+
+    Raises
+    ------
+    InvalidParameterError
+        In one sentence that names all of them.
+    """
+    faults = []
+    for what, names in (("known", known), (role, secret)):
+        if absent := [name for name in names if name not in schema.measured]:
+            faults.append(f"{what} names {', '.join(absent)}, which cannot be measured")
+    if both := [name for name in secret if name in known]:
+        faults.append(f"{', '.join(both)} cannot be both known and {role}")
+    if faults:
+        raise InvalidParameterError(
+            f"{owner}: {'; '.join(faults)}. Columns that can: {', '.join(schema.measured)}."
+        )
+
+
+def check_to_cut(owner: str, schema: TableSchema, continuous: Sequence[str] | None) -> None:
+    """Refuse columns to be cut into bins that have no numbers or dates.
+
+    Raises
+    ------
+    InvalidParameterError
+        In one sentence that names all of them.
+    """
+    numeric = schema.columns(*NUMERIC)
+    if others := [name for name in continuous or () if name not in numeric]:
+        raise InvalidParameterError(
+            f"{owner}: continuous names {', '.join(others)}, which cannot be cut into bins. "
+            f"Columns of numbers or dates: {', '.join(numeric) or 'none'}."
+        )
+
+
+def known_columns(schema: TableSchema, known: Sequence[str] | None, secret: str) -> tuple[str, ...]:
+    """Return what is known: the columns named, or all but the secret and the key; by name."""
+    if known is not None:
+        return tuple(sorted(set(known)))
+    kept = set(schema.measured) - set(schema.primary_key) - {secret}
+    return tuple(sorted(kept))
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """The rows of one table as whole numbers, which mean the same in all tables.
+
+    Attributes
+    ----------
+    known : ndarray of shape (n_rows, n_known)
+        One code a value.
+    sensitive : ndarray of shape (n_rows, n_sensitive)
+        One code a value.
+    keys, secrets : ndarray of shape (n_rows,)
+        One number for each combination of them.
+    """
+
+    known: np.ndarray
+    sensitive: np.ndarray
+    keys: np.ndarray
+    secrets: np.ndarray
+
+    @property
+    def pair(self) -> tuple[np.ndarray, np.ndarray]:
+        """Key and secret of each row."""
+        return self.keys, self.secrets
+
+    def take(self, rows: np.ndarray) -> CodedRows:
+        """Return some of the rows."""
+        return CodedRows(
+            self.known[rows], self.sensitive[rows], self.keys[rows], self.secrets[rows]
+        )
+
+    def ordered(self) -> CodedRows:
+        """Return the rows in an order that depends on what they hold alone."""
+        return self.take(np.lexsort((self.secrets, self.keys)))
+
+
+@shared
+def coded_rows(
+    context: Context,
+    roles: tuple[str, ...],
+    known: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    n_bins: int,
+    continuous: tuple[str, ...] | None,
+) -> tuple[CodedRows, ...]:
+    """Return the rows of several roles as codes: bins of numbers, values of all else.
+
+    Parameters
+    ----------
+    context : Context
+        The tables.
+    roles : tuple of str
+        Whose rows.
+    known, sensitive : tuple of str
+        The columns.
+    n_bins : int
+        Bins of equal width between the least and the greatest real value; the outer ones reach to
+        infinity. Real rows are those of train and holdout: edges that depended on which of them are
+        train would tell the two apart.
+    continuous : tuple of str or None
+        Which numbers and dates are cut into bins; None for all. Others have a code a value.
+
+    Returns
+    -------
+    tuple of CodedRows
+        One for each role. Missing is a value of its own.
+    """
+    columns = sorted(known), sorted(sensitive)
+    codes = [
+        np.column_stack([_codes(context, roles, name, n_bins, continuous) for name in names])
+        for names in columns
+    ]
+    ends = np.cumsum([context.n_rows(role) for role in roles])[:-1]
+    parts = [np.split(part, ends) for part in (*codes, *(joint_classes(code) for code in codes))]
+    return tuple(CodedRows(*table) for table in zip(*parts, strict=True))
+
+
+def _codes(
+    context: Context,
+    roles: tuple[str, ...],
+    name: str,
+    n_bins: int,
+    continuous: tuple[str, ...] | None,
+) -> np.ndarray:
+    """Return the code of each value of a column, of all roles one after the other; 0 is missing."""
+    if context.schema.kinds[name] in NOMINAL:
+        return (
+            np.concatenate([context[role][name].cat.codes.to_numpy(np.int64) for role in roles]) + 1
+        )
+    values = np.concatenate([numbers(context[role][[name]]).ravel() for role in roles])
+    if continuous is None or name in continuous:
+        codes = np.searchsorted(_edges(context, name, n_bins), values, side="left")
+    else:
+        codes = np.unique(digits_kept(values), return_inverse=True)[1].reshape(-1)
+    return np.where(np.isnan(values), 0, codes + 1)
+
+
+@shared
+def _edges(context: Context, name: str, n_bins: int) -> np.ndarray:
+    """Return the inner edges of bins of equal width, closed on the right."""
+    real = [numbers(context[role][[name]]) for role in ("train", "holdout") if role in context]
+    values = np.concatenate(real).ravel()
+    values = values[np.isfinite(values)]
+    if values.size == 0:
+        return np.empty(0)
+    low, high = float(values.min()), float(values.max())
+    if low == high:  # below, at and above the one value
+        return np.array([np.nextafter(low, -np.inf), low])
+    return np.linspace(low, high, n_bins + 1)[1:-1]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a model learns from.
+
+    Attributes
+    ----------
+    known : ndarray of shape (n_rows, n_columns)
+        Numbers and codes; missing is nan.
+    nominal : tuple of bool
+        Which columns are codes.
+    secret : ndarray of shape (n_rows,)
+        Labels as ints, or numbers.
+    """
+
+    known: np.ndarray
+    nominal: tuple[bool, ...]
+    secret: np.ndarray
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """What a model says of some rows.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,)
+        The label or number that it takes for the secret.
+    labels : ndarray of shape (n_labels,)
+        The labels that it tells apart; empty for numbers.
+    chances : ndarray of shape (n_rows, n_labels) or None
+        What it thinks of each label; None if it does not say.
+    """
+
+    values: np.ndarray
+    labels: np.ndarray
+    chances: np.ndarray | None
+
+    def chance_of(self, secrets: np.ndarray) -> np.ndarray | None:
+        """Return the chance given to the label of each row; 0 for labels never seen."""
+        if self.chances is None:
+            return None
+        order = np.argsort(self.labels, kind="stable")
+        place = np.minimum(np.searchsorted(self.labels[order], secrets), order.size - 1)
+        found = self.chances[np.arange(secrets.size), order[place]]
+        return np.where(self.labels[order][place] == secrets, found, 0.0)
+
+
+def guess_labels(
+    estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
+) -> list[Guesses]:
+    """Return guesses of labels for several tables of known columns.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        None for fully grown random trees, which know each row that they have seen.
+    lesson : Lesson
+        At least one row.
+    asked : sequence of ndarray
+        Known columns of the rows to guess.
+    seed : int
+        Of estimators whose `random_state` is None.
+
+    Returns
+    -------
+    list of Guesses
+        One for each table.
+    """
+    labels, counts = np.unique(lesson.secret, return_counts=True)
+    if labels.size > _MOST_LABELS:
+        labels = np.sort(labels[np.argsort(-counts, kind="stable")[:_MOST_LABELS]])
+        places = np.searchsorted(labels, lesson.secret)
+        is_kept = labels[np.minimum(places, labels.size - 1)] == lesson.secret
+        labels = np.append(labels, _RARE)
+        places = np.where(is_kept, places, _MOST_LABELS)
+    else:
+        places = np.searchsorted(labels, lesson.secret)
+    encoder = _encoder(estimator, lesson)
+    features = _features(encoder, lesson.known)
+    if labels.size == 1 or features.shape[1] == 0:
+        return marginal_guesses(lesson.secret, [len(table) for table in asked], True)
+    shown = [_features(encoder, table) for table in asked]
+    if estimator is None:
+        chances = _grown_trees(features, places, labels.size, shown, seed)
+        return [Guesses(labels[found.argmax(axis=1)], labels, found) for found in chances]
+    model = seeded(clone(estimator), seed).fit(features, places)
+    return [_told(model, labels, table) for table in shown]
+
+
+def _encoder(estimator: Any, lesson: Lesson) -> Ranks | OneHot:
+    kind = Ranks if estimator is None else OneHot
+    return kind.of(lesson.known, lesson.nominal)
+
+
+def _features(encoder: Ranks | OneHot, known: np.ndarray) -> np.ndarray:
+    """Return what a model sees; missing values are below all others to a tree."""
+    return np.nan_to_num(encoder.transform(known), nan=-1.0)
+
+
+def _told(model: Any, labels: np.ndarray, features: np.ndarray) -> Guesses:
+    values = labels[np.asarray(model.predict(features)).astype(np.int64)]
+    if hasattr(model, "predict_proba"):
+        return Guesses(values, labels, np.asarray(model.predict_proba(features), dtype=np.float64))
+    return Guesses(values, labels, None)
+
+
+def _grown_trees(
+    features: np.ndarray, places: np.ndarray, n_labels: int, shown: list[np.ndarray], seed: int
+) -> list[np.ndarray]:
+    """Return mean chances over random trees, of which one at a time is in memory."""
+    from sklearn.tree import ExtraTreeClassifier
+
+    totals = [np.zeros((len(table), n_labels)) for table in shown]
+    for tree_seed in np.random.default_rng(seed).integers(2**31, size=_N_TREES):
+        tree = ExtraTreeClassifier(random_state=int(tree_seed)).fit(features, places)
+        for total, table in zip(totals, shown, strict=True):
+            total += tree.predict_proba(table)
+    return [total / _N_TREES for total in totals]
+
+
+def guess_numbers(
+    estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
+) -> list[Guesses]:
+    """Return guesses of numbers for several tables of known columns; as :func:`guess_labels`."""
+    encoder = _encoder(estimator, lesson)
+    features = _features(encoder, lesson.known)
+    if features.shape[1] == 0 or np.ptp(lesson.secret) == 0:
+        return marginal_guesses(lesson.secret, [len(table) for table in asked], False)
+    shown = [_features(encoder, table) for table in asked]
+    if estimator is not None:
+        model = seeded(clone(estimator), seed).fit(features, lesson.secret)
+        return [_number(model.predict(table)) for table in shown]
+    from sklearn.tree import ExtraTreeRegressor
+
+    totals = [np.zeros(len(table)) for table in shown]
+    for tree_seed in np.random.default_rng(seed).integers(2**31, size=_N_TREES):
+        tree = ExtraTreeRegressor(max_features="sqrt", random_state=int(tree_seed))
+        tree.fit(features, lesson.secret)
+        for total, table in zip(totals, shown, strict=True):
+            total += tree.predict(table)
+    return [_number(total / _N_TREES) for total in totals]
+
+
+def _number(values: Any) -> Guesses:
+    return Guesses(np.asarray(values, dtype=np.float64).reshape(-1), np.empty(0), None)
+
+
+def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: bool) -> list[Guesses]:
+    """Return guesses of somebody who knows no column: the most frequent label, or the median."""
+    if not are_labels:
+        return [_number(np.full(n, np.median(secrets))) for n in n_rows]
+    labels, counts = np.unique(secrets, return_counts=True)
+    shares = counts / secrets.size
+    best = labels[shares.argmax()]
+    return [
+        Guesses(np.full(n, best), labels, np.broadcast_to(shares, (n, labels.size))) for n in n_rows
+    ]

@@ -1,0 +1,543 @@
+"""Membership inference by likelihood ratios: each row is held against its own usual score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.exceptions import MetricWarning, TableError
+from skeval.parameters import Count, Interval, JobCount, Seed
+from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
+from skeval.privacy.attacks.membership.rates import curve_points
+from skeval.privacy.attacks.membership.rows import drawing_order
+from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
+from skeval.privacy.attacks.shadow.features import Reader, check_positions, given_rows
+from skeval.privacy.attacks.shadow.game import ALL, Execution, Fit, check_cost, play
+from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, execution_of, rows_or
+from skeval.privacy.attacks.shadow.row_features import Domain, agreement_scores
+from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
+from skeval.result import Result
+from skeval.stats.intervals import clopper_pearson
+from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
+from skeval.steps.samples import nothing_to_measure
+from skeval.tags import MetricTags
+
+_NAME = "likelihood_ratio"
+_N_PERMUTATIONS = 199
+_MANY = 64  # models from which on a record has a standard deviation of its own
+_FEW_MODELS = (
+    "with {n} models a row has about {half} scores with it and as many without: too few for a "
+    "standard deviation of its own. Give 64 models or more, or variance='global'."
+)
+_LEAST = 1e-6  # of the spread of all scores: what counts as none
+
+
+class LikelihoodRatioMIA(Metric):
+    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 if all told.
+
+    Some rows are close to any synthetic table, because many people are like that, and some are far
+    from it. An attacker who can run the generator takes that into account: they fit it to many
+    random halves of the real rows, and so know of each row how it scores where it was learnt from,
+    and where it was not. Then they look at the release, and ask of each row which of the two its
+    score is more like.
+
+    Parameters
+    ----------
+    generator : object, class or pair of callables
+        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
+        with a seed of its own; what you give is never fitted.
+    targets : str or sequence of int, default="all"
+        Which rows of train and holdout are attacked: all, or the `n_targets` most exposed of both
+        together, by a method of :func:`~skeval.privacy.attacks.shadow.select_targets`; or
+        positions of
+        rows of train, which all rows of the holdout are held against.
+    n_targets : int, default=100
+        How many, unless all.
+    n_models : int, default=64
+        Fits, each to half of train and holdout together; at least 8. Every second one has the rows
+        that the one before has not.
+    record_score : {"neg_distance", "query", "log_density"}, default="neg_distance"
+        What a table says of a row: minus Gower's distance to the nearest synthetic row; in how many
+        sets of columns synthetic rows agree with it, on a log scale; or the log density of the
+        synthetic rows there.
+    variance : {"global", "per_record"}, default="global"
+        Whether the scores of all rows vary alike, or each row has a standard deviation of its own,
+        which takes many models.
+    mode : {"online", "offline"}, default="online"
+        Whether scores are held against those with the row and without it, or those without it only,
+        as one would have who learns of the row after fitting.
+    fpr : float or list of float, default=(0.1, 0.01, 0.001)
+        False positive rates at which the share of members found is told.
+    max_fits : int, default=1000
+        A metric that would fit the generator more often is refused at fit.
+    progress : callable, optional
+        Called as ``progress(n_done, n_total)`` after each fit.
+    n_jobs : int, optional
+        Processes that fit; the result has the same bits whatever their number.
+    random_state : int, default=0
+        Seed of the halves and of the generator.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if `max_fits` would be exceeded.
+
+    Notes
+    -----
+    With means and standard deviations of a row's scores with it and without it, online is the
+    log ratio of the normal densities of its score by the release, and offline by how many standard
+    deviations that is above the mean without it. The tables made have as many rows as the release.
+
+    The value is the AUC on the release; the interval is DeLong's on the logit scale, the p-value
+    that of Mann and Whitney, one-sided. Halves are drawn without regard to which rows are train, so
+    that the labels are exchangeable if the release does not depend on them. The baseline is 0.5.
+    ``details["uncalibrated_auc"]`` is that of the plain scores. `tpr_at_fpr` and `curve` are as of
+    :class:`~skeval.privacy.MembershipInference`.
+
+    In ``details["models"]``, each of the models takes the place of the release in turn, with
+    moments from the others, that of the other half left out too: that is about the generator, not
+    about this release, and has more rows to tell small false positive rates. `auc` is the mean over
+    the models, its interval Student's t over the pairs of halves; online it is wider by the root of
+    2, since any two pairs are held against each other both ways.
+
+    The halves are of train and holdout; where train is larger than half of both, the release was
+    learnt from more rows than the halves have, and scores are off by that for all rows alike. An
+    average over all rows hides a few that are found: give a method in `targets`, too.
+
+    This is what one adversary achieves: a low value does not clear a release.
+
+    References
+    ----------
+    N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022,
+    arXiv:2112.03570.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import Bootstrap
+    >>> from skeval.privacy import LikelihoodRatioMIA
+    >>> train, holdout = make_mixed(80, random_state=0), make_mixed(80, random_state=1)
+    >>> release = Bootstrap().fit(train).sample(80, random_state=2)
+    >>> attack = LikelihoodRatioMIA(Bootstrap(), n_models=8).fit(train, holdout)
+    >>> attack.estimate_cost(), attack.score(release) > 0.7
+    (8, True)
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout", "generator"}),
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="attack",
+        display="ROCDisplay",
+    )
+
+    def __init__(
+        self,
+        generator: GeneratorLike,
+        targets: Annotated[str | Sequence[int], rows_or(("all", *METHODS[:-1]))] = "all",
+        n_targets: Count = 100,
+        *,
+        n_models: Annotated[int, Interval(8)] = 64,
+        record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance",
+        variance: Literal["global", "per_record"] = "global",
+        mode: Literal["online", "offline"] = "online",
+        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        max_fits: Count = 1000,
+        progress: Callback | None = None,
+        n_jobs: JobCount | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.generator = generator
+        self.targets = targets
+        self.n_targets = n_targets
+        self.n_models = n_models
+        self.record_score = record_score
+        self.variance = variance
+        self.mode = mode
+        self.fpr = fpr
+        self.max_fits = max_fits
+        self.progress = progress
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def estimate_cost(self) -> int:
+        """Return how often the generator is fitted to score one synthetic table."""
+        return self.n_models
+
+    def _prepare(self, context: Context) -> None:
+        check_cost(type(self).__name__, self.estimate_cost(), self.max_fits, "n_models")
+        check_positions(self.targets, context.n_rows("train"))
+
+    def _asked(self, context: Context) -> np.ndarray:
+        """Return the rows that are attacked, by position in both tables, train first."""
+        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
+        if isinstance(self.targets, str):
+            if self.targets == "all":
+                return np.arange(n_train + n_holdout)
+            return pooled_targets(context, self.targets, self.n_targets, self.random_state)
+        chosen = np.sort(np.asarray(self.targets, dtype=np.int64))
+        return np.append(chosen, n_train + np.arange(n_holdout))
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, "gower"):
+            return undefined("no column of this table can be measured.")
+        n_train = context.n_rows("train")
+        asked = self._asked(context)
+        is_member = asked < n_train
+        if min(is_member.sum(), (~is_member).sum()) < 2:
+            return undefined("fewer than two rows of train or of the holdout are attacked.")
+        try:
+            released = record_scores(context, self.record_score)[asked]
+        except TableError as error:
+            return undefined(str(error))
+        found = halved(
+            context,
+            self.generator,
+            self.n_models,
+            self.record_score,
+            context.n_rows("synthetic"),
+            self.random_state,
+            execution_of(self),
+        )
+        models = Halved(found.scores[:, asked], found.inside[:, asked])
+        return self._result_of(asked, n_train, released, models)
+
+    def _result_of(
+        self, asked: np.ndarray, n_train: int, released: np.ndarray, models: Halved
+    ) -> Result:
+        ratios = self._ratios(released, self._moments(models))
+        member = asked < n_train
+        scores = MemberScores(
+            ratios[member], ratios[~member], asked[member], asked[~member] - n_train
+        )
+        area = delong(scores.members, scores.others)
+        told = {"auc": area.value, "interval": list(area.interval)}
+        few = self.variance == "per_record" and self.n_models < _MANY
+        text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
+        return Result(
+            area.value,
+            interval=area.interval,
+            p_value=auc_p_value(scores.members, scores.others),
+            baseline=0.5,
+            details={
+                "attack": _NAME,
+                "attacks": {_NAME: told},
+                "n_members": scores.members.size,
+                "n_others": scores.others.size,
+                "uncalibrated_auc": auc(released[member], released[~member]),
+                "tpr_at_fpr": self._rates(scores),
+                "curve": curve_points(scores),
+                "models": self._over_models(models),
+                "n_fits": self.n_models,
+            },
+            warnings=(MetricWarning(text),) if few else (),
+        )
+
+    def _moments(self, models: Halved, left_out: np.ndarray | None = None) -> Moments:
+        per_record = self.variance == "per_record"
+        return moments(models.scores, models.inside, per_record=per_record, left_out=left_out)
+
+    def _ratios(self, scores: np.ndarray, known: Moments) -> np.ndarray:
+        judge = likelihood_ratio if self.mode == "online" else offline_score
+        return judge(scores, known)
+
+    @property
+    def _alphas(self) -> tuple[float, ...]:
+        return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
+
+    def _rates(self, scores: MemberScores) -> list[dict[str, Any]]:
+        """Return the greatest true positive rate at each false positive rate, and its test."""
+        tests, _ = label_tests(
+            scores.members,
+            scores.others,
+            self._alphas,
+            n_permutations=_N_PERMUTATIONS,
+            seed=self.random_state,
+        )
+        found = []
+        for alpha, test in zip(self._alphas, tests, strict=True):
+            value = tpr_at_fpr(scores.members, scores.others, alpha)
+            defined, n = not np.isnan(value), scores.members.size
+            found.append(
+                {
+                    "fpr": float(alpha),
+                    "tpr": value,
+                    "interval": list(clopper_pearson(round(value * n), n)) if defined else None,
+                    "p_value": test.p_value if defined else np.nan,
+                }
+            )
+        return found
+
+    def _over_models(self, models: Halved) -> dict[str, Any]:
+        """Return how well each model's rows are told by what the other models say."""
+        # what the other half scores depends on this one: it must not tell which rows are in it
+        pairs_of = np.arange(len(models.scores)) // 2
+        ratios = self._ratios(models.scores, self._moments(models, pairs_of))
+        areas = np.array(
+            [
+                auc(row[mask], row[~mask]) if 0 < mask.sum() < mask.size else np.nan
+                for row, mask in zip(ratios, models.inside, strict=True)
+            ]
+        )
+        n_pairs = areas.size // 2
+        pairs = areas[: 2 * n_pairs].reshape(n_pairs, 2).mean(axis=1)
+        pairs = pairs[~np.isnan(pairs)]
+        if pairs.size < 2:
+            return {}
+        value = float(pairs.mean())
+        # online, what one pair says of another is in the AUC of both
+        n_apart = pairs.size / (2.0 if self.mode == "online" else 1.0)
+        reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
+        inside, outside = ratios[models.inside], ratios[~models.inside]
+        return {
+            "auc": value,
+            "interval": [max(0.0, value - reach), min(1.0, value + reach)],
+            "tpr_at_fpr": [
+                {"fpr": float(alpha), "tpr": tpr_at_fpr(inside, outside, alpha)}
+                for alpha in self._alphas
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Halved:
+    """Scores of the real rows, train first, by generators that learnt from half of them.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_models, n_rows)
+        The higher, the more likely learnt from.
+    inside : ndarray of shape (n_models, n_rows), bool
+        Whether it was.
+    """
+
+    scores: np.ndarray
+    inside: np.ndarray
+
+
+@shared
+def halved(
+    context: Context,
+    generator: Any,
+    n_models: int,
+    score: str,
+    n_synthetic: int,
+    seed: int,
+    execution: Execution,
+) -> Halved:
+    """Fit a generator to random halves of train and holdout, and score all rows by each.
+
+    Halves come in pairs that have no row in common, so that each row is in as many as it is not.
+    """
+    orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
+    rows = np.concatenate([orders[0], context.n_rows("train") + orders[1]])
+    rng = np.random.default_rng(seed)
+    fits: list[Fit] = []
+    inside = np.zeros((n_models, rows.size), dtype=np.bool_)
+    for model in range(n_models):
+        if model % 2 == 0:
+            halves = np.split(rng.permutation(rows), [rows.size // 2])
+        learnt = halves[model % 2]
+        inside[model, learnt] = True
+        fits.append(Fit("test", True, ALL, 0, learnt, int(rng.integers(2**31))))
+    tables = play(
+        generator,
+        given_rows(context),
+        fits,
+        _table,
+        n_synthetic=n_synthetic,
+        execution=execution,
+    )
+    scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
+    return Halved(np.stack(scores), inside)
+
+
+def _table(table: pd.DataFrame, target: int) -> pd.DataFrame:
+    return table
+
+
+def record_scores(context: Context, score: str) -> np.ndarray:
+    """Return the scores of all rows of train, then of the holdout, by the synthetic table.
+
+    Raises
+    ------
+    TableError
+        If there are too few synthetic rows.
+    """
+    return SCORES[score](context)
+
+
+def _by_attack(context: Context, attack: str) -> np.ndarray:
+    found = member_scores(context, attack)
+    return np.concatenate([found.members, found.others])
+
+
+def _by_queries(context: Context) -> np.ndarray:
+    reader = Reader(context.schema, context.levels)
+    real, domain = _pool(context)
+    return agreement_scores(real, reader.rows(context.synthetic), domain)
+
+
+@shared
+def _pool(context: Context) -> tuple[np.ndarray, Domain]:
+    reader = Reader(context.schema, context.levels)
+    rows = np.concatenate([reader.rows(context[role]) for role in ("train", "holdout")])
+    return rows, Domain.of(rows, reader.nominal)
+
+
+SCORES: dict[str, Callable[[Context], np.ndarray]] = {
+    "neg_distance": lambda context: _by_attack(context, "distance"),
+    "query": _by_queries,
+    "log_density": lambda context: _by_attack(context, "eq1"),
+}
+
+
+@shared
+def pooled_targets(context: Context, method: str, n_targets: int, seed: int) -> np.ndarray:
+    """Return the most exposed rows of train and holdout together, whichever table they are of.
+
+    Returns
+    -------
+    ndarray of int
+        Positions in both tables, train first, ascending.
+    """
+    rows = pd.concat([context.train, context.holdout], ignore_index=True)
+    pool = Context(context.schema, {"train": rows}, levels=context.levels)
+    return np.sort(target_positions(pool, method, n_targets, seed=seed))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and standard deviation of each record's scores, with it and without it.
+
+    Attributes
+    ----------
+    mean_in, sd_in, mean_out, sd_out : ndarray of shape (n_records,)
+        Or of shape (n_models, n_records), where each model is left out in turn.
+    """
+
+    mean_in: np.ndarray
+    sd_in: np.ndarray
+    mean_out: np.ndarray
+    sd_out: np.ndarray
+
+
+def likelihood_ratio(scores: np.ndarray, known: Moments) -> np.ndarray:
+    """Return the log ratio of normal densities of scores, with the record to without it.
+
+    References
+    ----------
+    N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022,
+    arXiv:2112.03570.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.likelihood_ratio import Moments, likelihood_ratio
+    >>> one = np.ones(1)
+    >>> likelihood_ratio(np.array([1.5]), Moments(2 * one, one, 0 * one, one)).tolist()
+    [1.0]
+    """
+    inside = (scores - known.mean_in) / known.sd_in
+    outside = (scores - known.mean_out) / known.sd_out
+    found: np.ndarray = (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
+    return found
+
+
+def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
+    """Return how many standard deviations scores are above those without the record.
+
+    Its normal distribution function is the published score, in the same order; that one has no
+    digits left far above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.likelihood_ratio import Moments, offline_score
+    >>> one = np.ones(1)
+    >>> offline_score(np.array([1.5]), Moments(one, one, 0 * one, one)).tolist()
+    [1.5]
+    """
+    found: np.ndarray = (scores - known.mean_out) / known.sd_out
+    return found
+
+
+def moments(
+    scores: np.ndarray,
+    inside: np.ndarray,
+    *,
+    per_record: bool,
+    left_out: np.ndarray | None = None,
+) -> Moments:
+    """Return the moments of records over models.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_models, n_records)
+        Of each record by each model.
+    inside : ndarray of shape (n_models, n_records), bool
+        Which models learnt from which records; at least two with and two without each.
+    per_record : bool
+        Whether standard deviations are each record's own, or pooled over all records.
+    left_out : ndarray of shape (n_models,), int, optional
+        The group of each model: each then has moments of the models of other groups alone.
+
+    Returns
+    -------
+    Moments
+        Standard deviations are at least a millionth of that of all scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.likelihood_ratio import moments
+    >>> scores = np.array([[2.0], [4.0], [0.0], [1.0]])
+    >>> inside = np.array([[True], [True], [False], [False]])
+    >>> found = moments(scores, inside, per_record=False)
+    >>> found.mean_in.tolist(), found.mean_out.tolist(), found.sd_in.round(3).tolist()
+    ([3.0], [0.5], [1.414])
+    """
+    # of one layout: sums over models depend on how these lie in memory
+    scores, inside = np.ascontiguousarray(scores), np.ascontiguousarray(inside)
+    middle = scores.mean(axis=0)
+    centred = scores - middle
+    # sorted, sums do not depend on the order of the records
+    least = max(float(np.sort(scores, axis=None).std()) * _LEAST, 1e-12)
+    found = []
+    for mask in (inside, ~inside):
+        counts, totals, squares = (
+            _summed(np.where(mask, part, 0.0), left_out)
+            for part in (np.ones_like(centred), centred, centred**2)
+        )
+        means = totals / np.maximum(counts, 1.0)
+        within = np.maximum(squares - counts * means**2, 0.0)
+        free = counts - 1.0
+        if not per_record:
+            within = np.sort(within, axis=-1).sum(axis=-1, keepdims=True) + 0.0 * within
+            free = free.sum(axis=-1, keepdims=True) + 0.0 * free
+        sd = np.maximum(np.sqrt(within / np.maximum(free, 1.0)), least)
+        found += [means + middle, sd]
+    return Moments(*found)
+
+
+def _summed(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
+    """Return sums over models; for each model over those that are not of its group."""
+    total: np.ndarray = parts.sum(axis=0)
+    if left_out is None:
+        return total
+    same = (left_out[:, None] == left_out).astype(np.float64)
+    return total - same @ parts

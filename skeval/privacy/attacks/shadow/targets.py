@@ -1,0 +1,447 @@
+"""The rows that an attack goes for: those of train that stand out, or canaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
+from skeval.privacy.attacks.membership.rows import drawing_order, nominal_features, plain_rows
+from skeval.steps.neighbors import nearest
+from skeval.tables.cells import Kind
+from skeval.tables.encoders import OneHot
+from skeval.tables.preprocessing import Discretizer
+from skeval.tables.schema import TableSchema
+
+METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")
+_DIGITS = 9
+_NAME = "canary"
+_LAST = pd.Timestamp.max.floor("us").as_unit("us")
+_BLOCK = 2**18  # distances held at once
+_DECIMALS = 9  # beyond these, numbers depend on how sums are blocked
+Block = Callable[[slice], np.ndarray]
+
+
+def _are_targets(value: object) -> bool:
+    if isinstance(value, str):
+        return value in METHODS
+    if hasattr(value, "columns"):
+        return len(value) > 0  # type: ignore[arg-type]
+    return are_positions(value)
+
+
+TargetChoice = Annotated[
+    Any,
+    Legal(
+        f"one of {', '.join(map(repr, METHODS))}, distinct positions of train rows or a table of "
+        "rows",
+        _are_targets,
+        "no such method",
+    ),
+]
+
+
+def are_positions(value: object) -> bool:
+    """Tell whether `value` lists distinct positions of rows."""
+    if not isinstance(value, list | tuple | range | np.ndarray | pd.Index | pd.Series):
+        return False
+    whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in value)
+    return whole and len(value) > 0 and min(value) >= 0 and len(set(value)) == len(value)
+
+
+def select_targets(
+    table: Any,
+    method: Annotated[str, one_of(METHODS)] = "achilles",
+    k: Count = 5,
+    *,
+    n_neighbors: Count = 5,
+    schema: TableSchema | Mapping[str, Kind] | None = None,
+    random_state: Seed = 0,
+) -> pd.DataFrame:
+    """Select the rows of a table that are most exposed to an attack.
+
+    The average over all rows hides what a release tells of those that are unlike the others. Select
+    before you see the synthetic table, and on train alone.
+
+    Parameters
+    ----------
+    table : table or Context
+        Rows that a generator learns from; of a context, train.
+    method : str, default="achilles"
+        "achilles": the largest mean distance to the `n_neighbors` nearest other rows, by a weighted
+        mean of the cosine distances of numbers and of categories. "gower-knn": the same by Gower's
+        distance. "isolation-forest": the fewest random cuts that part a row from the others.
+        "rare-value": the smallest product of the shares of its values, numbers cut into ten bins.
+        "random": drawn at random. "canary": rows that are made up, each with a new label in every
+        category and a number beyond the largest in every other column.
+    k : int, default=5
+        Number of rows; there are fewer if the table has fewer distinct ones.
+    n_neighbors : int, default=5
+        Of "achilles" and "gower-knn".
+    schema : TableSchema or mapping of str to str, optional
+        The kinds of the columns; those not named are inferred.
+    random_state : int, default=0
+        Of "random" and "isolation-forest", and of the choice among equals.
+
+    Returns
+    -------
+    DataFrame
+        The rows as they were given, the most exposed first. The index is their position in the
+        table; canaries come after its end. **These are real rows: do not publish them.**
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such method.
+    TableError
+        If the table cannot be used.
+
+    Notes
+    -----
+    Cosines see proportions, not sizes: in a table of numbers, a row that has several times the mean
+    in all columns may look like any other to "achilles". "gower-knn" sees it.
+
+    References
+    ----------
+    M. Meeus, F. Guépin, A. M. Creţu, Y. A. de Montjoye, "Achilles' heels: vulnerable record
+    identification in synthetic data publishing", ESORICS 2023, arXiv:2306.10308.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy.attacks.shadow.targets import select_targets
+    >>> table = pd.DataFrame({"x": [0.0, 0.0, 1.0, 5.0], "y": [0.0, 1.0, 0.0, 5.0]})
+    >>> select_targets(table, "gower-knn", k=1, n_neighbors=2).index.tolist()
+    [3]
+    """
+    given = {"method": method, "k": k, "n_neighbors": n_neighbors, "random_state": random_state}
+    check_parameters("select_targets", given, legal_sets(select_targets))
+    context = table if isinstance(table, Context) else Context.of(table, schema=schema)
+    rows = context.given("train")[list(context.schema.kinds)].reset_index(drop=True)
+    if method == "canary":
+        return canaries(context, k).set_axis(range(len(rows), len(rows) + k))
+    return rows.iloc[target_positions(context, method, k, n_neighbors, random_state)]
+
+
+@shared
+def target_positions(
+    context: Context, method: str, k: int, n_neighbors: int = 5, seed: int = 0
+) -> np.ndarray:
+    """Return the positions of the most exposed train rows, the most exposed first.
+
+    Parameters
+    ----------
+    context : Context
+        Of which train is looked at, nothing else.
+    method : str
+        As in :func:`select_targets`, "canary" excepted.
+    k, n_neighbors, seed : int
+        As there.
+
+    Returns
+    -------
+    ndarray of shape (k,) or shorter, int
+        No two of these rows have equal values.
+    """
+    order = drawing_order(context, "train", seed)  # decides among equals, not the table's order
+    ranked = order[
+        np.argsort(-vulnerability(context, method, n_neighbors, seed)[order], kind="stable")
+    ]
+    rows = np.nan_to_num(plain_rows(context, "train", "gower", None)[ranked], nan=np.inf)
+    _, first = np.unique(rows, axis=0, return_index=True)
+    found: np.ndarray = ranked[np.sort(first)[:k]]
+    return found
+
+
+@shared
+def vulnerability(context: Context, method: str, n_neighbors: int = 5, seed: int = 0) -> np.ndarray:
+    """Return how exposed each train row is by one method; all are equal to "random".
+
+    Raises
+    ------
+    InvalidParameterError
+        If the method does not rank rows.
+    """
+    train = Context(context.schema, {"train": context.train}, levels=context.levels)
+    n_rows = train.n_rows("train")
+    if method == "random" or n_rows == 1 or not train.schema.measured:
+        return np.zeros(n_rows)
+    if method == "gower-knn":
+        distances, _ = nearest(train, "train", "train", k=min(n_neighbors, n_rows - 1))
+        return distances.mean(axis=1).round(_DIGITS)
+    if method == "rare-value":
+        cutter = Discretizer(10, max_categories=None)
+        return rarity(cutter.fit_transform(train.train[train.schema.measured]))
+    rows = plain_rows(train, "train", "gower", None)
+    nominal = np.array(nominal_features(train, "gower", None, rows.shape[1]))
+    if method == "isolation-forest":
+        order = drawing_order(train, "train", seed)
+        scores = np.empty(n_rows)
+        scores[order] = isolation(OneHot.of(rows, nominal.tolist()).transform(rows[order]), seed)
+        return scores
+    if method != "achilles":
+        raise InvalidParameterError(f"method must be among {METHODS[:-1]}, got {method!r}.")
+    codes = np.where(np.isnan(rows[:, nominal]), -1.0, rows[:, nominal])
+    block = generalized_cosine(_min_max(rows[:, ~nominal]), codes)
+    return neighbor_vulnerability(block, n_rows, n_neighbors)
+
+
+def _min_max(numbers: np.ndarray) -> np.ndarray:
+    """Scale columns to [0, 1]; missing numbers stand at the mean, of a column without any at 0."""
+    missing = np.isnan(numbers)
+    low = np.where(missing, np.inf, numbers).min(axis=0)
+    span = np.where(missing, -np.inf, numbers).max(axis=0) - low
+    scaled = np.zeros_like(numbers)
+    np.divide(numbers - low, span, out=scaled, where=~missing & (span > 0))
+    means = scaled.sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, means, scaled)
+
+
+def canaries(context: Context, k: int) -> pd.DataFrame:
+    """Return rows with a new label in every category and numbers beyond the largest of train.
+
+    Parameters
+    ----------
+    context : Context
+        Of which train is looked at.
+    k : int
+        How many, each farther out than the one before.
+
+    Returns
+    -------
+    DataFrame of shape (k, n_columns)
+        In the types of the rows as they were given. Truths are the rarer of the two; a column
+        without a value stays without.
+    """
+    given = context.given("train")
+    made = {
+        name: _cells(given[name], context.train[name], kind, k)
+        for name, kind in context.schema.kinds.items()
+    }
+    return pd.DataFrame(made)
+
+
+def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
+    present = given[read.notna().to_numpy()]
+    if present.empty:
+        return pd.Series([None] * k, dtype=given.dtype)
+    if kind == "boolean":
+        rarest = read.value_counts().loc[lambda counts: counts > 0].idxmin()
+        place = int(np.argmax(read.to_numpy() == rarest))
+        return pd.Series([given.iloc[place]] * k, dtype=given.dtype)
+    if kind == "datetime":
+        # nanoseconds end in 2262, within a lifetime of many a column
+        last = read.max().as_unit("us")
+        step = (last - read.min().as_unit("us")) or pd.Timedelta(days=1)
+        if pd.api.types.is_datetime64_any_dtype(present) and present.dt.unit == "ns":
+            step = min(step, (_LAST - last.tz_localize(None)) / k)
+        return _as_given([last + (i + 1) * step for i in range(k)], present)
+    if pd.api.types.is_integer_dtype(given.dtype):
+        return _whole(given, present, k)
+    if pd.api.types.is_numeric_dtype(given.dtype):
+        last, step = float(present.max()), float(present.max()) - float(present.min())
+        return pd.Series([last + (i + 1) * (step or 1.0) for i in range(k)]).astype(given.dtype)
+    if kind == "continuous":
+        last, step = float(read.max()), float(read.max() - read.min())
+        return _as_given([last + (i + 1) * (step or 1.0) for i in range(k)], present)
+    labels: list[Any] = [f"{_NAME}-{i + 1}" for i in range(k)]
+    if not isinstance(given.dtype, pd.CategoricalDtype):
+        return pd.Series(labels, dtype=given.dtype)
+    known = given.cat.categories
+    if pd.api.types.is_numeric_dtype(known.dtype):
+        labels = [known.max() + i + 1 for i in range(k)]
+    ordered = bool(given.cat.ordered)
+    return pd.Series(pd.Categorical(labels, categories=[*known, *labels], ordered=ordered))
+
+
+def _whole(given: pd.Series, present: pd.Series, k: int) -> pd.Series:
+    """Return whole numbers beyond the largest; where its type ends before, beyond the least."""
+    kind = getattr(given.dtype, "numpy_dtype", given.dtype)
+    limits, low, high = np.iinfo(kind), int(present.min()), int(present.max())
+    step = max(1, high - low)
+    if limits.max - high >= k:
+        step = min(step, (limits.max - high) // k)
+        return pd.Series([high + (i + 1) * step for i in range(k)], dtype=given.dtype)
+    if low - limits.min >= k:
+        step = min(step, (low - limits.min) // k)
+        return pd.Series([low - (i + 1) * step for i in range(k)], dtype=given.dtype)
+    return pd.Series([float(high + (i + 1) * step) for i in range(k)])  # all numbers are taken
+
+
+def _as_given(values: Sequence[Any], present: pd.Series) -> pd.Series:
+    """Write dates and numbers as a column has them: in its type, or as strings."""
+    if isinstance(present.iloc[0], str):
+        return pd.Series([str(value) for value in values], dtype=present.dtype)
+    if present.dtype == object:
+        return pd.Series(list(values), dtype=object)
+    column = pd.Series(list(values))
+    zone = getattr(present.dtype, "tz", None)
+    return (column if zone is None else column.dt.tz_localize("UTC")).astype(present.dtype)
+
+
+def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Put tables below each other, in one type a column whatever rows are then taken.
+
+    Categories are those of all tables: what a column may hold is known to everybody.
+    """
+    first, *others = frames
+    for name in first.columns:
+        kinds = [frame[name].dtype for frame in frames]
+        if len(set(kinds)) > 1 and all(isinstance(kind, pd.CategoricalDtype) for kind in kinds):
+            every = pd.unique(pd.Series([c for kind in kinds for c in kind.categories]))
+            whole = pd.CategoricalDtype(every, ordered=all(kind.ordered for kind in kinds))
+            first = first.assign(**{name: first[name].astype(whole)})
+            others = [frame.assign(**{name: frame[name].astype(whole)}) for frame in others]
+    return pd.concat([first, *others], ignore_index=True)
+
+
+def neighbor_vulnerability(distances: Block, n_rows: int, n_neighbors: int = 5) -> np.ndarray:
+    """Return the mean distance of each row to its nearest other rows: the larger, the lonelier.
+
+    Parameters
+    ----------
+    distances : callable
+        Takes a slice of rows and returns their distances to all rows, shape (n, n_rows), of which
+        it may be deprived.
+    n_rows : int
+        Number of rows.
+    n_neighbors : int, default=5
+        At most as many as there are other rows.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        0 for a row that is alone, rounded to nine decimals. A row is left out of its own
+        neighbours, duplicates of it are not.
+
+    References
+    ----------
+    M. Meeus, F. Guépin, A. M. Creţu, Y. A. de Montjoye, "Achilles' heels: vulnerable record
+    identification in synthetic data publishing", ESORICS 2023, arXiv:2306.10308.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.spatial.distance import cdist
+    >>> from skeval.privacy.attacks.shadow.targets import neighbor_vulnerability
+    >>> points = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [5.0, 5.0]])
+    >>> neighbor_vulnerability(lambda rows: cdist(points[rows], points), 4, 2).round(4).tolist()
+    [1.0, 1.2071, 1.2071, 6.4031]
+    """
+    found = np.zeros(n_rows)
+    k = min(n_neighbors, n_rows - 1)
+    if k < 1:
+        return found
+    width = max(1, _BLOCK // n_rows)
+    for start in range(0, n_rows, width):
+        rows = slice(start, min(start + width, n_rows))
+        block = distances(rows)
+        own = np.arange(len(block))
+        block[own, start + own] = np.inf
+        found[rows] = np.partition(block, k - 1, axis=1)[:, :k].mean(axis=1)
+    return found.round(_DECIMALS)
+
+
+def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
+    """Return the distances of mixed rows as blocks: a weighted mean of two cosine distances.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_rows, n_numbers)
+        Scaled to [0, 1], none missing.
+    codes : ndarray of shape (n_rows, n_categories)
+        Codes of categories, missing being one.
+
+    Returns
+    -------
+    callable
+        As :func:`neighbor_vulnerability` takes it.
+
+    Notes
+    -----
+    With the share of columns of each kind as weights, one minus the cosine of the numbers, and one
+    minus that of the one-hot categories, which is the share of categories that differ. The cosine
+    with a vector of zeros is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.targets import generalized_cosine
+    >>> numbers = np.array([[1.0, 0.0], [0.0, 0.5], [0.0, 0.0]])
+    >>> codes = np.array([[0, 1], [0, 2], [0, 1]])
+    >>> generalized_cosine(numbers, codes)(slice(0, 1)).round(3).tolist()
+    [[0.0, 0.75, 0.5]]
+    """
+    n_columns = numbers.shape[1] + codes.shape[1]
+    norms = np.linalg.norm(numbers, axis=1, keepdims=True)
+    units = np.divide(numbers, norms, out=np.zeros_like(numbers), where=norms > 0)
+    share = numbers.shape[1] / n_columns
+
+    def distances(rows: slice) -> np.ndarray:
+        found: np.ndarray = share * (1.0 - units[rows] @ units.T)
+        for column in codes.T:
+            found += (column[rows, None] != column) / n_columns
+        return found
+
+    return distances
+
+
+def rarity(cells: np.ndarray) -> np.ndarray:
+    """Return how rare each row's values are, column by column: minus the log of their shares.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_rows, n_columns), int
+        The cell of each value.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The sum over the columns, as if they were independent; rounded to nine decimals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.targets import rarity
+    >>> np.exp(-rarity(np.array([[0, 5], [0, 5], [0, 7], [1, 5]]))).round(4).tolist()
+    [0.5625, 0.5625, 0.1875, 0.1875]
+    """
+    found = np.zeros(len(cells))
+    for column in cells.T:
+        _, places, counts = np.unique(column, return_inverse=True, return_counts=True)
+        found -= np.log(counts[places.ravel()] / len(cells))
+    return found.round(_DECIMALS)
+
+
+def isolation(features: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Return how few random cuts it takes to part each row from the others: the more, the fewer.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_rows, n_features)
+        Finite. The trees are drawn of the rows in their order.
+    seed : int, default=0
+        Of the trees.
+
+    References
+    ----------
+    F. T. Liu, K. M. Ting, Z. H. Zhou, "Isolation forest", ICDM 2008, doi:10.1109/ICDM.2008.17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.targets import isolation
+    >>> int(isolation(np.array([[0.0], [0.1], [0.2], [9.0]])).argmax())
+    3
+    """
+    from sklearn.ensemble import IsolationForest
+
+    forest = IsolationForest(n_estimators=100, random_state=seed).fit(features)
+    found: np.ndarray = -forest.score_samples(features)
+    return found.round(_DECIMALS)

@@ -1,0 +1,468 @@
+"""Synthetic rows that are copies, or nearly copies, of real ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.neighbors.encoding import round_to_grid
+from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
+from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
+from skeval.privacy.row_equality import ROLES, compared, value_counts
+from skeval.result import Result
+from skeval.stats import matches as stats
+from skeval.stats.intervals import wilson
+from skeval.stats.matches import MatchLists, list_contrast, longest_list
+from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
+from skeval.steps.samples import column_key, holdout_in_place, synthetic_sample
+from skeval.tags import MetricTags
+
+_LEVEL = 0.05
+_FEWEST_HOLDOUT_ROWS = 100
+_RADIUS_LEVEL = 0.01
+
+
+class ExactMatchShare(Metric):
+    """Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
+
+    Somebody compares the release with a register, cell by cell. A synthetic row that agrees in
+    every column looks like that person's record, and is it, if the generator has copied it. In
+    tables of few values rows agree by chance; what is more than chance shows beside the holdout.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns in which rows must agree: None for all but ids (an id of its own makes no row
+        another), free text included; an int for the first so many of these; or names.
+    decimals : int or None, default=None
+        To how many decimals numbers are rounded first. None keeps 12 significant digits, so that
+        rounding errors do not hide a copy. Dates agree to the microsecond.
+    count : {"rows", "multiset", "unique"}, default="rows"
+        What is counted: synthetic rows that stand in train; pairs of equal rows in which no row
+        stands twice; or distinct synthetic rows, as identical match shares are counted.
+    alert : float, default=0.05
+        ``details["above_alert"]`` tells whether the value exceeds it.
+    n_permutations : int, default=999
+        Number of relabellings behind the p-value.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``m(S, T) = |{s in S: s in T}| / |S|``; ``sum_v min(c_S(v), c_T(v)) / |S|`` with "multiset", c
+    the number of rows of value v; and the first of distinct rows with "unique". Values are
+    compared, not their spelling: 1 is 1.0, and a missing value equals a missing one.
+
+    The baseline is the share of holdout rows that stand in train, ``m(H, T)``: what fresh rows
+    would get. With "multiset" and "unique" it depends on the number of rows and is taken at the
+    lesser of n_S and n_H; where that is n_H, ``details["at_baseline_size"]`` has the value of a
+    sample of so many synthetic rows.
+    ``details`` also has the share that stands in the holdout, ``m(S, H)`` (`to_holdout`), the
+    difference ``m(S, T) - m(S, H)``, its mean over relabellings (`expected`, not 0 if the tables
+    are of unequal size) and their spread (`null_standard_error`).
+    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
+    which were train are equally likely if none was learnt, and the difference is held against that
+    of random choices. Synthetic rows written out twice are no more evidence. `passed` tells whether
+    p is above 0.05. `singleton_match_share` counts the matches to rows that stand once in train and
+    not in the holdout: those that point at one person.
+
+    The interval is Wilson's, of the share that a table of many more rows from this generator would
+    have; of the release itself the value is the whole truth. With "unique" and "multiset" that
+    share depends on the number of rows, and the interval is a rough one.
+    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
+    changed hides a copy from it; see :class:`~skeval.privacy.NearDuplicateShare`.
+
+    References
+    ----------
+    Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what such shares miss.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import ExactMatchShare
+    >>> train = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
+    >>> synthetic = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
+    >>> ExactMatchShare().fit(train).score(synthetic)
+    0.75
+    """
+
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+
+    def __init__(
+        self,
+        columns: AnyColumns = None,
+        decimals: Annotated[int, Interval(-15, 15)] | None = None,
+        count: Literal["rows", "multiset", "unique"] = "rows",
+        *,
+        alert: Fraction = 0.05,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.columns = columns
+        self.decimals = decimals
+        self.count = count
+        self.alert = alert
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        compared(context.schema, self.columns)
+
+    def _compute(self, context: Context) -> Result:
+        chosen = compared(context.schema, self.columns)
+        if not chosen:
+            return undefined("all columns are ids, which are not compared.")
+        counts = self._counts(context)
+        k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
+        in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
+        alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
+        details: dict[str, Any] = {
+            "n_compared": n,
+            "above_alert": k / n > self.alert,
+            "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
+        }
+        result = Result(k / n, interval=wilson(k, n), details=details)
+        return self._with_evidence(context, counts, result) if "holdout" in counts else result
+
+    def _counts(self, context: Context) -> dict[str, np.ndarray]:
+        chosen = compared(context.schema, self.columns)
+        table = value_counts(context, chosen.measured, chosen.texts, self.decimals)
+        return dict(zip((role for role in ROLES if role in context), table, strict=True))
+
+    def _with_evidence(
+        self, context: Context, counts: dict[str, np.ndarray], result: Result
+    ) -> Result:
+        test = stats.match_contrast(
+            counts["synthetic"],
+            counts["train"],
+            counts["holdout"],
+            self.count,
+            n_permutations=self.n_permutations,
+            seed=self.random_state,
+        )
+        k, n = stats.matches(counts["synthetic"], counts["holdout"], self.count)
+        details = {
+            **result.details,
+            "to_holdout": k / n,
+            "difference": result.value - k / n,
+            "expected": test.mean,
+            "null_standard_error": test.spread,
+            "passed": test.p_value > _LEVEL,
+        }
+        n_synthetic, n_fresh = (context.n_rows(role) for role in ("synthetic", "holdout"))
+        baseline = stats.matches(counts["holdout"], counts["train"], self.count)
+        if self.count != "rows" and n_fresh > n_synthetic:
+            fresh = self._counts(holdout_in_place(context, n_synthetic))
+            baseline = stats.matches(fresh["synthetic"], fresh["train"], self.count)
+        if self.count != "rows" and n_fresh < n_synthetic:
+            fewer = self._counts(synthetic_sample(context, n_fresh))
+            k, n = stats.matches(fewer["synthetic"], fewer["train"], self.count)
+            details["at_baseline_size"] = {"n_rows": n_fresh, "value": k / n}
+        return replace(
+            result, p_value=test.p_value, baseline=baseline[0] / baseline[1], details=details
+        )
+
+
+class IdenticalMatchShare(ExactMatchShare):
+    """Share of distinct synthetic rows that stand in train: 0 if none does, 1 if all do.
+
+    The identical match share (IMS) that reports on synthetic data give: rows that are written out
+    several times count once. Somebody who compares the release with a register finds so many of
+    its records to be known ones.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns in which rows must agree: None for all but ids, an int for the first so many of
+        these, or names.
+    decimals : int or None, default=None
+        To how many decimals numbers are rounded first; None keeps 12 significant digits.
+    count : {"rows", "multiset", "unique"}, default="unique"
+        What is counted, as in :class:`ExactMatchShare`.
+    alert : float, default=0.05
+        ``details["above_alert"]`` tells whether the value exceeds it.
+    n_permutations : int, default=999
+        Number of relabellings behind the p-value.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``|set(S) & set(T)| / |set(S)|``; all else is as in :class:`ExactMatchShare`. The share falls
+    with the number of synthetic rows, since common rows come first and rare ones follow: compare
+    with the baseline. This is a distance screen: it can raise an alarm and cannot clear a release.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import IdenticalMatchShare
+    >>> train = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
+    >>> synthetic = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
+    >>> IdenticalMatchShare().fit(train).score(synthetic)
+    0.5
+    """
+
+    def __init__(
+        self,
+        columns: AnyColumns = None,
+        decimals: Annotated[int, Interval(-15, 15)] | None = None,
+        count: Literal["rows", "multiset", "unique"] = "unique",
+        *,
+        alert: Fraction = 0.05,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(
+            columns,
+            decimals,
+            count,
+            alert=alert,
+            n_permutations=n_permutations,
+            random_state=random_state,
+        )
+
+
+class NearDuplicateShare(Metric):
+    """Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
+
+    A generator that has learnt a record by heart may write it out with a digit changed, or with a
+    word of a note replaced, so that no exact comparison finds it. A row counts as near if it is
+    nearer to a train row than all but one in a hundred real rows are to each other.
+
+    Parameters
+    ----------
+    tau : "loo-q01" or float, default="loo-q01"
+        The greatest distance of a near duplicate, in [0, 1]. "loo-q01" is the 1st percentile of the
+        distances of holdout rows to their nearest train row; with fewer than 100 holdout rows, of
+        train rows to their nearest other train row.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns looked at: None for all but ids, free text included; an int for the first so
+        many of these; or names. Columns that can be measured make the distance (chosen in space
+        "gower" only), text columns are compared by their words.
+    text : float, default=0.9
+        The least similarity of the texts of a near duplicate, in every text column, in [0, 1]; 0
+        leaves texts out. It has no effect on a table without text columns.
+    n_permutations : int, default=999
+        Number of relabellings behind the p-value.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``|{s in S: some t in T has d(s, t) <= tau and J(s, t) >= text in all text columns}| / |S|``. J
+    is the Jaccard similarity of the sets of words, runs of letters, digits and underscores in lower
+    case, ``|a & b| / |a | b|``. Two missing texts are similar, and so are two empty ones; a missing
+    and an empty one are not. In a table of texts and ids only, texts alone decide.
+
+    The percentile is an order statistic: the least distance that at least 1% of the real rows do
+    not exceed. It is found of rows that search a table as large as train, since rows of a smaller
+    table are farther apart; the search in train is the same for synthetic and for holdout rows.
+    The baseline is the share of holdout rows that are near duplicates of train rows, about 1% by
+    construction where `tau` stems from them and no text matters.
+
+    ``details`` has `tau` (nan where texts alone decide), the number of `text_columns` compared, the
+    share that is near a holdout row (`to_holdout`), the difference of the two shares, its mean over
+    relabellings of the real rows (`expected`, not 0 if the tables are of unequal size) and its
+    spread (`null_standard_error`). The p-value is one-sided: given the synthetic rows and the pool
+    of real ones, all choices of which were train are equally likely if none was learnt, and the
+    difference is held against that of random choices. Synthetic rows written out twice are no more
+    evidence, and with a holdout far smaller than train a few near rows are none: most choices would
+    call them train. A row near many real rows looks at some 16 of them, which changes its answer as
+    good as never. The interval of the value is Wilson's, of the share that a table of many more
+    rows from this generator would have.
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
+    References
+    ----------
+    Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what screens miss.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import NearDuplicateShare
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> metric = NearDuplicateShare().fit(train, holdout)
+    >>> metric.score(train), metric.score(make_mixed(random_state=2)) < 0.1
+    (1.0, True)
+    """
+
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+
+    def __init__(
+        self,
+        tau: Literal["loo-q01"] | Fraction = "loo-q01",
+        space: Space = "gower",
+        columns: AnyColumns = None,
+        text: Fraction = 0.9,
+        *,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.tau = tau
+        self.space = space
+        self.columns = columns
+        self.text = text
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        compared(context.schema, self.columns)
+
+    def _compute(self, context: Context) -> Result:
+        rule = self._rule(context)
+        if isinstance(rule, str):
+            return undefined(rule)
+        near = near_rows(context, rule)
+        k, k_other, n = near.to_train, near.to_holdout, context.n_rows("synthetic")
+        details: dict[str, Any] = {
+            "tau": rule.tau if rule.measures else float("nan"),
+            "text_columns": len(rule.texts),
+        }
+        result = Result(k / n, interval=wilson(k, n), details=details)
+        if "holdout" not in context:
+            return result
+        test = list_contrast(
+            near.lists,
+            near.train,
+            near.holdout,
+            n_permutations=self.n_permutations,
+            seed=self.random_state,
+        )
+        return Result(
+            result.value,
+            interval=result.interval,
+            p_value=test.p_value,
+            baseline=holdout_share(context, rule),
+            details={
+                **details,
+                "to_holdout": k_other / n,
+                "difference": (k - k_other) / n,
+                "expected": test.mean,
+                "null_standard_error": test.spread,
+            },
+        )
+
+    def _rule(self, context: Context) -> NearRule | str:
+        """Return what near means; or why it means nothing here."""
+        chosen = compared(context.schema, self.columns)
+        texts = chosen.texts if self.text > 0 else ()
+        measures = bool(chosen.measured) or not isinstance(self.space, str)
+        if not measures and not texts:
+            return "no column of this table can be measured."
+        columns = column_key(context.schema, chosen.measured)
+        tau = found_radius(context, self.tau, self.space, columns) if measures else 1.0
+        if np.isnan(tau):
+            return "train has one row, which has no neighbour; give tau as a number."
+        return NearRule(tau, measures, self.space, columns, texts, float(self.text))
+
+
+@shared
+def found_radius(context: Context, tau: float | str, space: Any, columns: Any) -> float:
+    """Return the distance that `tau` stands for; nan if no row has a neighbour."""
+    if isinstance(tau, str):
+        query = "train"
+        if "holdout" in context and context.n_rows("holdout") >= _FEWEST_HOLDOUT_ROWS:
+            query = "holdout"
+        elif context.n_rows("train") < 2:
+            return float("nan")
+        distances, _ = nearest(context, query, "train", space=space, columns=columns)
+        tau = float(np.quantile(distances[:, 0], _RADIUS_LEVEL, method="inverted_cdf"))
+    if not is_gower(space):
+        return float(tau)
+    # the engine's distances are on a grid: so must be what they are compared with
+    n_columns = encoded(context, "train", space, columns).shape[1]
+    return float(round_to_grid(np.array(tau * n_columns))) / n_columns
+
+
+@dataclass(frozen=True)
+class NearRows:
+    """How many synthetic rows are near real ones, and near which.
+
+    Attributes
+    ----------
+    to_train, to_holdout : int
+        Numbers of synthetic rows.
+    lists : MatchLists
+        The distinct real rows near each of them; empty without a holdout to compare with.
+    train, holdout : ndarray of shape (n_values,)
+        How often each distinct real row stands in each table.
+    """
+
+    to_train: int
+    to_holdout: int
+    lists: MatchLists
+    train: np.ndarray
+    holdout: np.ndarray
+
+
+def near_rows(context: Context, rule: NearRule) -> NearRows:
+    """Return which synthetic rows are near a train row, and which near a holdout row."""
+    roles = tuple(role for role in ("train", "holdout") if role in context)
+    within = {role: _within(context, rule, "synthetic", role) for role in roles}
+    queries = profiles(context, rule, ("synthetic",), np.logical_or.reduce([*within.values()]))
+    real = profiles(context, rule, roles)
+    n_each = queries.count("synthetic")
+    longest = longest_list(*(context.n_rows(role) for role in roles)) if len(roles) > 1 else 0
+    if rule.texts:
+        found = near_texts(context, rule, queries, real, longest)
+        to_train, to_holdout = (
+            int(n_each[near].sum()) for near in (found.near_train, found.near_holdout)
+        )
+        lists = found.lists(n_each, context.n_rows("synthetic"))
+    else:
+        to_train = int(within["train"].sum())
+        to_holdout = int(within["holdout"].sum()) if len(roles) > 1 else 0
+        lists = _near_lists(context, rule, queries, real, longest)
+    return NearRows(to_train, to_holdout, lists, real.count("train"), real.count("holdout"))
+
+
+def _near_lists(
+    context: Context, rule: NearRule, queries: Profiles, real: Profiles, longest: int
+) -> MatchLists:
+    n_queries = len(queries.measured)
+    near = np.empty((n_queries, 0), dtype=np.int64)
+    if longest and n_queries:
+        index = index_of(context, real.measured, rule.space, rule.columns)
+        _, near = index.kneighbors(queries.measured, longest, np.full(n_queries, rule.tau))
+    return MatchLists.of_matrix(near, queries.count("synthetic"), context.n_rows("synthetic"))
+
+
+def _within(context: Context, rule: NearRule, query: str, reference: str) -> np.ndarray:
+    if not rule.measures:
+        return np.ones(context.n_rows(query), dtype=np.bool_)
+    distances, _ = nearest(context, query, reference, space=rule.space, columns=rule.columns)
+    found: np.ndarray = distances[:, 0] <= rule.tau
+    return found
+
+
+def holdout_share(context: Context, rule: NearRule) -> float:
+    """Return the share of holdout rows that are near a train row."""
+    within = _within(context, rule, "holdout", "train")
+    if not rule.texts:
+        return float(within.mean())
+    queries = profiles(context, rule, ("holdout",), within)
+    real = profiles(context, rule, ("train",))
+    found = near_texts(context, rule, queries, real, longest=0)
+    return int(queries.count("holdout")[found.near_train].sum()) / within.size

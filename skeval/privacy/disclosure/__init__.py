@@ -1,0 +1,1 @@
+"""The k-anonymity family: how many share a combination of quasi-identifiers."""

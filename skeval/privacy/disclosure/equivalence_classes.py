@@ -1,0 +1,184 @@
+"""Who shares a combination of quasi-identifiers with whom: classes and clusters of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from skeval._aggregate import undefined
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.parameters import BinCount, Legal, is_text
+from skeval.result import Result
+from skeval.stats import disclosure as stats
+from skeval.steps.columns import cells
+from skeval.steps.samples import check_measured, chosen_columns
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, TablePreprocessor, numbers
+from skeval.tables.schema import TableSchema
+
+CAP = 999  # what no cluster is said to exceed
+_N_CLUSTERS = (2, 5, 10, 15)
+_DEFAULT_BINS = 10
+
+
+def _are_edges(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(edges, list | tuple) and len(edges) > 0
+        for name, edges in value.items()
+    )
+
+
+BinChoice = (
+    BinCount
+    | Annotated[
+        Mapping[str, Sequence[float | str]],
+        Legal("a mapping of column names to non-empty lists of edges", _are_edges, "no mapping"),
+    ]
+)
+SensitiveColumn = Annotated[str, Legal("the name of a column", is_text, -1)]
+
+
+def check_bins(owner: str, schema: TableSchema, n_bins: BinChoice) -> None:
+    """Raise one error that names every column whose edges cannot be used."""
+    if not isinstance(n_bins, Mapping):
+        return
+    numeric = schema.columns(*NUMERIC)
+    faults = [
+        f"{name} is no column of numbers or dates"
+        if name not in numeric
+        else f"the edges of {name} must be finite and ascending, got {list(edges)!r}"
+        for name, edges in n_bins.items()
+        if name not in numeric or not _ascending(_edges(schema, name, edges))
+    ]
+    if faults:
+        raise InvalidParameterError(f"{owner}: n_bins: {'; '.join(faults)}.")
+
+
+def _ascending(edges: np.ndarray) -> bool:
+    return bool(np.isfinite(edges).all() and (np.diff(edges) > 0).all())
+
+
+def _edges(schema: TableSchema, column: str, edges: Sequence[float | str]) -> np.ndarray:
+    """Return edges on the scale of the column's numbers; nan where they cannot be read."""
+    if schema.kinds[column] == "datetime":
+        dates = pd.to_datetime(pd.Series(list(edges)), errors="coerce", format="ISO8601", utc=True)
+        return numbers(pd.DataFrame({column: dates.dt.tz_localize(None)})).ravel()
+    read = pd.to_numeric(pd.Series(list(edges)), errors="coerce")
+    return read.to_numpy(dtype=np.float64)
+
+
+def quasi_columns(
+    schema: TableSchema, quasi_identifiers: int | list[str] | None, without: str | None = None
+) -> tuple[str, ...]:
+    """Return the names of the quasi-identifiers, a sensitive column left out."""
+    return tuple(n for n in chosen_columns(schema, quasi_identifiers) if n != without)
+
+
+def sensitive_columns(
+    owner: str,
+    schema: TableSchema,
+    quasi_identifiers: int | list[str] | None,
+    sensitive: str | None,
+) -> tuple[str, ...]:
+    """Return the sensitive columns: the one named, or each nominal one that may be.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the column named cannot be measured, or is a quasi-identifier by name.
+    """
+    named = set() if quasi_identifiers is None else set(chosen_columns(schema, quasi_identifiers))
+    if sensitive is None:
+        return tuple(name for name in schema.columns(*NOMINAL) if name not in named)
+    check_measured(schema, {"sensitive": [sensitive]}, owner)
+    if sensitive in named:
+        raise InvalidParameterError(
+            f"{owner}: sensitive names {sensitive}, which is among quasi_identifiers too. "
+            "Take it out of one of them."
+        )
+    return (sensitive,)
+
+
+def _cut(context: Context, column: str, n_bins: BinChoice) -> Cells:
+    if isinstance(n_bins, Mapping) and column in n_bins:
+        edges = _edges(context.schema, column, n_bins[column])
+        return Cells(n_own=len(edges) + 1, edges=edges)
+    count = _DEFAULT_BINS if isinstance(n_bins, Mapping) else n_bins
+    return cells(context, count, "quantile", None).cells_[column]
+
+
+@shared
+def column_codes(context: Context, role: str, column: str, n_bins: BinChoice) -> np.ndarray:
+    """Return one code a value: bins of numbers and dates, categories as they are.
+
+    Missing is a code of its own: below all categories, above all bins. A category that train never
+    had keeps its own code, since two rows that differ in it are not one class.
+    """
+    frame = context[role][[column]]
+    if context.schema.kinds[column] in NOMINAL:
+        return frame[column].cat.codes.to_numpy(dtype=np.int32)
+    return _cut(context, column, n_bins).codes(numbers(frame).ravel())
+
+
+@shared
+def classes(
+    context: Context, roles: tuple[str, ...], columns: tuple[str, ...], n_bins: BinChoice
+) -> tuple[np.ndarray, ...]:
+    """Return the class of each row, numbered over all `roles` together; one array a role."""
+    sizes = [context.n_rows(role) for role in roles]
+    codes = np.empty((sum(sizes), len(columns)), dtype=np.int32, order="F")
+    for j, column in enumerate(columns):
+        codes[:, j] = np.concatenate([column_codes(context, r, column, n_bins) for r in roles])
+    joint = stats.joint_classes(codes)
+    return tuple(np.split(joint, np.cumsum(sizes)[:-1]))
+
+
+def class_table(
+    context: Context, roles: tuple[str, ...], columns: tuple[str, ...], n_bins: BinChoice
+) -> np.ndarray:
+    """Return the number of rows in each class, shape (n_roles, n_classes)."""
+    return stats.class_counts(*classes(context, roles, columns, n_bins))
+
+
+def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray:
+    # in the order of their names: the start of k-means must not depend on the table's order
+    names = sorted(name for name in columns if context.train[name].notna().any())
+    if not names:
+        return np.empty((context.n_rows(role), 0))
+    schema = TableSchema({name: context.schema.kinds[name] for name in names})
+    fitted = TablePreprocessor(schema).fit(context.train[names])
+    return np.asarray(fitted.transform(context[role][names]), dtype=np.float64)
+
+
+@shared
+def clusters(
+    context: Context, learnt_from: str, columns: tuple[str, ...], role: str
+) -> tuple[np.ndarray, ...]:
+    """Return the cluster of each row of `role`, one array for each number of clusters.
+
+    k-means of the rows of `learnt_from`, standardised and one-hot as train has them. A number of
+    clusters is left out if there are not ten rows a cluster, or fewer distinct rows than clusters.
+    """
+    from sklearn.cluster import KMeans
+
+    rows = _matrix(context, learnt_from, columns)
+    if rows.shape[1] == 0:
+        return ()
+    distinct = np.unique(rows.round(9), axis=0).shape[0]
+    rows = rows[np.lexsort(rows.T)]
+    queries = _matrix(context, role, columns)
+    return tuple(
+        KMeans(n, init="k-means++", n_init=1, random_state=0).fit(rows).predict(queries)
+        for n in _N_CLUSTERS
+        if len(rows) >= 10 * n and distinct >= n
+    )
+
+
+def too_few_to_cluster(role: str) -> Result:
+    """Return the result where no number of clusters is small enough."""
+    return undefined(
+        f"mode='cluster' needs 20 {role} rows, two of them distinct in the quasi-identifiers."
+    )

@@ -1,0 +1,210 @@
+"""Groups of equal rows: how large, and whom of train they single out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import binomtest
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.parameters import Columns, Count
+from skeval.privacy.disclosure.equivalence_classes import (
+    CAP,
+    BinChoice,
+    check_bins,
+    class_table,
+    clusters,
+    quasi_columns,
+    too_few_to_cluster,
+)
+from skeval.result import Result
+from skeval.stats import disclosure as stats
+from skeval.tags import MetricTags
+
+
+class KAnonymity(Metric):
+    """Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
+
+    Somebody who knows the quasi-identifiers of a person (age, postcode, occupation) looks for them
+    in the synthetic table. Rows that agree in all of them cannot be told apart; the value is the
+    number of rows in the smallest such class.
+
+    Parameters
+    ----------
+    quasi_identifiers : None, int or list of str, default=None
+        The columns that may be known from elsewhere. None takes all, and then nearly every row
+        stands alone and the value is 1 whatever the table; name those that matter.
+    n_bins : int or mapping of str to list, default=10
+        Into how many bins of equal share of train numbers and dates are cut, or the inner edges of
+        the bins by column, in the column's unit or as date strings; ten bins for columns not named.
+        A column with no more distinct values than bins has one bin a value.
+    k0 : int, default=5
+        The class size that counts as large enough in ``details["below_k0"]``.
+    mode : {"equivalence", "cluster"}, default="equivalence"
+        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
+        with its values only.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``min_c |S in c|`` over the classes c of the synthetic table S. Missing is a value of its own.
+    ``details`` has the share of rows that stand alone (`uniques`), of rows in classes of fewer than
+    `k0` (`below_k0`), the number of classes, and under `train` the same of train.
+
+    In mode "cluster" the value is the size of the smallest cluster over k-means with 2, 5, 10 and
+    15 clusters of the synthetic rows, at most 999; numbers that leave fewer than ten rows a cluster
+    are skipped.
+
+    Synthetic rows are no persons, so that k-anonymity of a synthetic table is neither necessary
+    nor sufficient for privacy: a lone synthetic row need not be anybody, and a copy of train
+    written out twice has k of at least 2. A copy scores what train scores, fresh rows nearly the
+    same; noise scores more over few combinations and 1 over many. Compare with `train` and with the
+    baseline, the value of holdout rows; and prefer
+    :class:`~skeval.privacy.ReplicatedUniques`, which looks at train. The value grows with
+    the number of rows. There is no interval: the smallest class of a sample says little about the
+    smallest one of the population.
+
+    References
+    ----------
+    L. Sweeney, "k-anonymity: a model for protecting privacy", International Journal of Uncertainty,
+    Fuzziness and Knowledge-Based Systems 10 (2002), doi:10.1142/S0218488502001648.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import KAnonymity
+    >>> table = pd.DataFrame({"town": list("aabbbc")})
+    >>> KAnonymity().fit(table).score(table), KAnonymity().fit(table).score(table[:5])
+    (1.0, 2.0)
+    """
+
+    tags = MetricTags(
+        "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
+    )
+
+    def __init__(
+        self,
+        quasi_identifiers: Columns = None,
+        *,
+        n_bins: BinChoice = 10,
+        k0: Count = 5,
+        mode: Literal["equivalence", "cluster"] = "equivalence",
+    ) -> None:
+        self.quasi_identifiers = quasi_identifiers
+        self.n_bins = n_bins
+        self.k0 = k0
+        self.mode = mode
+
+    def _prepare(self, context: Context) -> None:
+        check_bins("KAnonymity", context.schema, self.n_bins)
+
+    def _compute(self, context: Context) -> Result:
+        columns = quasi_columns(context.schema, self.quasi_identifiers)
+        if self.mode == "cluster":
+            k = _smallest_cluster(context, "synthetic", columns)
+            own = {"k": _smallest_cluster(context, "train", columns)}
+            return (
+                too_few_to_cluster("synthetic") if k is None else Result(k, details={"train": own})
+            )
+        found, own = (self._profile(context, role, columns) for role in ("synthetic", "train"))
+        return Result(float(found["k"]), details={**found, "train": own})
+
+    def _profile(self, context: Context, role: str, columns: tuple[str, ...]) -> dict[str, Any]:
+        (sizes,) = class_table(context, (role,), columns, self.n_bins)
+        return {
+            "k": int(sizes.min()),
+            "uniques": stats.share_in_small(sizes, 2),
+            "below_k0": stats.share_in_small(sizes, self.k0),
+            "n_classes": sizes.size,
+        }
+
+
+def _smallest_cluster(context: Context, role: str, columns: tuple[str, ...]) -> float | None:
+    found = clusters(context, role, columns, role)
+    return float(min(CAP, *(np.bincount(labels).min() for labels in found))) if found else None
+
+
+class ReplicatedUniques(Metric):
+    """Share of train rows that are unique there and in the release: 0 if none, 1 if all.
+
+    Somebody knows that a person is the only one in train with their quasi-identifiers. A synthetic
+    row that is the only one with the same combination looks like that person's record, and its
+    other columns are taken to be theirs.
+
+    Parameters
+    ----------
+    quasi_identifiers : None, int or list of str, default=None
+        The columns that may be known from elsewhere. None takes all, and then only rows that the
+        generator copied are replicated, up to the bins.
+    n_bins : int or mapping of str to list, default=10
+        Bins of equal share of train for numbers and dates, or the inner edges by column.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``|{c: one row of train in c, one synthetic row in c}| / n_train`` over combinations c. Missing
+    is a value of its own. ``details`` has the same count as a share of the rows unique in train
+    (`of_uniques`, nan if there are none), the shares of unique rows in train (`uniques`) and in the
+    synthetic table (`uniques_synthetic`), and the share of train rows that are unique and whose
+    combination was released at all, however often (`released`).
+
+    A copy scores `uniques`, the greatest value possible. Fresh rows replicate rare combinations by
+    chance, and so does noise. Hence the baseline, the value of holdout rows: only the excess is the
+    generator's. A table written out twice scores 0, since nothing is unique in it; `released` does
+    not fall for that. The value depends on the number of synthetic rows: few hit few combinations,
+    and many hit the same one twice.
+
+    The interval is Wilson's for a share over train rows, of the mean over tables like these. Rows
+    are not independent, since one takes another's uniqueness; but rare combinations are hit nearly
+    independently of each other, and in simulations the count varied as a binomial one does, or
+    less.
+
+    References
+    ----------
+    G. M. Raab, "Privacy risk from synthetic data: practical proposals", arXiv:2409.04257 (2024);
+    known as repU in the R package synthpop.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import ReplicatedUniques
+    >>> train = pd.DataFrame({"town": list("abbc")})
+    >>> ReplicatedUniques().fit(train).score(pd.DataFrame({"town": list("aacd")}))
+    0.25
+    """
+
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="disclosure")
+
+    def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:
+        self.quasi_identifiers = quasi_identifiers
+        self.n_bins = n_bins
+
+    def _prepare(self, context: Context) -> None:
+        check_bins("ReplicatedUniques", context.schema, self.n_bins)
+
+    def _compute(self, context: Context) -> Result:
+        columns = quasi_columns(context.schema, self.quasi_identifiers)
+        train, synthetic = class_table(context, ("train", "synthetic"), columns, self.n_bins)
+        n_replicated, n_unique = stats.replicated_uniques(train, synthetic)
+        n = int(train.sum())
+        interval = binomtest(n_replicated, n).proportion_ci(method="wilson")
+        return Result(
+            n_replicated / n,
+            interval=(float(interval.low), float(interval.high)),
+            details={
+                "of_uniques": n_replicated / n_unique if n_unique else float("nan"),
+                "uniques": n_unique / n,
+                "uniques_synthetic": stats.share_in_small(synthetic, 2),
+                "released": float(((train == 1) & (synthetic > 0)).sum() / n),
+            },
+        )

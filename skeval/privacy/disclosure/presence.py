@@ -1,0 +1,281 @@
+"""Whom a release points at among a population, and whether they were in train."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.parameters import Columns, Count
+from skeval.privacy.disclosure.equivalence_classes import (
+    BinChoice,
+    check_bins,
+    class_table,
+    clusters,
+    quasi_columns,
+    too_few_to_cluster,
+)
+from skeval.result import Result
+from skeval.stats import disclosure as stats
+from skeval.tags import MetricTags
+
+_NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
+
+
+class KMap(Metric):
+    """Fewest real people behind a synthetic row: 1 if a row points at one person, more is better.
+
+    Somebody has a register of the population, and looks up each synthetic row in it by the
+    quasi-identifiers. The value is the least number of people found, over the rows that are found
+    at all.
+
+    Parameters
+    ----------
+    quasi_identifiers : None, int or list of str, default=None
+        The columns that may be known from elsewhere. None takes all; then hardly a synthetic row is
+        found, and the value is 1 or not defined. Name those that matter.
+    n_bins : int or mapping of str to list, default=10
+        Bins of equal share of train for numbers and dates, or the inner edges by column.
+    k0 : int, default=5
+        The number of people that counts as large enough in ``details["below_k0"]``.
+    mode : {"equivalence", "cluster"}, default="equivalence"
+        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
+        with its values only.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``min_c |P in c|`` over the classes c that have rows of both the synthetic table and the
+    population P: train and the holdout together, train alone where there is none. Pass the rest of
+    a population register as the holdout. nan if no synthetic row is found. Missing is a value of
+    its own. ``details`` has the number of synthetic combinations that are not found (`unmatched`)
+    and the share of synthetic rows that have them (`unmatched_rows`), the shares of found rows that
+    point at one person (`uniques`) or at fewer than `k0` (`below_k0`), and the value of train in
+    the synthetic place (`train`).
+
+    In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, and the value is the
+    least number of synthetic rows in a cluster that has any. It asks whether the release covers
+    train evenly: a copy scores more than noise.
+
+    A row that points at one person need not be true of them, nor need that person be in train:
+    the value is neither necessary nor sufficient for privacy, and fresh rows have k-map 1 as soon
+    as they hit a rare combination. A copy scores `train`, which is 1 as soon as somebody in train
+    is unique in the population. Holdout rows are part of the population, so that in the baseline
+    each is found. There is no interval: the least of many counts is not estimated by a sample.
+
+    References
+    ----------
+    L. Sweeney, "k-anonymity: a model for protecting privacy", International Journal of Uncertainty,
+    Fuzziness and Knowledge-Based Systems 10 (2002), doi:10.1142/S0218488502001648.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import KMap
+    >>> people = pd.DataFrame({"town": list("aaabbc")})
+    >>> KMap().fit(people).score(pd.DataFrame({"town": list("abd")}))
+    2.0
+    """
+
+    tags = MetricTags(
+        "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
+    )
+
+    def __init__(
+        self,
+        quasi_identifiers: Columns = None,
+        *,
+        n_bins: BinChoice = 10,
+        k0: Count = 5,
+        mode: Literal["equivalence", "cluster"] = "equivalence",
+    ) -> None:
+        self.quasi_identifiers = quasi_identifiers
+        self.n_bins = n_bins
+        self.k0 = k0
+        self.mode = mode
+
+    def _prepare(self, context: Context) -> None:
+        check_bins("KMap", context.schema, self.n_bins)
+
+    def _compute(self, context: Context) -> Result:
+        columns = quasi_columns(context.schema, self.quasi_identifiers)
+        if self.mode == "cluster":
+            tables = _cluster_tables(context, columns)
+            least = [int(synthetic[synthetic > 0].min()) for _, synthetic in tables]
+            return Result(float(min(least))) if least else too_few_to_cluster("train")
+        train, population, released = _population_table(context, columns, self.n_bins)
+        found = (population > 0) & (released > 0)
+        missed = _unmatched(population, released)
+        if not found.any():
+            return undefined(_NO_MATCH, **missed)
+        rows = np.repeat(population[found], released[found])
+        return Result(
+            float(rows.min()),
+            details={
+                "uniques": float(np.mean(rows == 1)),
+                "below_k0": float(np.mean(rows < self.k0)),
+                **missed,
+                "train": int(population[train > 0].min()),
+            },
+        )
+
+
+class DeltaPresence(Metric):
+    """How sure a release makes that somebody is in train: 1 if certain of one, 0 if excluded.
+
+    Somebody knows the quasi-identifiers of a person of the population, and asks whether the person
+    was in train: a patient of the clinic, a debtor. Among the people of the population that share
+    a released combination, some share was in train; the value is the greatest such share.
+
+    Parameters
+    ----------
+    quasi_identifiers : None, int or list of str, default=None
+        The columns that may be known from elsewhere. None takes all; then hardly a combination is
+        shared, and the value is 1 or not defined. Name those that matter.
+    n_bins : int or mapping of str to list, default=10
+        Bins of equal share of train for numbers and dates, or the inner edges by column.
+    mode : {"equivalence", "cluster"}, default="equivalence"
+        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
+        with its values only.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, in mode "equivalence" without a holdout: in a population that is train itself
+        everybody is present.
+
+    Notes
+    -----
+    ``max_c |train in c| / |P in c|`` over the classes c that have synthetic rows and rows of the
+    population P, train and holdout together. nan if there is no such class. Missing is a value of
+    its own. ``details["range"]`` has the least and the greatest share, `prior` the share of train
+    in the population, which is what is known without a release, `mean` the share over all released
+    classes, `certain` the share of train rows in released classes that are all train, and
+    `unmatched` and `unmatched_rows` the combinations and synthetic rows that nobody has.
+
+    The baseline is the same with holdout rows asked for, one minus the least share: where train
+    and holdout have equal sizes and the release depends on neither more, both have one
+    distribution. In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, the
+    value is the greatest ``|train in c| / (|synthetic in c| + 1e-8)``, which has no upper bound,
+    and the baseline has holdout rows in the synthetic place. It asks whether the release covers
+    train evenly: a copy scores less than noise.
+
+    Shares of small classes are 0 or 1 by chance: fresh rows score 1 as soon as they hit a person
+    who is unique in train, and so does a copy. Read `certain` and `mean` beside `prior`. Rows of
+    the release are no persons, and the value is neither necessary nor sufficient for privacy. There
+    is no interval: the greatest of many shares is not estimated by a sample.
+
+    References
+    ----------
+    M. E. Nergiz, M. Atzori, C. Clifton, "Hiding the presence of individuals from shared databases",
+    ACM SIGMOD (2007), doi:10.1145/1247480.1247554.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import DeltaPresence
+    >>> train = pd.DataFrame({"town": list("aab"), "age": [31, 42, 53]})
+    >>> others = pd.DataFrame({"town": list("abbc"), "age": [64, 75, 86, 97]})
+    >>> release = pd.DataFrame({"town": list("abc"), "age": [35, 60, 70]})
+    >>> round(DeltaPresence(["town"]).fit(train, others).score(release), 4)
+    0.6667
+    """
+
+    # in mode "cluster" a ratio of counts
+    tags = MetricTags(
+        "privacy", greater_is_better=False, bounds=(0.0, float("inf")), evidence="disclosure"
+    )
+
+    def __init__(
+        self,
+        quasi_identifiers: Columns = None,
+        *,
+        n_bins: BinChoice = 10,
+        mode: Literal["equivalence", "cluster"] = "equivalence",
+    ) -> None:
+        self.quasi_identifiers = quasi_identifiers
+        self.n_bins = n_bins
+        self.mode = mode
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        if self.mode == "equivalence" and "holdout" not in context:
+            return (
+                "compares train with the population, and fit received no holdout rows for the rest "
+                "of it. Pass them: fit(train, holdout=rows)."
+            )
+        return super().unmet_need(context)
+
+    def _prepare(self, context: Context) -> None:
+        check_bins("DeltaPresence", context.schema, self.n_bins)
+
+    def _compute(self, context: Context) -> Result:
+        columns = quasi_columns(context.schema, self.quasi_identifiers)
+        if self.mode == "cluster":
+            return _cluster_presence(_cluster_tables(context, columns))
+        train, population, released = _population_table(context, columns, self.n_bins)
+        shares = stats.presence(train, population, released)
+        missed = _unmatched(population, released)
+        prior = float(train.sum() / population.sum())
+        if shares.size == 0:
+            return undefined(_NO_MATCH, prior=prior, **missed)
+        hit = released > 0
+        least, greatest = float(shares.min()), float(shares.max())
+        return Result(
+            greatest,
+            baseline=1.0 - least,
+            details={
+                "range": [least, greatest],
+                "prior": prior,
+                "mean": float(train[hit].sum() / population[hit].sum()),
+                "certain": float(train[hit & (train == population)].sum() / train.sum()),
+                **missed,
+            },
+        )
+
+
+def _cluster_presence(tables: list[np.ndarray]) -> Result:
+    shares = [
+        (train[synthetic > 0] / (synthetic[synthetic > 0] + 1e-8)).max()
+        for train, synthetic in tables
+    ]
+    return Result(float(max(shares))) if shares else too_few_to_cluster("train")
+
+
+def _population_table(
+    context: Context, columns: tuple[str, ...], n_bins: BinChoice
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how many rows of train, of the population and of the release each class has."""
+    rest = ("holdout",) if "holdout" in context else ()
+    table = class_table(context, ("train", *rest, "synthetic"), columns, n_bins)
+    return table[0], table[:-1].sum(axis=0), table[-1]
+
+
+def _unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
+    missed = (population == 0) & (released > 0)
+    return {
+        "unmatched": int(missed.sum()),
+        "unmatched_rows": float(released[missed].sum() / released.sum()),
+    }
+
+
+def _cluster_tables(context: Context, columns: tuple[str, ...]) -> list[np.ndarray]:
+    """Return the rows of train and of the release in each cluster of train, run by run."""
+    runs = zip(
+        clusters(context, "train", columns, "train"),
+        clusters(context, "train", columns, "synthetic"),
+        strict=True,
+    )
+    return [stats.class_counts(train, synthetic) for train, synthetic in runs]

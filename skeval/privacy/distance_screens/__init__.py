@@ -1,0 +1,1 @@
+"""Screens by distance: are synthetic rows closer to train than they should be."""

@@ -1,0 +1,281 @@
+"""Is a train row nearer to a synthetic one than to every other real one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from scipy.stats import entropy
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Columns, Count, Seed, Space
+from skeval.result import Result
+from skeval.stats import adversarial as stats
+from skeval.stats.relabelling import Relabelled, labels_test
+from skeval.steps.adversarial import rivals
+from skeval.steps.neighbors import is_gower, nearest
+from skeval.steps.relabelled import relabellings
+from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
+from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
+from skeval.tags import MetricTags
+
+_N_BINS = 10
+_MOST = 10.0  # times the median: a nearly constant column would outweigh all others
+
+
+class EpsilonIdentifiability(Metric):
+    """Share of train rows with a synthetic row nearer than any other train row: 1 is all of them.
+
+    A train row is called identifiable if some synthetic row comes nearer to it than the nearest
+    other train row does. A table is published as "epsilon-identifiable" if their share is below
+    epsilon.
+
+    Parameters
+    ----------
+    feature_weights : {"uniform", "entropy"}, default="uniform"
+        Whether all columns count alike, or Euclidean distance weighs each by the inverse of its
+        entropy, so that rare values count more.
+    n_permutations : int, default=200
+        Number of random relabellings of the real rows for the p-value.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if ``feature_weights="entropy"``, which has a space of its own, is asked for in
+        another than "gower".
+
+    Notes
+    -----
+    The mean over train rows t of ``d(t, nearest synthetic) < d(t, nearest other train row)``. It is
+    not 0 without a leak: a fresh real table of the size of train scores about 1/2, more rows score
+    more. What a leak adds is ``details["excess"]``, the share on train minus that on holdout rows
+    (``details["on_holdout"]``), relative to its mean over relabellings, which is 0 at equal sizes;
+    the baseline is the value without the excess. The p-value is one-sided: given the synthetic
+    rows, all choices of which real rows were train are equally likely if none was learnt. Without
+    a holdout there is neither. The interval is over fresh draws of train and synthetic rows; two
+    train rows that are each other's nearest count as one piece of evidence. Weights ``w_j``: the
+    entropies are those of ten quantile bins or of the categories of the real rows; ``w_j`` is
+    proportional to ``1 / H_j``, at most ten times the median, 0 for a constant column, and
+    multiplies squared differences relative to the range; a missing value is at least a whole range
+    away from all others. This is a distance screen: it can raise an alarm and cannot clear a
+    release.
+
+    References
+    ----------
+    J. Yoon, L. N. Drumright, M. van der Schaar, "Anonymization through data synthesis using
+    generative adversarial networks (ADS-GAN)", IEEE JBHI 24 (2020) 2378-2388,
+    doi:10.1109/JBHI.2020.2980262.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import EpsilonIdentifiability
+    >>> train = make_mixed(random_state=0)
+    >>> EpsilonIdentifiability().fit(train).score(train)
+    1.0
+    """
+
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+
+    def __init__(
+        self,
+        feature_weights: Literal["uniform", "entropy"] = "uniform",
+        *,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.feature_weights = feature_weights
+        self.n_permutations = n_permutations
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        if self.feature_weights == "entropy" and not is_gower(self.space):
+            raise InvalidParameterError(
+                "EpsilonIdentifiability: feature_weights='entropy' has a space of its own; leave "
+                "space at 'gower', or weights at 'uniform'."
+            )
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        if context.n_rows("train") < 2:
+            return undefined("train needs two rows to have neighbours.")
+        columns = column_key(context.schema, self.columns)
+        space = self.space
+        if self.feature_weights == "entropy":
+            space, columns = entropy_space(context, columns), None
+            if space is None:
+                return undefined("every column is constant: no column has a weight.")
+        value, variance = identified(context, "train", space, columns)
+        interval = stats.paired_interval(value, variance, context.n_rows("train"))
+        if "holdout" not in context or context.n_rows("holdout") < 2:
+            return Result(value, interval=interval)
+        test = excess_test(context, space, columns, self.n_permutations, self.random_state)
+        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
+        expected = 0.0 if n_train == n_holdout else test.mean
+        excess = test.observed - expected
+        return Result(
+            value,
+            interval=interval,
+            p_value=test.p_value,
+            baseline=float(np.clip(value - excess, 0.0, 1.0)),
+            details={
+                "on_holdout": identified(context, "holdout", space, columns)[0],
+                "excess": excess,
+                "standard_error": float(np.sqrt(variance)),
+                "null_standard_error": test.spread,
+            },
+        )
+
+
+def identified(context: Context, role: str, space: Any, columns: Any) -> tuple[float, float]:
+    """Return the share of a role's rows that have a synthetic row nearest, and its variance."""
+    common: dict[str, Any] = {"space": space, "columns": columns}
+    to_synthetic, _ = nearest(context, role, "synthetic", **common)
+    within, at = nearest(context, role, role, **common)
+    holds = to_synthetic[:, 0] < within[:, 0]
+    return stats.share_with_pairs(holds, np.where(holds, -1, at[:, 0]))
+
+
+@shared
+def excess_test(
+    context: Context, space: Any, columns: Any, n_permutations: int, seed: int
+) -> Relabelled:
+    """Hold the excess on train over holdout against random relabellings of the real rows."""
+    lists, _ = rivals(context, space, columns)
+    matrix, lengths = lists.matrix(), lists.lengths
+
+    def excess(labels: np.ndarray) -> np.ndarray:
+        holds = ~stats.same_label_listed(matrix, labels, lengths)
+        return stats.train_share_contrast(holds, labels)
+
+    return labels_test(excess, relabellings(context, n_permutations, seed))
+
+
+def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:
+    """Return weights proportional to inverse entropies, summing to 1 before they are capped.
+
+    Parameters
+    ----------
+    entropies : ndarray of shape (n_columns,)
+        In any unit; at least 0.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+        0 where the entropy is 0; at most ten times the median of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.distance_screens.identifiability import inverse_entropy_weights
+    >>> inverse_entropy_weights(np.array([1.0, 2.0, 2.0, 0.0]))
+    array([0.5 , 0.25, 0.25, 0.  ])
+    """
+    varies = entropies > 0
+    inverse = np.zeros(entropies.shape)
+    inverse[varies] = 1.0 / entropies[varies]
+    if not varies.any():
+        return inverse
+    weights = inverse / inverse.sum()
+    capped: np.ndarray = np.minimum(weights, _MOST * np.median(weights[varies]))
+    return capped
+
+
+class EntropySpace(TransformerMixin, BaseEstimator):
+    """Turn canonical rows into a matrix in which squared distances are weighted by column.
+
+    Parameters
+    ----------
+    weights : dict of str to float
+        By column, above 0: the squared distance of two values a whole range apart, of two
+        categories, and at least that of a missing value from any other.
+    numeric : dict of str to (float, float)
+        Where missing values of a number or date column are put, and its range.
+    n_levels : dict of str to int
+        Number of real levels of each categorical column; all others are one further level.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, float],
+        numeric: Mapping[str, tuple[float, float]],
+        n_levels: Mapping[str, int],
+    ) -> None:
+        self.weights = weights
+        self.numeric = numeric
+        self.n_levels = n_levels
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Do nothing: all is known from the real tables."""
+        return self
+
+    def transform(self, X: pd.DataFrame) -> np.ndarray:
+        """Return the matrix of canonical rows."""
+        parts = [
+            np.sqrt(weight)
+            * (self._scaled(X, name) if name in self.numeric else self._coded(X, name))
+            for name, weight in self.weights.items()
+        ]
+        return np.hstack(parts)
+
+    def _scaled(self, X: pd.DataFrame, name: str) -> np.ndarray:
+        centre, span = self.numeric[name]
+        values = numbers(X[[name]])
+        missing = np.isnan(values)
+        return np.hstack([(np.where(missing, centre, values) - centre) / span, missing])
+
+    def _coded(self, X: pd.DataFrame, name: str) -> np.ndarray:
+        n = self.n_levels[name]
+        codes = category_codes(X[[name]]).ravel()
+        found = np.where(np.isnan(codes), n + 1, np.minimum(codes, n)).astype(np.int64)
+        one_hot: np.ndarray = np.eye(n + 2)[found] / np.sqrt(2.0)
+        return one_hot
+
+
+@shared
+def entropy_space(context: Context, columns: ColumnChoice) -> EntropySpace | None:
+    """Return the space weighted by the entropies of the real rows; None if no column varies."""
+    real = pd.concat(
+        [context[role] for role in ("train", "holdout") if role in context], ignore_index=True
+    )
+    names = list(chosen_columns(context.schema, columns))
+    cutter = Discretizer(_N_BINS, strategy="quantile", max_categories=None)
+    codes = cutter.fit(real[names]).transform(real[names])
+    entropies = np.array(
+        [entropy(np.unique(codes[:, j], return_counts=True)[1]) for j in range(len(names))]
+    )
+    weights = dict(zip(cutter.schema_.measured, inverse_entropy_weights(entropies), strict=True))
+    nominal = set(context.schema.columns(*NOMINAL))
+    kept = {name: float(weights[name]) for name in names if weights[name] > 0}
+    numeric = {name: _centre_and_range(real[[name]]) for name in kept if name not in nominal}
+    # one value and missing ones: the column varies, its numbers do not
+    numeric = {name: (centre, span or 1.0) for name, (centre, span) in numeric.items()}
+    n_levels = {name: len(context.levels[name]) for name in kept if name in nominal}
+    return EntropySpace(kept, numeric, n_levels) if kept else None
+
+
+def _centre_and_range(column: pd.DataFrame) -> tuple[float, float]:
+    values = numbers(column)
+    return float(np.nanmean(values)), float(np.nanmax(values) - np.nanmin(values))

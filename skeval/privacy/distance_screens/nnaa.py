@@ -1,0 +1,167 @@
+"""Nearest-neighbour adversarial accuracy, and how much of it is lost on train rows."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.parameters import Columns, Count, Seed, Space
+from skeval.result import Result
+from skeval.stats import adversarial as stats
+from skeval.stats.relabelling import Relabelled, labels_test
+from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies, rivals
+from skeval.steps.neighbors import encoded, nearest, pooled_lists
+from skeval.steps.relabelled import relabellings
+from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.tags import MetricTags
+
+_Z = float(norm.ppf(0.975))
+
+
+class NNAAPrivacyLoss(Metric):
+    """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
+
+    The adversarial accuracy between synthetic and train rows falls where the generator has learnt
+    its training rows; that between synthetic and holdout rows does not. The loss is the difference.
+
+    Parameters
+    ----------
+    n_resample : int, default=30
+        Where the tables are of unequal size, so many random samples of the larger ones are taken,
+        each of the size of the smallest, and the losses averaged.
+    ties : {"strict", "half"}, default="strict"
+        Whether equal distances count as wrong guesses, as published, or as half a right one.
+    n_permutations : int, default=200
+        Number of random relabellings of the real rows for the p-value and the standard error.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    random_state : int, default=0
+        Seed of samples and relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    See Also
+    --------
+    NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of resemblance.
+
+    Notes
+    -----
+    ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes, both in `details`; 0 in the
+    mean if the synthetic table does not depend on which real rows were train. The p-value is
+    one-sided: given the synthetic rows, all choices of which real rows were train are then equally
+    likely. Each relabelling counts all rows, whatever the sizes, among the 16 nearest real rows of
+    each; its standard deviation is the standard error of the interval. A negative loss is no extra
+    protection: rows were drawn towards the holdout. This is a distance screen: it can raise an
+    alarm and cannot clear a release; it does not see leaks of a few outliers.
+
+    References
+    ----------
+    A. Yale et al., "Generation and evaluation of privacy preserving synthetic health data",
+    Neurocomputing 416 (2020) 244-255, doi:10.1016/j.neucom.2019.12.136.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import NNAAPrivacyLoss
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> result = NNAAPrivacyLoss().fit(train, holdout).evaluate(train)
+    >>> round(result.value, 1), result.p_value < 0.01
+    (0.5, True)
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout"}),
+        greater_is_better=False,
+        bounds=(-1.0, 1.0),
+        evidence="screen",
+    )
+
+    def __init__(
+        self,
+        n_resample: Count = 30,
+        ties: Literal["strict", "half"] = "strict",
+        *,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.n_resample = n_resample
+        self.ties = ties
+        self.n_permutations = n_permutations
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
+            return undefined(TOO_FEW_ROWS)
+        columns = column_key(context.schema, self.columns)
+        samples = resampled_accuracies(
+            context,
+            ("train", "holdout"),
+            "synthetic",
+            (self.space, columns, self.ties),
+            self.n_resample,
+            self.random_state,
+        )
+        on_train, on_holdout = (
+            float(np.mean([sample[i].accuracy for sample in samples])) for i in (0, 1)
+        )
+        test = loss_test(
+            context, self.space, columns, self.ties, self.n_permutations, self.random_state
+        )
+        value = on_holdout - on_train
+        half = _Z * test.spread
+        return Result(
+            value,
+            interval=(max(-1.0, value - half), min(1.0, value + half)),
+            p_value=test.p_value,
+            baseline=0.0,
+            details={
+                "on_train": on_train,
+                "on_holdout": on_holdout,
+                "standard_error": test.spread,
+                "n_samples": len(samples),
+            },
+        )
+
+
+@shared
+def loss_test(
+    context: Context, space: Any, columns: Any, ties: str, n_permutations: int, seed: int
+) -> Relabelled:
+    """Hold the privacy loss on all rows against random relabellings of the real rows."""
+    lists, to_synthetic = rivals(context, space, columns)
+    within, _ = nearest(context, "synthetic", "synthetic", space=space, columns=columns)
+    queries = encoded(context, "synthetic", space, None if columns is None else columns)
+    around = pooled_lists(context, queries, within[:, 0], space=space, columns=columns)
+    # a tie counts half: the mean of counting it as none and as one
+    pairs = [(lists.matrix(below=to_synthetic), around.matrix())]
+    if ties == "half":
+        pairs.append((lists.matrix(), around.matrix(below=within[:, 0])))
+    lengths = [tuple(part.sum(axis=1) for part in pair) for pair in pairs]
+
+    def loss(labels: np.ndarray) -> np.ndarray:
+        total = np.zeros(labels.shape[1])
+        for (of_real, of_synthetic), (n_real, n_synthetic) in zip(pairs, lengths, strict=True):
+            own_nearer = stats.same_label_listed(of_real, labels, n_real)
+            in_train = of_synthetic @ labels.astype(np.int32)
+            apart = (in_train == n_synthetic[:, None]).mean(axis=0) - (in_train == 0).mean(axis=0)
+            total += (apart - stats.train_share_contrast(own_nearer, labels)) / 2.0
+        return total / len(pairs)
+
+    return labels_test(loss, relabellings(context, n_permutations, seed))

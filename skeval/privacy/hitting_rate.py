@@ -1,0 +1,437 @@
+"""Boxes around rows: real rows hit by a synthetic one, synthetic rows that are new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.spatial import cKDTree
+
+from skeval._aggregate import undefined
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.parameters import Columns, Count, Fraction, Interval, Seed
+from skeval.result import Result
+from skeval.stats.disclosure import joint_classes
+from skeval.stats.intervals import newcombe, wilson
+from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
+from skeval.stats.relabelling import Relabelled, share_p_value
+from skeval.steps.neighbors import encoded, ranges
+from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
+from skeval.tables.preprocessing import NUMERIC
+from skeval.tags import MetricTags
+
+_NOTHING = "no column of this table can be measured."
+_SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
+_APART = 2.0  # between rows that differ in a category; boxes have a radius of 1
+_BEYOND = 2.0  # ranges beyond the real values at which numbers are cut: more than any tolerance
+_FAR = 1e4  # more than the logarithm of any number
+_MISSING, _OTHER = 2, 3  # states of a number beside its sign
+
+
+class HittingRate(Metric):
+    """Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
+
+    Somebody knows a person's record roughly: the age within a few years, the income within a few
+    thousand. If a synthetic row agrees so far, it may be taken for that person, and its exact
+    values for theirs.
+
+    Parameters
+    ----------
+    tau : float, default=1/30
+        By how much numbers and dates may differ, as a share of the range of train and holdout
+        together, in [0, 1]. Categories must be the same.
+    columns : None, int or list of str, default=None
+        The columns in which rows must agree: None for all that can be measured (not ids or text),
+        an int for the first so many, or names.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``|{t in T: some s in S has s_j = t_j in all categories and |s_j - t_j| <= tau range_j in all
+    numbers}| / n_T``. A missing value agrees with a missing one only; in a column without range,
+    numbers agree if they are equal. Bounds belong to the box, with a slack of 1e-9 ranges.
+
+    The rate grows with the number of synthetic rows and falls with the number of columns. Rows that
+    the generator never saw tell what is chance: the baseline is the rate of holdout rows.
+    ``details`` has the excess of train over it (`excess`) and Newcombe's interval of that
+    (`excess_interval`). The p-value is one-sided and exact: given the synthetic rows and the pool
+    of real ones, all choices of which were train are equally likely if none was learnt, and the
+    number of hits among train is hypergeometric. The interval of the value is Wilson's for a share
+    of train rows. This is a distance screen: it can raise an alarm and cannot clear a release.
+
+    References
+    ----------
+    Known as hitting rate in SynthEval: A. D. Lautrup, T. Hyrup, A. Zimek, P. Schneider-Kamp,
+    "SynthEval: a framework for detailed utility and privacy evaluation of tabular synthetic data",
+    Data Mining and Knowledge Discovery 39 (2025), doi:10.1007/s10618-024-01081-4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import HittingRate
+    >>> train, synthetic = pd.DataFrame({"x": [0.0, 1, 4, 9]}), pd.DataFrame({"x": [0, 1.2, 5, 20]})
+    >>> HittingRate().fit(train).score(synthetic)
+    0.5
+    """
+
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+
+    def __init__(self, tau: Fraction = 1 / 30, columns: Columns = None) -> None:
+        self.tau = tau
+        self.columns = columns
+
+    def _compute(self, context: Context) -> Result:
+        if not context.schema.measured:
+            return undefined(_NOTHING)
+        columns = column_key(context.schema, self.columns)
+        hits = box_matches(context, "train", "synthetic", "range", self.tau, columns)
+        k, n = int(hits.sum()), hits.size
+        if "holdout" not in context:
+            return Result(k / n, interval=wilson(k, n), details={"n_hit": k})
+        others = box_matches(context, "holdout", "synthetic", "range", self.tau, columns)
+        k_other, n_other = int(others.sum()), others.size
+        return Result(
+            k / n,
+            interval=wilson(k, n),
+            p_value=share_p_value(k, n, k_other, n_other),
+            baseline=k_other / n_other,
+            details={
+                "n_hit": k,
+                "n_hit_holdout": k_other,
+                "excess": k / n - k_other / n_other,
+                "excess_interval": newcombe(k, n, k_other, n_other),
+            },
+        )
+
+
+class NewRowShare(Metric):
+    """Share of synthetic rows that match no train row: 1 if all are new, 0 if none is.
+
+    Somebody holds a synthetic row next to the records they know. If one agrees in every category
+    and nearly in every number, the row is not new: it may be that record.
+
+    Parameters
+    ----------
+    numerical_match_tolerance : float, default=0.01
+        By how much a train number may differ from the synthetic one, in [0, 1).
+    tolerance_kind : {"relative", "range"}, default="relative"
+        Of what the tolerance is a share: of the synthetic number, as SDMetrics has it, so that 0
+        matches only 0 and a match hangs on where the scale starts; or of the range of train and
+        holdout together. Dates have no natural zero: theirs is of the range always.
+    columns : None, int or list of str, default=None
+        The columns in which rows must agree: None for all that can be measured (not ids or text),
+        an int for the first so many, or names.
+    n_permutations : int, default=999
+        Number of relabellings behind the p-value.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``|{s in S: no t in T has t_j = s_j in all categories and |t_j - s_j| <= tol |s_j| in all
+    numbers}| / n_S``; with "range", ``tol range_j``. A missing value agrees with a missing one
+    only. Bounds belong to the box, with a slack of a billionth.
+
+    What is new grows with the number of columns and falls with the number of train rows; the
+    baseline is the share of holdout rows that are new. ``details`` has the share of synthetic rows
+    new to the holdout (`new_to_holdout`), how many more match train than match the holdout
+    (`difference`), the mean of that over relabellings of the real rows (`expected`, not 0 if the
+    tables are of unequal size) and its spread (`null_standard_error`).
+
+    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
+    which were train are equally likely if none was learnt, and the difference is held against that
+    of random choices. Synthetic rows written out twice are no more evidence. A row with many
+    matches looks at the nearest of them, 16 or more, which changes its answer as good as never.
+    The interval is Wilson's, of the share that a table of many more rows from this generator would
+    have. This is a distance screen: it can raise an alarm and cannot clear a release.
+
+    References
+    ----------
+    Published as NewRowSynthesis by SDMetrics.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy import NewRowShare
+    >>> metric = NewRowShare().fit(pd.DataFrame({"x": [100.0]}))
+    >>> metric.score(pd.DataFrame({"x": [100.9, 101.5]}))
+    0.5
+    """
+
+    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
+
+    def __init__(
+        self,
+        numerical_match_tolerance: Annotated[float, Interval(0, 1, "left")] = 0.01,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        columns: Columns = None,
+        *,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.numerical_match_tolerance = numerical_match_tolerance
+        self.tolerance_kind = tolerance_kind
+        self.columns = columns
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _compute(self, context: Context) -> Result:
+        if not context.schema.measured:
+            return undefined(_NOTHING)
+        known = self._matches(context, "synthetic", "train")
+        k, n = int((~known).sum()), known.size
+        if "holdout" not in context:
+            return Result(k / n, interval=wilson(k, n), details={"n_new": k})
+        unseen = self._matches(context, "synthetic", "holdout")
+        test = self._test(context, known | unseen)
+        return Result(
+            k / n,
+            interval=wilson(k, n),
+            p_value=test.p_value,
+            baseline=float(1.0 - self._matches(context, "holdout", "train").mean()),
+            details={
+                "n_new": k,
+                "new_to_holdout": float(1.0 - unseen.mean()),
+                "difference": float(known.mean() - unseen.mean()),
+                "expected": test.mean,
+                "null_standard_error": test.spread,
+            },
+        )
+
+    def _matches(self, context: Context, query: str, reference: str) -> np.ndarray:
+        columns = column_key(context.schema, self.columns)
+        return box_matches(
+            context, query, reference, self.tolerance_kind, self.numerical_match_tolerance, columns
+        )
+
+    def _test(self, context: Context, matched: np.ndarray) -> Relabelled:
+        columns = column_key(context.schema, self.columns)
+        lists, counts = box_lists(
+            context, matched, self.tolerance_kind, self.numerical_match_tolerance, columns
+        )
+        return list_contrast(
+            lists, *counts, n_permutations=self.n_permutations, seed=self.random_state
+        )
+
+
+def _table(context: Context, role: str, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers and the codes of a role's rows, -1 for a category that is missing."""
+    n = len(_number_kinds(context, columns))
+    matrix = encoded(context, role, "gower", columns)
+    return matrix[:, :n], np.nan_to_num(matrix[:, n:], nan=-1.0).astype(np.int64)
+
+
+def _number_kinds(context: Context, columns: ColumnChoice) -> list[str]:
+    chosen = chosen_columns(context.schema, columns)
+    kinds = context.schema.kinds
+    return [kinds[name] for name in chosen if kinds[name] in NUMERIC]
+
+
+@shared
+def box_scale(context: Context, kind: str, tolerance: float, columns: Any) -> BoxScale:
+    """Return the tolerance of each column of numbers; ranges are those of all real rows."""
+    kinds = np.array(_number_kinds(context, columns), dtype=object)
+    real = [_table(context, role, columns)[0] for role in ("train", "holdout") if role in context]
+    return BoxScale(
+        low=np.nan_to_num(np.fmin.reduce(np.concatenate(real))),
+        span=ranges(context, columns)[: kinds.size],
+        relative=(kinds == "continuous") & (kind == "relative"),
+        tolerance=tolerance,
+    )
+
+
+@shared
+def box_matches(
+    context: Context, query: str, reference: str, kind: str, tolerance: float, columns: Any
+) -> np.ndarray:
+    """Return for each row of `query` whether a row of `reference` lies in the box around it."""
+    tables = [_table(context, role, columns) for role in (query, reference)]
+    scale = box_scale(context, kind, tolerance, columns)
+    return any_within(*box_points(tables, (True, False), scale))
+
+
+def box_lists(
+    context: Context, matched: np.ndarray, kind: str, tolerance: float, columns: Any
+) -> tuple[MatchLists, tuple[np.ndarray, np.ndarray]]:
+    """Return which distinct real rows lie in the boxes around the synthetic rows that match any.
+
+    Parameters
+    ----------
+    context : Context
+        The tables.
+    matched : ndarray of bool of shape (n_synthetic,)
+        Which synthetic rows have a match.
+    kind, tolerance, columns
+        As in :class:`NewRowShare`.
+
+    Returns
+    -------
+    lists : MatchLists
+    counts : pair of ndarray of shape (n_values,)
+        How often each distinct real row stands in train, and in the holdout.
+    """
+    roles = ("synthetic", "train", "holdout")
+    tables = [_table(context, role, columns) for role in roles]
+    scale = box_scale(context, kind, tolerance, columns)
+    synthetic, *real = box_points(tables, (True, False, False), scale)
+    queries, which = distinct_rows(synthetic[matched])
+    weights = np.bincount(which, minlength=len(queries))
+    points, values = distinct_rows(np.concatenate(real))
+    n_train, n_holdout = (len(rows) for rows in real)
+    counts = [np.bincount(part, minlength=len(points)) for part in np.split(values, [n_train])]
+    found = lists_within(queries, points, longest_list(n_train, n_holdout))
+    return MatchLists.of_matrix(found, weights, len(synthetic)), (counts[0], counts[1])
+
+
+@dataclass(frozen=True)
+class BoxScale:
+    """What a tolerance is a share of, column by column.
+
+    Attributes
+    ----------
+    low, span : ndarray of shape (n_numbers,)
+        Least real value and range of each column of numbers; where the range is 0, values agree or
+        not.
+    relative : ndarray of bool of shape (n_numbers,)
+        Whether the tolerance is a share of the number at the centre of a box, and not of the range.
+    tolerance : float
+        In [0, 1], below 1 where it is relative.
+    """
+
+    low: np.ndarray
+    span: np.ndarray
+    relative: np.ndarray
+    tolerance: float
+
+    def coordinates(self, numbers: np.ndarray, *, centre: bool) -> np.ndarray:
+        """Return numbers on the scale where boxes have radius 1; 0 where missing.
+
+        With t at most a share of `tol` off s, ``log(t / s)`` lies between ``log(1 - tol)`` and
+        ``log(1 + tol)``: the centre of a relative box is shifted to the middle between the two.
+        """
+        found = np.zeros(numbers.shape)
+        for j, values in enumerate(numbers.T):
+            present = ~np.isnan(values)
+            if self.relative[j]:
+                up, down = np.log1p(self.tolerance), np.log1p(-self.tolerance)
+                present &= values != 0.0
+                logs = np.minimum(np.log(np.abs(values[present])), _FAR)
+                shift = (up + down) / 2.0 if centre else 0.0
+                found[present, j] = (logs + shift) / ((up - down) / 2.0 + _SLACK)
+            elif self.span[j] > 0.0:
+                shares = (values[present] - self.low[j]) / self.span[j]
+                shares = np.clip(shares, -_BEYOND, 1.0 + _BEYOND)
+                found[present, j] = shares / (self.tolerance + _SLACK)
+        return found
+
+    def states(self, numbers: np.ndarray) -> np.ndarray:
+        """Return what two numbers must share whatever the tolerance: sign, value, missing."""
+        constant = np.where(numbers == self.low, 0, _OTHER)
+        of_range = np.where(self.span > 0.0, 0, constant)
+        with np.errstate(invalid="ignore"):
+            signs = np.sign(numbers)
+        found = np.where(self.relative, np.where(np.isnan(signs), 0, signs), of_range)
+        return np.where(np.isnan(numbers), _MISSING, found).astype(np.int64)
+
+
+def box_points(
+    tables: Sequence[tuple[np.ndarray, np.ndarray]], centres: Sequence[bool], scale: BoxScale
+) -> list[np.ndarray]:
+    """Return rows as points of which two match if no coordinate differs by more than 1.
+
+    Parameters
+    ----------
+    tables : sequence of (numbers, codes)
+        Of shape (n, n_numbers) and (n, n_codes) each; missing is nan, or a code of its own.
+    centres : sequence of bool
+        Whether the rows of each table are the centres of boxes, or what is looked for in them.
+    scale : BoxScale
+        The tolerances.
+
+    Returns
+    -------
+    list of ndarray of shape (n, 1 + n_numbers)
+        The first coordinate is the number of the combination of codes, far from that of others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.hitting_rate import BoxScale, any_within, box_points
+    >>> scale = BoxScale(np.zeros(1), np.ones(1), np.array([True]), tolerance=0.01)
+    >>> no_codes = np.empty((2, 0), dtype=np.int64)
+    >>> synthetic, train = np.array([[100.9], [101.5]]), np.array([[100.0], [50.0]])
+    >>> s, t = box_points([(synthetic, no_codes), (train, no_codes)], [True, False], scale)
+    >>> any_within(s, t)
+    array([ True, False])
+    """
+    agree = np.concatenate(
+        [np.column_stack([codes, scale.states(numbers)]) for numbers, codes in tables]
+    )
+    groups = np.split(
+        joint_classes(agree).astype(np.float64),
+        np.cumsum([len(numbers) for numbers, _ in tables])[:-1],
+    )
+    return [
+        np.column_stack([_APART * group, scale.coordinates(numbers, centre=centre)])
+        for group, (numbers, _), centre in zip(groups, tables, centres, strict=True)
+    ]
+
+
+def any_within(queries: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return for each query whether a point differs by at most 1 in every coordinate.
+
+    Parameters
+    ----------
+    queries, points : ndarray of shape (n, n_coordinates), (m, n_coordinates)
+        Finite.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+    """
+    tree = _tree(pd.DataFrame(points).drop_duplicates().to_numpy())
+    # a point that is found is proof enough, and is found sooner if it need not be the nearest
+    distances, _ = tree.query(queries, p=np.inf, eps=1.0, distance_upper_bound=1.0)
+    found: np.ndarray = distances <= 1.0
+    distances, _ = tree.query(queries[~found], p=np.inf, distance_upper_bound=1.0)
+    found[~found] = distances <= 1.0
+    return found
+
+
+def lists_within(queries: np.ndarray, points: np.ndarray, longest: int) -> np.ndarray:
+    """Return the positions of the nearest points that differ by at most 1 in every coordinate.
+
+    Parameters
+    ----------
+    queries, points : ndarray of shape (n, n_coordinates), (m, n_coordinates)
+        Finite; the points distinct and in an order that depends on their values alone, since which
+        of equally near points are cut off follows from it.
+    longest : int
+        The greatest number of positions.
+
+    Returns
+    -------
+    ndarray of shape (n, longest)
+        -1 where there are no more.
+    """
+    k = list(range(1, longest + 1))
+    distances, positions = _tree(points).query(queries, k, p=np.inf, distance_upper_bound=1.0)
+    return np.where(distances <= 1.0, positions, -1)
+
+
+def _tree(points: np.ndarray) -> cKDTree:
+    # a balanced tree would look for the median of long runs of equal numbers
+    return cKDTree(points, balanced_tree=False)

@@ -1,0 +1,437 @@
+"""Classifiers that tell synthetic from real rows: encodings, out-of-fold scores, estimators."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from skeval.context import Context, shared
+from skeval.parameters import Legal
+from skeval.stats.roc import auc
+from skeval.steps.neighbors import encoded
+from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
+from skeval.tables.cells import sorted_labels
+from skeval.tables.encoders import OneHot, Ranks
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+
+TREE, LINEAR, CART = "xgboost", "logistic", "cart"
+_EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
+_WIDE = 100  # columns from which Newton's method costs more than it saves
+MAX_ROWS = 10_000
+FEWEST = 10
+_IMPORTANCE_ROWS = 1000
+
+
+def _classifiers(several: bool, methods: tuple[str, ...] = ("fit", "predict")) -> Legal:
+    """Return the set of None, a classifier that can be fitted and, if `several`, lists of such."""
+
+    def is_legal(value: object) -> bool:
+        if isinstance(value, list | tuple):
+            return several and len(value) > 0 and all(is_estimator(one, methods) for one in value)
+        return value is None or is_estimator(value, methods)
+
+    one = f"None or a scikit-learn classifier with {' and '.join(methods)}"
+    return Legal(f"{one}, or a list of such" if several else one, is_legal, "no such option")
+
+
+Classifier = Annotated[Any, _classifiers(several=False)]
+Classifiers = Annotated[Any, _classifiers(several=True)]
+ProbabilisticClassifiers = Annotated[Any, _classifiers(True, methods=("fit", "predict_proba"))]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of rows that the classifier has not seen: the higher, the more synthetic.
+
+    Attributes
+    ----------
+    real, synthetic : ndarray
+        In [0, 1]; above 1/2 the classifier calls a row synthetic.
+    """
+
+    real: np.ndarray
+    synthetic: np.ndarray
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted classifier behind its encoder; a constant one if no column varies."""
+
+    encoder: Ranks | OneHot
+    classifier: Any
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        """Return a score in [0, 1] for each row."""
+        return self.scores_of(self.encoder.transform(rows))
+
+    def scores_of(self, features: np.ndarray) -> np.ndarray:
+        """Return a score in [0, 1] for each row that the encoder has transformed."""
+        if self.classifier is None:
+            return np.full(len(features), 0.5)
+        if hasattr(self.classifier, "predict_proba"):
+            column = list(self.classifier.classes_).index(1)
+            return np.asarray(self.classifier.predict_proba(features)[:, column], dtype=np.float64)
+        if hasattr(self.classifier, "decision_function"):
+            margin = np.asarray(self.classifier.decision_function(features), dtype=np.float64)
+            # keeps the order of large margins, as a logistic curve in floating point does not
+            return 0.5 + 0.5 * margin / (1.0 + np.abs(margin))
+        return np.asarray(self.classifier.predict(features), dtype=np.float64)
+
+
+def learn(
+    estimator: Any, rows: np.ndarray, labels: np.ndarray, nominal: Sequence[bool], seed: int
+) -> Model:
+    """Fit a classifier, and the encoder in front of it, on labelled rows.
+
+    Parameters
+    ----------
+    estimator : {"xgboost", "logistic", "cart"} or classifier
+        Trees see ranks; others, and whatever the user passes, standardised and one-hot columns.
+    rows : ndarray of shape (n_rows, n_columns)
+        Numbers and codes; missing is nan.
+    labels : ndarray of shape (n_rows,)
+        1 for synthetic.
+    nominal : sequence of bool
+        Which columns are codes.
+    seed : int
+        Of estimators whose `random_state` is None.
+
+    Returns
+    -------
+    Model
+    """
+    by_ranks = isinstance(estimator, str) and estimator in {TREE, CART}
+    encoder = Ranks.of(rows, nominal) if by_ranks else OneHot.of(rows, nominal)
+    features = encoder.transform(rows)
+    if features.shape[1] == 0:
+        return Model(encoder, None)
+    classifier = _classifier(estimator, features.shape, seed)
+    classifier.fit(features, labels.astype(np.int64))
+    return Model(encoder, classifier)
+
+
+def _classifier(estimator: Any, shape: tuple[int, ...], seed: int) -> Any:
+    # not at the top: who never asks for a classifier need not wait for these
+    if not isinstance(estimator, str):
+        return seeded(clone(estimator), seed)
+    if estimator == LINEAR:
+        from sklearn.linear_model import LogisticRegression
+
+        solver = "newton-cholesky" if shape[1] <= _WIDE else "lbfgs"
+        return LogisticRegression(C=1.0, solver=solver, max_iter=1000)
+    if estimator == CART:
+        from sklearn.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
+    from xgboost import XGBClassifier
+
+    method = "exact" if shape[0] <= _EXACT_TREES else "hist"
+    # one thread: sums of floats, and hence trees, would depend on the number of them
+    return XGBClassifier(
+        n_estimators=100, max_depth=3, tree_method=method, n_jobs=1, random_state=seed
+    )
+
+
+def out_of_fold(
+    estimator: Any,
+    real: np.ndarray,
+    synthetic: np.ndarray,
+    nominal: Sequence[bool],
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+) -> Scores:
+    """Return scores of all rows, each by a classifier that learnt from the other folds.
+
+    Parameters
+    ----------
+    estimator : {"xgboost", "logistic", "cart"} or classifier
+        As :func:`learn` takes it.
+    real, synthetic : ndarray of shape (n, n_columns), (m, n_columns)
+        Numbers and codes; missing is nan.
+    nominal : sequence of bool
+        Which columns are codes.
+    n_folds : int, default=5
+        Number of folds; each has its share of both tables.
+    seed : int, default=0
+        Of the folds.
+
+    Returns
+    -------
+    Scores
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    rows = np.concatenate([real, synthetic])
+    labels = np.repeat([0, 1], [len(real), len(synthetic)])
+    scores = np.empty(len(rows))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    for seen, unseen in folds.split(rows, labels):
+        model = learn(estimator, rows[seen], labels[seen], nominal, seed)
+        scores[unseen] = model.scores(rows[unseen])
+    return Scores(scores[: len(real)], scores[len(real) :])
+
+
+@dataclass(frozen=True)
+class Split:
+    """A classifier that learnt on some rows and scored others.
+
+    Attributes
+    ----------
+    scores : Scores
+        Of as many real as synthetic rows.
+    real_rows : str
+        Whose the real rows are, "holdout" or "train".
+    n_learnt : int
+        Rows of each kind that the classifier learnt from.
+    model : Model
+        The classifier.
+    real, synthetic : ndarray
+        The rows that were scored.
+    """
+
+    scores: Scores
+    real_rows: str
+    n_learnt: int
+    model: Model
+    real: np.ndarray
+    synthetic: np.ndarray
+
+
+def with_defaults(estimator: Any) -> dict[str, Any]:
+    """Return the classifiers to run by name, the first being the headline; a tree and a line."""
+    given = {} if estimator is None else named([estimator])
+    return {**given, TREE: TREE, LINEAR: LINEAR}
+
+
+def candidates(estimator: Any) -> dict[str, Any]:
+    """Return the classifiers to choose among by name: those given, else a tree and a line."""
+    if estimator is None:
+        return {TREE: TREE, LINEAR: LINEAR}
+    return named(list(estimator) if isinstance(estimator, list | tuple) else [estimator])
+
+
+def too_few(context: Context, columns: ColumnChoice, n_folds: int = 0) -> str:
+    """Return why no classifier can be run on these tables; empty if one can."""
+    if not _names(context, columns):
+        return "no column of this table can be measured."
+    fewest = max(FEWEST, n_folds)
+    short = [role for role in ("train", "synthetic") if context.n_rows(role) < fewest]
+    if not short:
+        return ""
+    counts = " and ".join(f"{role} has {context.n_rows(role)}" for role in short)
+    return f"a classifier needs {fewest} rows of each table to learn from and to score; {counts}."
+
+
+def _names(context: Context, columns: ColumnChoice) -> list[str]:
+    """Return the columns that classifiers see, sorted: their order must not matter."""
+    keys = set(context.schema.primary_key) if columns is None else set()
+    return sorted(set(chosen_columns(context.schema, columns)) - keys)
+
+
+def nominal_columns(context: Context, columns: ColumnChoice) -> tuple[bool, ...]:
+    """Return which of the columns that classifiers see are codes of categories."""
+    nominal = set(context.schema.columns(*NOMINAL))
+    return tuple(name in nominal for name in _names(context, columns))
+
+
+@shared
+def ordered_rows(context: Context, role: str, columns: ColumnChoice = None) -> np.ndarray:
+    """Return a role's rows as numbers and codes, columns by name, rows in lexicographic order.
+
+    The codes are in the order of the labels, real or not: in those of the context levels that no
+    real row has come last, which would tell synthetic rows where each row has a level of its own.
+    """
+    every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
+    names = _names(context, columns)
+    rows = encoded(context, role, "gower")[:, [every.index(name) for name in names]] + 0.0
+    for j, is_code in enumerate(nominal_columns(context, columns)):
+        if is_code:
+            levels = list(context.synthetic[names[j]].cat.categories)
+            place = {level: i for i, level in enumerate(sorted_labels(set(levels)))}
+            recoded = np.array([place[level] for level in levels] or [0], dtype=np.float64)
+            present = ~np.isnan(rows[:, j])
+            rows[present, j] = recoded[rows[present, j].astype(np.int64)]
+    ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
+    return ordered
+
+
+def drawn_rows(
+    context: Context, role: str, columns: ColumnChoice, n_drawn: int | None, seed: int
+) -> np.ndarray:
+    """Return a seeded sample of a role's ordered rows; all if there are no more."""
+    rows = ordered_rows(context, role, columns)
+    return rows[sample_positions(len(rows), n_drawn, _seed_of(role, seed))]
+
+
+def _seed_of(role: str, seed: int) -> int:
+    # tables may be aligned row by row: each role draws positions of its own
+    return zlib.crc32(f"{role} {seed}".encode())
+
+
+@shared
+def copied_share(context: Context, columns: ColumnChoice = None) -> float:
+    """Return the share of synthetic rows that stand in train, as far as classifiers see."""
+    train, synthetic = (
+        pd.util.hash_pandas_object(pd.DataFrame(ordered_rows(context, role, columns)), index=False)
+        for role in ("train", "synthetic")
+    )
+    return float(synthetic.isin(set(train)).mean())
+
+
+@shared
+def fold_scores(
+    context: Context,
+    estimator: Any,
+    columns: ColumnChoice,
+    n_folds: int,
+    max_rows: int | None,
+    seed: int,
+    real: str = "train",
+) -> Scores:
+    """Return out-of-fold scores of as many real as synthetic rows."""
+    rows = balanced_rows(context, real, columns, max_rows, seed)
+    nominal = nominal_columns(context, columns)
+    return out_of_fold(estimator, *rows, nominal, n_folds=n_folds, seed=seed)
+
+
+def balanced_rows(
+    context: Context, real: str, columns: ColumnChoice, max_rows: int | None, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return as many rows of a real table as of the synthetic one, seeded samples of the larger."""
+    n_rows = min(context.n_rows(real), context.n_rows("synthetic"))
+    n_rows = n_rows if max_rows is None else min(n_rows, max_rows)
+    found, synthetic = (
+        drawn_rows(context, role, columns, n_rows, seed) for role in (real, "synthetic")
+    )
+    return found, synthetic
+
+
+@shared
+def split(
+    context: Context,
+    estimator: Any,
+    columns: ColumnChoice,
+    test_size: float,
+    max_rows: int | None,
+    seed: int,
+) -> Split:
+    """Return scores of rows that a classifier has not seen, by one that learnt from others.
+
+    It learns from train and a part of the synthetic rows, and is tested on the others and as many
+    holdout rows. These are independent of whatever was learnt, by classifier and generator alike.
+    Without a holdout, train is divided as the synthetic table is.
+    """
+    synthetic = _shuffled(context, "synthetic", columns, max_rows, seed)
+    train = _shuffled(context, "train", columns, max_rows, seed)
+    fresh = "holdout" in context and context.n_rows("holdout") >= FEWEST
+    if fresh:
+        tested = _shuffled(context, "holdout", columns, max_rows, seed)
+        n_test = min(_test_rows(len(synthetic), test_size), len(tested))
+        learnt = train
+    else:
+        n_test = _test_rows(min(len(train), len(synthetic)), test_size)
+        tested, learnt = train[:n_test], train[n_test:]
+    unseen, seen = synthetic[:n_test], synthetic[n_test:]
+    n_learnt = min(len(seen), len(learnt))
+    rows = np.concatenate([learnt[:n_learnt], seen[:n_learnt]])
+    labels = np.repeat([0, 1], n_learnt)
+    model = learn(estimator, rows, labels, nominal_columns(context, columns), seed)
+    tested = tested[:n_test]
+    scores = Scores(model.scores(tested), model.scores(unseen))
+    return Split(scores, "holdout" if fresh else "train", n_learnt, model, tested, unseen)
+
+
+def _shuffled(
+    context: Context, role: str, columns: ColumnChoice, max_rows: int | None, seed: int
+) -> np.ndarray:
+    rows = drawn_rows(context, role, columns, max_rows, seed)
+    return rows[np.random.default_rng(_seed_of(f"halves of {role}", seed)).permutation(len(rows))]
+
+
+def _test_rows(n_rows: int, test_size: float) -> int:
+    return min(max(1, round(test_size * n_rows)), n_rows - 2)
+
+
+@shared
+def importances(
+    context: Context,
+    estimator: Any,
+    columns: ColumnChoice,
+    test_size: float,
+    max_rows: int | None,
+    seed: int,
+) -> Mapping[str, float]:
+    """Return by how much the AUC on unseen rows falls if a column is shuffled, largest first."""
+    found = split(context, estimator, columns, test_size, max_rows, seed)
+    real, synthetic = found.real[:_IMPORTANCE_ROWS], found.synthetic[:_IMPORTANCE_ROWS]
+    features, owners = (
+        found.model.encoder.transform(np.concatenate([real, synthetic])),
+        found.model.encoder.owners,
+    )
+    rng = np.random.default_rng(seed)
+    whole = _auc(found.model, features, len(real))
+    falls = {}
+    for j, name in enumerate(_names(context, columns)):
+        mixed, own = features.copy(), owners == j
+        mixed[:, own] = features[rng.permutation(len(features))][:, own]
+        falls[name] = whole - _auc(found.model, mixed, len(real)) if own.any() else 0.0
+    return dict(sorted(falls.items(), key=lambda pair: -pair[1]))
+
+
+def _auc(model: Model, features: np.ndarray, n_real: int) -> float:
+    scores = model.scores_of(features)
+    return auc(scores[n_real:], scores[:n_real])
+
+
+def is_estimator(value: object, methods: tuple[str, ...] = ("fit", "predict")) -> bool:
+    """Tell whether `value` is an object that can be cloned and has these methods."""
+    wanted = ("get_params", *methods)  # get_params is what clone asks for
+    return not isinstance(value, type) and all(hasattr(value, name) for name in wanted)
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """Set every `random_state` of an estimator that is None; return the estimator."""
+    unset = {
+        name: seed
+        for name, value in estimator.get_params().items()
+        if value is None and name.split("__")[-1] == "random_state"
+    }
+    return estimator.set_params(**unset) if unset else estimator
+
+
+def named(estimators: list[Any]) -> dict[str, Any]:
+    """Return estimators by their class, or by the name of their family, numbered where twice."""
+    found: dict[str, Any] = {}
+    for estimator in estimators:
+        kind = estimator if isinstance(estimator, str) else type(estimator).__name__
+        same = sum(name.split(" ")[0] == kind for name in found)
+        found[f"{kind} {same + 1}" if same else kind] = estimator
+    return found
+
+
+def estimators_of(families: Sequence[str], fewest: int = 1, several: bool = True) -> Legal:
+    """Return the set of None, an estimator, a family's name and, if `several`, lists of these."""
+
+    def is_one(value: object) -> bool:
+        return value in families if isinstance(value, str) else is_estimator(value)
+
+    def is_legal(value: object) -> bool:
+        if isinstance(value, list | tuple):
+            return several and len(value) >= fewest and all(map(is_one, value))
+        return value is None or (fewest == 1 and is_one(value))
+
+    one = f"a scikit-learn estimator or one of {', '.join(map(repr, families))}"
+    if not several:
+        text = f"None, {one}"
+    elif fewest > 1:
+        text = f"None or a list of at least {fewest} such, each {one}"
+    else:
+        text = f"None, {one}, or a list of such"
+    return Legal(text, is_legal, "no such option")

@@ -1,0 +1,330 @@
+"""Joint counts, associations and correlations of all pairs of columns, made once a role."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.stats.association import (
+    cramers_v_beside,
+    normalized_mutual_information_beside,
+    theils_u_beside,
+)
+from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
+from skeval.stats.distributions import (
+    expected_total_variation,
+    total_variation,
+    total_variation_bias,
+)
+from skeval.steps.columns import cells, codes
+from skeval.steps.samples import sample_positions
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+
+# rows counted at a time, so that their codes stay in the cache over all pairs
+_CHUNK = 8_192
+# joint cells that are kept (a quarter of a gigabyte); beyond, tables are counted when asked for
+_MOST_CELLS = 2**26
+
+
+class Binning(NamedTuple):
+    """How values are cut into cells; see :class:`~skeval.tables.preprocessing.Discretizer`."""
+
+    n_bins: int = 10
+    strategy: str = "uniform"
+    max_categories: int = 50
+
+
+class Drawn(NamedTuple):
+    """How many rows are looked at, None for all, and the seed that draws them."""
+
+    max_rows: int | None = None
+    seed: int = 0
+
+
+ALL_ROWS = Drawn()
+
+
+def row_positions(n_rows: int, role: str, drawn: Drawn) -> np.ndarray | slice:
+    """Return which of a role's rows are looked at."""
+    if drawn.max_rows is None or drawn.max_rows >= n_rows:
+        return slice(None)
+    # tables may be aligned row by row: each role draws positions of its own
+    seed = zlib.crc32(f"{role} {drawn.seed}".encode())
+    return sample_positions(n_rows, drawn.max_rows, seed)
+
+
+@dataclass(frozen=True)
+class JointTables:
+    """The contingency tables of all pairs of a role's columns.
+
+    Parameters
+    ----------
+    n_cells : tuple of int
+        The number of cells of each column.
+    missing : tuple of int
+        The cell of each column that missing values have.
+    single : tuple of ndarray
+        The counts of each column's cells.
+    blocks : tuple of ndarray
+        By column, its tables with all later columns side by side; empty where there are too many
+        cells to keep.
+    codes : ndarray of shape (n_rows, n_columns)
+        The cell of each value, to count anew what is not kept; no rows where all is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.steps.pairs import JointTables
+    >>> tables = JointTables.of(np.array([[0, 2], [0, 2], [1, 0]]), (2, 3), (1, 1))
+    >>> [(i, j, table.tolist()) for i, j, table in tables.pairs()]
+    [(0, 1, [[0, 0, 2], [1, 0, 0]])]
+    >>> [(i, j, table.tolist()) for i, j, table in tables.pairs(nan="drop")]
+    [(0, 1, [[0, 0, 2], [0, 0, 0]])]
+    """
+
+    n_cells: tuple[int, ...]
+    missing: tuple[int, ...]
+    single: tuple[np.ndarray, ...]
+    blocks: tuple[np.ndarray, ...]
+    codes: np.ndarray
+
+    @classmethod
+    def of(
+        cls, found: np.ndarray, n_cells: tuple[int, ...], missing: tuple[int, ...]
+    ) -> JointTables:
+        """Count the codes of all pairs in one pass over the rows."""
+        single = tuple(
+            np.bincount(column, minlength=n) for column, n in zip(found.T, n_cells, strict=True)
+        )
+        n_joint = sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells))
+        if n_joint > _MOST_CELLS:
+            return cls(n_cells, missing, single, (), found)
+        blocks = tuple(_count(found, n_cells, range(len(n_cells))))
+        return cls(n_cells, missing, single, blocks, np.empty((0, len(n_cells)), dtype=np.int64))
+
+    def starts(self, i: int) -> np.ndarray:
+        """Return where the table with each later column begins in the block of column i."""
+        return np.cumsum([0, *self.n_cells[i + 1 : -1]])
+
+    def block(self, i: int, nan: str = "own") -> np.ndarray:
+        """Return the tables of column i with all later ones, side by side.
+
+        With ``nan="drop"`` a row is not counted for a pair that it misses a value of.
+        """
+        block = self.blocks[i] if self.blocks else _count(self.codes, self.n_cells, [i])[0]
+        counts = block.astype(np.int64)
+        if nan == "drop":
+            counts[self.missing[i]] = 0
+            counts[:, self.starts(i) + self.missing[i + 1 :]] = 0
+        return counts
+
+    def column(self, i: int, nan: str = "own") -> np.ndarray:
+        """Return the counts of one column's cells."""
+        counts = self.single[i].copy()
+        if nan == "drop":
+            counts[self.missing[i]] = 0
+        return counts
+
+    def pairs(self, nan: str = "own") -> Iterator[tuple[int, int, np.ndarray]]:
+        """Yield the positions of two columns, the earlier one first, and their table."""
+        for i in range(len(self.n_cells) - 1):
+            tables = np.split(self.block(i, nan), self.starts(i)[1:], axis=1)
+            for j, table in enumerate(tables, start=i + 1):
+                yield i, j, table
+
+
+def _count(found: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -> list[np.ndarray]:
+    """Return the blocks of some columns, in the smallest whole numbers that hold them."""
+    kind = np.min_scalar_type(len(found))
+    blocks = [np.zeros((n_cells[i], sum(n_cells[i + 1 :])), dtype=kind) for i in which]
+    first = min(which, default=0)
+    for at in range(0, len(found), _CHUNK):
+        chunk = np.ascontiguousarray(found[at : at + _CHUNK, first:].T, dtype=np.int64)
+        for i, block in zip(which, blocks, strict=True):
+            start = 0
+            for j in range(i + 1, len(n_cells)):
+                shape, stop = (n_cells[i], n_cells[j]), start + n_cells[j]
+                cell = chunk[i - first] * shape[1] + chunk[j - first]
+                counts = np.bincount(cell, minlength=shape[0] * shape[1])
+                block[:, start:stop] += counts.astype(kind).reshape(shape)
+                start = stop
+    return blocks
+
+
+@shared
+def joint_tables(
+    context: Context,
+    role: str,
+    names: tuple[str, ...],
+    binning: Binning,
+    drawn: Drawn = ALL_ROWS,
+) -> JointTables:
+    """Return the joint counts of a role's named columns, on the cells learnt from train."""
+    measured = context.schema.measured
+    at = [measured.index(name) for name in names]
+    cut = cells(context, *binning)
+    found = codes(context, role, *binning)
+    found = found[row_positions(len(found), role, drawn)]
+    found = found if at == list(range(len(measured))) else found[:, at]
+    return JointTables.of(
+        found,
+        tuple(int(cut.n_cells_[j]) for j in at),
+        tuple(cut.cells_[name].n_own + 1 for name in names),
+    )
+
+
+class Compared(NamedTuple):
+    """What the comparison of all columns and pairs yields, each of shape (n_columns, n_columns)."""
+
+    similarity: np.ndarray
+    ceiling: np.ndarray
+    bias: np.ndarray
+
+
+@shared
+def matrices(
+    context: Context,
+    names: tuple[str, ...],
+    binning: Binning,
+    nan: str = "own",
+    drawn: Drawn = ALL_ROWS,
+) -> Compared:
+    """Return the similarity matrix, its ceiling and the bias of each cell's total variation."""
+    train, synthetic = (
+        joint_tables(context, role, names, binning, drawn) for role in ("train", "synthetic")
+    )
+    found = np.full((3, len(names), len(names)), np.nan)
+    for i in range(len(names)):
+        found[:, i, i] = _compare(train.column(i, nan), synthetic.column(i, nan))
+    for (i, j, p), (_, _, q) in zip(train.pairs(nan), synthetic.pairs(nan), strict=True):
+        found[:, i, j] = found[:, j, i] = _compare(p, q)
+    return Compared(*found)
+
+
+def _compare(p: np.ndarray, q: np.ndarray) -> tuple[float, float, float]:
+    """Return similarity, ceiling and bias; the bias is nan where one of the tables is empty."""
+    bias = total_variation_bias(p, q) if p.any() and q.any() else float("nan")
+    return 1.0 - total_variation(p, q), 1.0 - expected_total_variation(p, q), bias
+
+
+@shared
+def cramers_v_matrix(
+    context: Context,
+    role: str,
+    names: tuple[str, ...],
+    binning: Binning,
+    bias_correction: bool = True,
+    nan: str = "own",
+    drawn: Drawn = ALL_ROWS,
+) -> np.ndarray:
+    """Return Cramer's V of all pairs of a role's columns, nan on the diagonal."""
+    tables = joint_tables(context, role, names, binning, drawn)
+    found = np.full((len(names), len(names)), np.nan)
+    for i in range(len(names) - 1):
+        block = tables.block(i, nan)
+        found[i, i + 1 :] = found[i + 1 :, i] = cramers_v_beside(
+            block, tables.starts(i), bias_correction=bias_correction
+        )
+    return found
+
+
+@shared
+def theils_u_matrix(
+    context: Context,
+    role: str,
+    names: tuple[str, ...],
+    binning: Binning,
+    nan: str = "own",
+) -> np.ndarray:
+    """Return Theil's U of each column (row) given each other (column), nan on the diagonal."""
+    tables = joint_tables(context, role, names, binning)
+    found = np.full((len(names), len(names)), np.nan)
+    for i in range(len(names) - 1):
+        found[i, i + 1 :], found[i + 1 :, i] = theils_u_beside(
+            tables.block(i, nan), tables.starts(i)
+        )
+    return found
+
+
+@shared
+def mutual_information_matrix(
+    context: Context,
+    role: str,
+    names: tuple[str, ...],
+    binning: Binning,
+    average: str = "arithmetic",
+    correction: str | None = "miller-madow",
+    nan: str = "own",
+) -> np.ndarray:
+    """Return the normalised mutual information of all pairs of columns, nan on the diagonal."""
+    tables = joint_tables(context, role, names, binning)
+    found = np.full((len(names), len(names)), np.nan)
+    for i in range(len(names) - 1):
+        found[i, i + 1 :] = found[i + 1 :, i] = normalized_mutual_information_beside(
+            tables.block(i, nan), tables.starts(i), average=average, correction=correction
+        )
+    return found
+
+
+@shared
+def correlations(
+    context: Context,
+    role: str,
+    names: tuple[str, ...],
+    method: str = "pearson",
+    drawn: Drawn = ALL_ROWS,
+) -> Correlations:
+    """Return the correlations of a role's named columns, which hold numbers or dates."""
+    rows = row_positions(context.n_rows(role), role, drawn)
+    return correlation_matrix(_matrix(context[role], names)[rows], method)
+
+
+def _matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
+    """Return numbers, dates in seconds; one column after the other in memory."""
+    values = np.empty((len(frame), len(names)), order="F")
+    for j, name in enumerate(names):
+        values[:, j] = numbers(frame[[name]]).ravel()
+    return values
+
+
+@shared
+def infinite_columns(context: Context, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the named columns in which synthetic values are infinite; real ones never are."""
+    frame = context.synthetic
+    continuous = context.schema.columns("continuous")
+    return tuple(name for name in names if name in continuous and np.isinf(frame[name]).any())
+
+
+@shared
+def correlation_ratio_matrix(
+    context: Context, role: str, names: tuple[str, ...], binning: Binning
+) -> np.ndarray:
+    """Return the correlation ratios of a role's named columns, symmetric.
+
+    nan where a pair is not one of a category and a number, or where either does not vary. The
+    diagonal is 1 for columns that vary, nan for others.
+    """
+    schema = context.schema
+    factors = [i for i, name in enumerate(names) if name in schema.columns(*NOMINAL)]
+    measures = [i for i, name in enumerate(names) if name in schema.columns(*NUMERIC)]
+    found = np.full((len(names), len(names)), np.nan)
+    at = [schema.measured.index(names[i]) for i in factors]
+    groups = codes(context, role, *binning)[:, at]
+    n_groups = cells(context, *binning).n_cells_[at]
+    values = _matrix(context[role], tuple(names[i] for i in measures))
+    found[np.ix_(factors, measures)] = correlation_ratios(groups, n_groups, values)
+    found[np.ix_(measures, factors)] = found[np.ix_(factors, measures)].T
+    for at_names, columns in ((factors, groups), (measures, values)):
+        varies = [_varies(column[np.isfinite(column)]) for column in columns.T]
+        found[at_names, at_names] = np.where(varies, 1.0, np.nan)
+    return found
+
+
+def _varies(values: np.ndarray) -> bool:
+    return values.size > 0 and bool(values.min() < values.max())

@@ -1,0 +1,267 @@
+"""What is to be predicted from what: read of the real rows, and the rows as models take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.steps.neighbors import encoded
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+
+
+@dataclass(frozen=True)
+class Question:
+    """The parameters that say what is to be predicted, as metrics of utility have them.
+
+    Attributes
+    ----------
+    target : str
+        The column to predict.
+    task : {"auto", "binary", "multiclass", "regression"}
+        "auto": told from the target in train.
+    pos_label : str, bool, float or None
+        The positive label of a binary task; None: see :attr:`Problem.positive`.
+    features : tuple of str, int or None
+        The columns to predict from, an int for the first so many; None for all others that can be
+        measured, but the primary key.
+    """
+
+    target: str
+    task: str = "auto"
+    pos_label: Any = None
+    features: tuple[str, ...] | int | None = None
+
+    @classmethod
+    def of(cls, metric: Any) -> Question:
+        """Read the parameters of a metric."""
+        chosen = metric.features
+        features = tuple(chosen) if isinstance(chosen, list | tuple) else chosen
+        return cls(metric.target, metric.task, metric.pos_label, features)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A question, answered by the real rows.
+
+    Attributes
+    ----------
+    target, task : str
+        The column to predict, and whether it is "binary", "multiclass" or "regression".
+    labels : tuple
+        The labels that real rows have, by their codes; empty for a regression.
+    positive : int or None
+        The code of the positive label of a binary task: as given, else true, the larger number, or
+        of two categories the one that train has less often.
+    features : tuple of str
+        The columns to predict from, sorted: their order must not matter.
+    nominal : tuple of bool
+        Which of them are categories.
+    centre, scale : float
+        Mean and standard deviation of a regression's target in train.
+    """
+
+    target: str
+    task: str
+    labels: tuple[Any, ...]
+    positive: int | None
+    features: tuple[str, ...]
+    nominal: tuple[bool, ...]
+    centre: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether labels are predicted, not numbers."""
+        return self.task != "regression"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one table as models take them, in an order of their own.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_rows, n_features)
+        Numbers (dates in seconds) and codes of categories; missing is nan.
+    target : ndarray of shape (n_rows,)
+        Codes of labels, or numbers. Labels that no real row has come behind the real ones.
+    levels : tuple of tuple of str
+        The levels of each feature's codes; none for numbers.
+    n_dropped : int
+        Rows left out because their target is missing.
+    """
+
+    features: np.ndarray
+    target: np.ndarray
+    levels: tuple[tuple[str, ...], ...]
+    n_dropped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    def take(self, positions: np.ndarray) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.features[positions], self.target[positions], self.levels)
+
+    def joined(self, other: Rows) -> Rows:
+        """Return these rows, then others."""
+        levels = tuple(max(pair, key=len) for pair in zip(self.levels, other.levels, strict=True))
+        return Rows(
+            np.concatenate([self.features, other.features]),
+            np.concatenate([self.target, other.target]),
+            levels,
+        )
+
+    def frame(self, names: Sequence[str]) -> pd.DataFrame:
+        """Return the features as a table: numbers as float64, categories as strings."""
+        columns = {}
+        for name, values, levels in zip(names, self.features.T, self.levels, strict=True):
+            if not levels:
+                columns[name] = pd.Series(values)
+                continue
+            codes = np.where(np.isnan(values), -1, values).astype(np.int64)
+            labels = pd.Categorical.from_codes(codes, list(levels))
+            columns[name] = pd.Series(labels).astype(object)
+        return pd.DataFrame(columns)
+
+
+@shared
+def problem_of(context: Context, question: Question) -> Problem:
+    """Return what the real rows say of a question.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the target is among the features, the task does not suit it, or it has no such label.
+    """
+    name, schema = question.target, context.schema
+    features = _features(context, question)
+    nominal = set(schema.columns(*NOMINAL))
+    kinds = tuple(feature in nominal for feature in features)
+    labels, counts = _labels(context, name)
+    task = _task(question, name in nominal, int((counts > 0).sum()))
+    if task == "regression":
+        if name in nominal:
+            raise InvalidParameterError(
+                f"task='regression' needs a target of numbers, and {name} is a category."
+            )
+        values = numbers(context.train[[name]])[:, 0]
+        known = values[~np.isnan(values)]
+        scale = float(known.std()) if known.size else 0.0
+        centre = float(known.mean()) if known.size else 0.0
+        return Problem(name, task, (), None, features, kinds, centre, scale)
+    positive = _positive(question, labels, counts, name in nominal) if task == "binary" else None
+    return Problem(name, task, tuple(labels), positive, features, kinds)
+
+
+def _features(context: Context, question: Question) -> tuple[str, ...]:
+    chosen = chosen_columns(context.schema, question.features)
+    if isinstance(question.features, tuple) and question.target in chosen:
+        raise InvalidParameterError(
+            f"features names the target {question.target}; a model must not see what it predicts."
+        )
+    keys = set(context.schema.primary_key) if question.features is None else set()
+    return tuple(sorted(set(chosen) - {question.target} - keys))
+
+
+def _labels(context: Context, name: str) -> tuple[list[Any], np.ndarray]:
+    """Return the labels that real rows can have, and how many rows of train have each."""
+    if name in context.schema.columns(*NOMINAL):
+        labels: list[Any] = list(context.levels.get(name, context.train[name].cat.categories))
+        codes = context.train[name].cat.codes.to_numpy()
+        return labels, np.bincount(codes[codes >= 0], minlength=len(labels))
+    real = [role for role in ("train", "holdout") if role in context]
+    values = {role: numbers(context[role][[name]])[:, 0] for role in real}
+    known = {role: part[~np.isnan(part)] for role, part in values.items()}
+    distinct = np.unique(np.concatenate(list(known.values())))
+    places = np.searchsorted(distinct, known["train"])
+    return distinct.tolist(), np.bincount(places, minlength=distinct.size)
+
+
+def _task(question: Question, is_nominal: bool, n_labels: int) -> str:
+    if question.task == "binary" and n_labels > 2 and question.pos_label is None:
+        raise InvalidParameterError(
+            f"task='binary' needs pos_label where the target has {n_labels} labels: "
+            "it is then predicted against all others."
+        )
+    if question.task != "auto":
+        return question.task
+    if n_labels <= 2:
+        return "binary"
+    return "multiclass" if is_nominal else "regression"
+
+
+def _positive(
+    question: Question, labels: list[Any], counts: np.ndarray, is_nominal: bool
+) -> int | None:
+    if question.pos_label is not None:
+        wanted = str(question.pos_label) if is_nominal else question.pos_label
+        if wanted not in labels:
+            raise InvalidParameterError(
+                f"pos_label must be a label of the target {question.target}, "
+                f"got {question.pos_label!r}."
+            )
+        return labels.index(wanted)
+    present = np.flatnonzero(counts)
+    if present.size == 0:
+        return None
+    if not is_nominal or set(labels) <= {"False", "True"}:
+        return int(present[-1])
+    fewest = counts[present].min()
+    return int(present[counts[present] == fewest][-1])
+
+
+@shared
+def rows_of_role(context: Context, role: str, question: Question) -> Rows:
+    """Return the rows of a role that have a target."""
+    problem = problem_of(context, question)
+    every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
+    features = encoded(context, role, "gower")[:, [every.index(name) for name in problem.features]]
+    table = context[role]
+    target = (
+        _codes(table, problem) if problem.has_labels else numbers(table[[problem.target]])[:, 0]
+    )
+    known = np.flatnonzero(np.isfinite(target))
+    features, target = features[known] + 0.0, target[known]
+    order = np.lexsort((target, *features.T))  # no result may depend on the order of rows
+    levels = tuple(
+        tuple(table[name].cat.categories) if is_code else ()
+        for name, is_code in zip(problem.features, problem.nominal, strict=True)
+    )
+    target = target.astype(np.int64) if problem.has_labels else target
+    return Rows(features[order], target[order], levels, len(table) - known.size)
+
+
+def _codes(table: pd.DataFrame, problem: Problem) -> np.ndarray:
+    """Return the codes of labels, those of labels that no real row has behind; missing is nan."""
+    column = table[problem.target]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes = column.cat.codes.to_numpy().astype(np.float64)
+        return np.where(codes < 0, np.nan, codes)
+    values, labels = numbers(table[[problem.target]])[:, 0], np.array(problem.labels, dtype=float)
+    unknown = np.setdiff1d(values[np.isfinite(values)], labels)
+    every = np.concatenate([labels, unknown])
+    order = np.argsort(every)
+    places = order[np.minimum(np.searchsorted(every, values, sorter=order), every.size - 1)]
+    return np.where(np.isfinite(values), places.astype(np.float64), np.nan)
+
+
+def unanswerable(context: Context, question: Question) -> str:
+    """Return why a question cannot be put to these tables; empty if it can."""
+    problem = problem_of(context, question)
+    if not problem.features:
+        return f"no column is left to predict {problem.target} from."
+    train = rows_of_role(context, "train", question)
+    if len(train) == 0 or (train.target == train.target[0]).all():
+        return f"the target {problem.target} does not vary in train."
+    for role in ("holdout", "synthetic"):
+        if len(rows_of_role(context, role, question)) == 0:
+            return f"no row of {role} has a target {problem.target}."
+    return ""

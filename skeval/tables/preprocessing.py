@@ -1,0 +1,363 @@
+"""From canonical frames to matrices: scaled, coded or cut into cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from skeval.parameters import BinCount, Count, check_parameters, legal_sets
+from skeval.tables.frames import (
+    Levels,
+    as_frame,
+    check_columns,
+    conform,
+    is_canonical,
+    learn_levels,
+    with_levels,
+)
+from skeval.tables.schema import TableSchema, complete_schema
+
+NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
+NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "boolean")
+
+
+def numbers(frame: pd.DataFrame) -> np.ndarray:
+    """Return numbers and dates (in seconds since 1970) as float64; missing is nan."""
+    return np.column_stack([_seconds(frame[name]) for name in frame.columns])
+
+
+def _seconds(values: pd.Series) -> np.ndarray:
+    if not pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return values.to_numpy(dtype=np.float64)
+    seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
+    return np.where(values.isna().to_numpy(), np.nan, seconds)
+
+
+def category_codes(frame: pd.DataFrame) -> np.ndarray:
+    """Return the codes of pandas categoricals as float64; missing is nan."""
+    codes = np.column_stack([frame[name].cat.codes for name in frame.columns]).astype(np.float64)
+    return np.where(codes < 0, np.nan, codes)
+
+
+class TablePreprocessor(ColumnTransformer):
+    """Turn tables of mixed kinds into one float matrix.
+
+    A :class:`~sklearn.compose.ColumnTransformer` whose transformers follow from the schema; text
+    and id columns are left out. It goes wherever a scikit-learn transformer goes.
+
+    Parameters
+    ----------
+    schema : TableSchema or mapping of str to str, optional
+        The kinds of the columns; those not named are inferred at fit.
+    space : {"euclidean", "gower"}, default="euclidean"
+        "euclidean": numbers and dates standardised, missing ones set to the mean with an indicator
+        column beside; categories one-hot, divided by the square root of two so that a change of
+        category has distance 1, with columns of their own for missing and for unseen levels.
+        "gower": numbers as they are, dates in seconds, then the codes of the categories, missing as
+        nan; what :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` takes.
+    n_jobs : int, optional
+        Number of jobs, as in scikit-learn.
+
+    Attributes
+    ----------
+    schema_ : TableSchema
+        The kinds of all columns.
+    levels_ : dict of str to list of str
+        The levels of the categorical columns.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such space.
+    TableError, SchemaMismatchError
+        If a table cannot be used, or lacks columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import TablePreprocessor
+    >>> table = pd.DataFrame({"age": [20.0, 40.0], "sex": ["f", "m"]})
+    >>> TablePreprocessor(space="gower").fit_transform(table)
+    array([[20.,  0.],
+           [40.,  1.]])
+    """
+
+    def __init__(
+        self,
+        schema: Any = None,
+        *,
+        space: Literal["gower", "euclidean"] = "euclidean",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__([], sparse_threshold=0, verbose_feature_names_out=True)
+        self.schema = schema
+        self.space = space
+        self.n_jobs = n_jobs
+
+    # ColumnTransformer would list the parameters of its transformers, which follow from ours
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters."""
+        return BaseEstimator.get_params(self, deep=False)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set the parameters."""
+        return BaseEstimator.set_params(self, **params)
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Learn kinds, levels, means and scales from a table."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+        """Learn from a table and return its matrix."""
+        check_parameters(type(self).__name__, {"space": self.space}, legal_sets(type(self)))
+        frame = as_frame(X, "train")
+        self.schema_ = complete_schema(frame, self.schema)
+        frame = canonical(frame, self.schema_, "train")
+        self.levels_ = learn_levels([frame], self.schema_)
+        frame = with_levels(frame, self.levels_)
+        self.transformers = _transformers(self.schema_, self.levels_, self.space)
+        matrix: np.ndarray = super().fit_transform(frame)
+        return matrix
+
+    def transform(self, X: Any, **params: Any) -> np.ndarray:
+        """Return the matrix of a table with the columns seen at fit."""
+        check_is_fitted(self, "schema_")
+        frame = canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
+        matrix: np.ndarray = super().transform(frame)
+        return matrix
+
+
+def canonical(
+    frame: pd.DataFrame, schema: TableSchema, role: str, levels: Levels | None = None
+) -> pd.DataFrame:
+    """Return `frame` as contexts hold it; unchanged where it already is."""
+    check_columns(frame, list(schema.kinds), role, exact=False)
+    if not is_canonical(frame, schema):
+        return conform(frame, schema, role, levels).frame
+    return with_levels(frame[list(schema.kinds)], levels or {})
+
+
+def _transformers(
+    schema: TableSchema, levels: Levels, space: str
+) -> list[tuple[str, Any, list[str]]]:
+    parts: list[tuple[str, Any, list[str]]] = []
+    numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
+    if numeric:
+        parts.append(("numeric", _numeric_transformer(space), numeric))
+    if nominal:
+        n_levels = [len(levels[name]) for name in nominal]
+        parts.append(("nominal", _nominal_transformer(space, n_levels), nominal))
+    return parts
+
+
+def _numeric_transformer(space: str) -> Any:
+    as_numbers = FunctionTransformer(numbers, feature_names_out="one-to-one")
+    if space == "gower":
+        return as_numbers
+    return make_pipeline(
+        as_numbers,
+        FunctionTransformer(_finite, feature_names_out="one-to-one"),
+        StandardScaler(),
+        FunctionTransformer(_mean_and_indicator, feature_names_out=_with_indicators),
+    )
+
+
+def _finite(matrix: np.ndarray) -> np.ndarray:
+    return np.where(np.isinf(matrix), np.nan, matrix)
+
+
+def _mean_and_indicator(standardised: np.ndarray) -> np.ndarray:
+    missing = np.isnan(standardised)
+    return np.hstack([np.where(missing, 0.0, standardised), missing.astype(np.float64)])
+
+
+def _with_indicators(_: Any, names: Sequence[str]) -> list[str]:
+    return [*names, *(f"{name}_missing" for name in names)]
+
+
+def _nominal_transformer(space: str, n_levels: Sequence[int]) -> Any:
+    if space == "gower":
+        return FunctionTransformer(category_codes, feature_names_out="one-to-one")
+    cells = [np.arange(n + 2, dtype=np.float64) for n in n_levels]
+    return make_pipeline(
+        FunctionTransformer(
+            _closed_codes,
+            kw_args={"n_levels": tuple(n_levels)},
+            feature_names_out="one-to-one",
+        ),
+        OneHotEncoder(categories=cells, sparse_output=False),
+        FunctionTransformer(_halve_mismatch, feature_names_out="one-to-one"),
+    )
+
+
+def _closed_codes(frame: pd.DataFrame, n_levels: Sequence[int]) -> np.ndarray:
+    """Code missing as one level beyond the known ones, and all unseen levels as the next."""
+    codes, n = category_codes(frame), np.asarray(n_levels, dtype=np.float64)
+    return np.where(np.isnan(codes), n, np.where(codes >= n, n + 1, codes))
+
+
+def _halve_mismatch(one_hot: np.ndarray) -> np.ndarray:
+    return one_hot / np.sqrt(2.0)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How one column is cut: numbers at `edges`, or categories by `rank` of their code.
+
+    Cells are numbered: the values' own cells, then one for pooled rare categories, one for missing
+    and one for what train never had.
+    """
+
+    n_own: int
+    edges: np.ndarray | None = None
+    rank: np.ndarray | None = None
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, the pooled, missing and unseen ones included."""
+        return self.n_own + 3
+
+    def codes(self, values: np.ndarray) -> np.ndarray:
+        """Return the cell of each value; nan is missing."""
+        missing = np.isnan(values)
+        if self.edges is not None:
+            found = np.searchsorted(self.edges, values, side="right")
+            found = found if self.n_own else np.full(len(values), self.n_own + 2)
+        else:
+            rank = np.asarray(self.rank)
+            inside = np.where(missing | (values >= len(rank)), len(rank), values).astype(np.int64)
+            found = np.append(rank, self.n_own + 2)[inside]
+        return np.where(missing, self.n_own + 1, found).astype(np.int32)
+
+
+class Discretizer(TransformerMixin, BaseEstimator):
+    """Cut every column into cells that are learnt from train and hold for all tables.
+
+    Parameters
+    ----------
+    n_bins : int, default=10
+        Number of bins of a numeric or date column. A column with no more distinct values than that
+        has one bin a value; a constant one has three: below, at and above its value.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equal share of train.
+    max_categories : int or None, default=50
+        Categories beyond the most frequent so many are pooled in one cell; None keeps all.
+    nan : {"own", "drop"}, default="own"
+        Whether a missing value has a cell of its own or the code -1.
+
+    Attributes
+    ----------
+    cells_ : dict of str to Cells
+        The cells of each column.
+    n_cells_ : ndarray of shape (n_columns,)
+        The number of cells of each column: its own, then pooled, missing and unseen.
+
+    Notes
+    -----
+    Bins are closed on the left; the outer ones reach to infinity. A category that train never had
+    is in the unseen cell, apart from the pooled one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.tables.preprocessing import Discretizer
+    >>> train = pd.DataFrame({"x": [0.0, 1.0, 2.0, 10.0]})
+    >>> Discretizer(n_bins=2).fit(train).transform(pd.DataFrame({"x": [4.0, 99.0, None]})).ravel()
+    array([0, 1, 3], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        n_bins: BinCount = 10,
+        *,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        max_categories: Count | None = 50,
+        nan: Literal["own", "drop"] = "own",
+    ) -> None:
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.max_categories = max_categories
+        self.nan = nan
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the cells from the training table; text and id columns are left out."""
+        check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
+        frame = as_frame(X, "train")
+        self.schema_ = complete_schema(frame, None)
+        frame = canonical(frame, self.schema_, "train")
+        self.levels_ = learn_levels([frame], self.schema_)
+        frame = with_levels(frame, self.levels_)
+        self.cells_ = {name: self._cut(frame[[name]]) for name in self.schema_.measured}
+        self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the cell of each value.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            With the columns seen at fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns), int32, one column after the other in memory
+        """
+        check_is_fitted(self, "cells_")
+        frame = canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
+        codes = np.empty((len(frame), len(self.cells_)), dtype=np.int32, order="F")
+        for j, (name, cells) in enumerate(self.cells_.items()):
+            codes[:, j] = cells.codes(_values(frame[[name]]))
+            if self.nan == "drop":
+                codes[frame[name].isna().to_numpy(), j] = -1
+        return codes
+
+    def _cut(self, column: pd.DataFrame) -> Cells:
+        values = _values(column)
+        if isinstance(column.iloc[:, 0].dtype, pd.CategoricalDtype):
+            return _cut_categories(values, self.max_categories)
+        edges = inner_edges(values[np.isfinite(values)], self.n_bins, self.strategy)
+        return Cells(
+            n_own=0 if edges is None else len(edges) + 1,
+            edges=np.array([]) if edges is None else edges,
+        )
+
+
+def _values(column: pd.DataFrame) -> np.ndarray:
+    nominal = isinstance(column.iloc[:, 0].dtype, pd.CategoricalDtype)
+    return (category_codes(column) if nominal else numbers(column)).ravel()
+
+
+def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:
+    counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
+    by_frequency = np.argsort(-counts, kind="stable")
+    n_present = int((counts > 0).sum())
+    n_own = n_present if max_categories is None else min(n_present, max_categories)
+    rank = np.empty(len(counts), dtype=np.int64)
+    rank[by_frequency] = np.arange(len(counts))
+    rank = np.where(counts == 0, n_own + 2, np.minimum(rank, n_own))
+    return Cells(n_own=n_own, rank=rank)
+
+
+def inner_edges(values: np.ndarray, n_bins: int, strategy: str) -> np.ndarray | None:
+    """Return the edges between the bins of finite `values`, ascending; None for no values."""
+    distinct = np.unique(values)
+    if distinct.size == 0:
+        return None
+    if distinct.size == 1:
+        return np.array([distinct[0], np.nextafter(distinct[0], np.inf)])
+    if distinct.size <= n_bins:
+        return (distinct[1:] + distinct[:-1]) / 2.0
+    if strategy == "uniform":
+        return np.linspace(distinct[0], distinct[-1], n_bins + 1)[1:-1]
+    return np.unique(np.quantile(values, np.linspace(0.0, 1.0, n_bins + 1)[1:-1]))
