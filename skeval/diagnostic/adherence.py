@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import mean_of_columns, undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
@@ -27,7 +26,7 @@ from skeval.diagnostic.columns import (
 )
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.parameters import Columns
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.tables.cells import plain_values, read_column, with_real_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 

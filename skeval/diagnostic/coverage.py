@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
@@ -22,7 +21,7 @@ from skeval.diagnostic.columns import (
 )
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.parameters import Columns, Count, NonNegative
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 

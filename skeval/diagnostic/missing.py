@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
 from skeval.parameters import AnyColumns
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
 from skeval.tags import MetricTags

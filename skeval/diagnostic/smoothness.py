@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
@@ -21,7 +20,7 @@ from skeval.diagnostic.columns import (
 )
 from skeval.exceptions import DegenerateInputWarning
 from skeval.parameters import Columns, Interval
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.tables.preprocessing import NUMERIC
 
 _STEPS = 4  # grid steps a bandwidth has at least

@@ -8,13 +8,12 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import mean_of_columns, undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import OF_COLUMNS, check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.parameters import Legal
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.tags import MetricTags
 
 __all__ = ["KeyUniqueness", "TableStructure"]

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidValueWarning, MetricWarning
@@ -20,7 +19,7 @@ from skeval.fidelity.pair_metric import (
     varying,
 )
 from skeval.parameters import BinCount, Columns
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.phik import phik, phik_of_package
 from skeval.steps.pairs import (
     Binning,

@@ -8,13 +8,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.divergences import column_counts
 from skeval.parameters import BinCount, Columns, NonNegative
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.tags import MetricTags
 
 

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.parameters import BinCount, Columns, Count, Interval, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval
 from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
 from skeval.steps.samples import chosen_columns

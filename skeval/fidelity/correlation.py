@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.association import infinite_notes
@@ -20,7 +19,7 @@ from skeval.fidelity.pair_metric import (
     worst_pair,
 )
 from skeval.parameters import Columns, Interval, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.steps.pairs import Drawn, correlations
 from skeval.steps.samples import chosen_columns

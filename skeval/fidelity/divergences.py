@@ -8,11 +8,10 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy.special import rel_entr
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import BinCount, Columns, Interval, NonNegative
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import histogram, mean_of_defined
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tags import MetricTags

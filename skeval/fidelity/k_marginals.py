@@ -9,12 +9,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, is_text
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,

@@ -11,12 +11,11 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import ndtri
 from sklearn.mixture import GaussianMixture
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.steps.columns import cells, codes
 from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
 from skeval.tables.preprocessing import numbers

@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.separation import (
     Confusion,
     jensen_shannon_terms,

@@ -8,12 +8,11 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy.stats import kstwo
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.parameters import BinCount, Columns, Interval
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.stats import distributions
 from skeval.stats.distributions import kolmogorov_of_sorted, quantiles_of_sorted, tv_interval
 from skeval.steps.columns import (

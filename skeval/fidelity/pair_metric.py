@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, JointTables, joint_tables
 from skeval.steps.samples import chosen_columns, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL

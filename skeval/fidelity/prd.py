@@ -8,12 +8,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
 from skeval.parameters import Columns, Count, Interval, MatrixSpace, OpenFraction, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
 from skeval.steps.manifolds import cluster_histograms, clustered_rows
 from skeval.steps.samples import column_key, holdout_in_place, nothing_to_measure

@@ -8,11 +8,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.parameters import Columns, Count, Interval, Positive, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.manifolds import (
     calibrated_coverage,
     expected_clipped_coverage,

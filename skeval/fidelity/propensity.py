@@ -9,12 +9,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.parameters import Columns, Interval, Seed, has_methods
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.propensity import (
     PropensityNull,
     analytic_null,

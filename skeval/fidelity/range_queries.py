@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.parameters import Columns, Count, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
 from skeval.steps.columns import sorted_values
 from skeval.steps.samples import chosen_columns

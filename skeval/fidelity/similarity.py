@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, expected_total_variation, total_variation
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, wilson
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, Count, Interval, MatrixSpace, Seed
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
 from skeval.steps.columns import (
     emptied_columns,

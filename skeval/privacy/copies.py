@@ -7,14 +7,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
 from skeval.privacy.row_equality import ROLES, compared, value_counts
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list

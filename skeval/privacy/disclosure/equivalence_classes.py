@@ -8,11 +8,10 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import BinCount, Legal, is_text
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import disclosure as stats
 from skeval.steps.columns import cells
 from skeval.steps.samples import check_measured, chosen_columns

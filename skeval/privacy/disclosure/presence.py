@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, Count
@@ -18,7 +17,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
     quasi_columns,
     too_few_to_cluster,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import disclosure as stats
 from skeval.tags import MetricTags
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.steps.accumulation import (
     Thresholds,
     accumulated,

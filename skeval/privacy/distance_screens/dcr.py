@@ -9,12 +9,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.proximity import closer_share, permutation_variance, share_standard_error
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.samples import column_key, nothing_to_measure

@@ -12,7 +12,6 @@ import pandas as pd
 from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
@@ -25,7 +24,7 @@ from skeval.privacy.distance_screens.dcr import (
     share_details,
     train_share,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.steps.neighbors import is_gower

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.percentiles import median_test
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.percentiles import ratio_interval, smaller_test
 from skeval.steps.neighbors import nearest

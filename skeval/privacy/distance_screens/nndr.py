@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, Count, Interval, Seed, Space
@@ -16,7 +15,7 @@ from skeval.privacy.distance_screens.percentiles import (
     seen_from_train,
     statistic,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.proximity import ratios
 from skeval.steps.neighbors import nearest

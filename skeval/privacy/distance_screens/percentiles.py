@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.parameters import Columns, Count, Interval, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest

@@ -10,11 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.risks import Rate, Risk, attack_rate, is_weak, residual_risk
 from skeval.steps.neighbors import Index, encoded, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice

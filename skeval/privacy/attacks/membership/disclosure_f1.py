@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
 from skeval.privacy.attacks.membership.rates import Halves, f1_at, relative_f1
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import Rates, rates_at
 from skeval.steps.samples import column_key, nothing_to_measure

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
@@ -18,7 +17,7 @@ from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, See
 from skeval.privacy.attacks.membership.outliers import outlier_risk
 from skeval.privacy.attacks.membership.rates import Halves, curve_points, precisions, rates
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import Relabelled, holm
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
