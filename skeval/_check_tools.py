@@ -66,8 +66,7 @@ class Evaluations:
     @cached_property
     def result(self) -> Result:
         """The evaluation of the synthetic table."""
-        with quiet():
-            return self._fitted.evaluate(self._tables[2])
+        return self.evaluate(self._tables[2])
 
     @cached_property
     def of_copy(self) -> float:
@@ -78,6 +77,11 @@ class Evaluations:
     def of_noise(self) -> float:
         """The value of independent uniform columns."""
         return self._value_of(noise(self._tables[0]))
+
+    def evaluate(self, rows: Any) -> Result:
+        """Evaluate other rows with the same fit."""
+        with quiet():
+            return self._fitted.evaluate(rows)
 
     def _value_of(self, rows: Any) -> float:
         with quiet():
