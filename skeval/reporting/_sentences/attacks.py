@@ -10,40 +10,6 @@ from skeval.result import Result
 from skeval.stats.risks import RISK_LEVELS, risk_level
 from skeval.verdict import ALARM_LEVEL, raises_alarm
 
-_ATTACKS = {
-    "distance": "the distance to the nearest synthetic row",
-    "distance_calibrated": "how much nearer a synthetic row is than another real one",
-    "ratio": "the ratio of the distances to synthetic and to real rows",
-    "monte_carlo": "the number of synthetic rows nearby",
-    "knn_density": "the density of synthetic rows",
-    "domias": "the density of synthetic rows over that of real ones",
-    "classifier": "a classifier of synthetic against real rows",
-    "eq1": "the density of synthetic rows alone",
-}
-
-
-def _membership(result: Result) -> str:
-    details = result.details
-    name = str(details["attack"])
-    said = (
-        "An attacker who has the release and some person's row guesses whether it was in train by "
-        f"{_ATTACKS.get(name, name)}: a train row ranks above a holdout row "
-        f"{percent(result.value)} of the time, by chance 50%."
-    )
-    outliers = details.get("outliers") or {}
-    if as_float(outliers.get("p_value", 1.0)) < ALARM_LEVEL:
-        worst = as_float(outliers["worst"]["auc"])
-        said += f" In the worst group of rows, by how far they lie from others, {percent(worst)}."
-    return said
-
-
-def _membership_f1(result: Result) -> str:
-    f1, naive = (as_float(result.details[name]) for name in ("f1", "naive_f1"))
-    return (
-        f"Calling rows near a synthetic one members of train has F1 {number(f1)}; calling all of "
-        f"them members has {number(naive)}."
-    )
-
 
 def _protection(result: Result) -> str:
     details = result.details
@@ -250,8 +216,6 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "LikelihoodRatioMIA": _likelihood,
     "LinearReconstructionAttack": _linear,
     "LinkabilityRisk": _linked,
-    "MembershipDisclosureF1": _membership_f1,
-    "MembershipInference": _membership,
     "OneRunDPAudit": _audit,
     "RecordReconstruction": _records,
     "ShadowAttributeInference": _shadow_attribute,
