@@ -7,8 +7,7 @@ from typing import Any
 
 from skeval.formatting import as_float, number, percent
 from skeval.result import Result
-from skeval.stats.risks import RISK_LEVELS, risk_level
-from skeval.verdict import ALARM_LEVEL, raises_alarm
+from skeval.verdict import ALARM_LEVEL
 
 
 def _protection(result: Result) -> str:
@@ -127,98 +126,15 @@ def _records(result: Result) -> str:
     return said
 
 
-def _rates(details: Any) -> tuple[str, str]:
-    """Return the shares of attacks that succeed on train and on the holdout."""
-    train, control = (percent(as_float(details[who]["rate"])) for who in ("attack", "control"))
-    return train, control
-
-
-def _level(result: Result) -> str:
-    """Name the level of a residual risk, and by which bounds."""
-    low, high = result.details.get("levels", RISK_LEVELS)
-    level = risk_level(result.value, (as_float(low), as_float(high)))
-    return f" Beyond that, the residual risk is {number(result.value)}, {level}."
-
-
-def _singled_out(result: Result) -> str:
-    details = result.details
-    train, control = _rates(details)
-    said = (
-        "An attacker who has the release alone describes persons by predicates that one synthetic "
-        f"row meets. Of {details['attack']['n']:,.0f}, {train} single out a train row and "
-        f"{control} a holdout row, which the release cannot betray."
-    )
-    if details["weak_attack"]:
-        return f"{said} Random predicates do as well: a low risk then says nothing."
-    return said + _level(result)
-
-
-def _linked(result: Result) -> str:
-    train, control = _rates(result.details)
-    chance = percent(as_float(result.details["baseline"]["rate"]))
-    return (
-        "An attacker who has two parts of a person's columns in two tables links them where both "
-        f"lead to the same synthetic row: {train} of train rows, {control} of holdout rows, "
-        f"{chance} by chance.{_level(result)}"
-    )
-
-
-def _inferred(result: Result) -> str:
-    train, control = _rates(result.details)
-    guess = percent(as_float(result.details["baseline"]["rate"]))
-    return (
-        "An attacker who knows other columns of a person reads the secret off the nearest "
-        f"synthetic row: rightly for {train} of train rows and {control} of holdout rows; a random "
-        f"guess is right for {guess}.{_level(result)}"
-    )
-
-
-def _inferred_any(result: Result) -> str:
-    worst = result.details["worst"]["column"]
-    train, control = _rates(result.details["secrets"][worst])
-    return (
-        "An attacker who knows all columns of a person but one reads it off the nearest synthetic "
-        f"row. The most exposed is {worst}: rightly for {train} of train rows and {control} of "
-        f"holdout rows.{_level(result)}"
-    )
-
-
-def _anonymeter(result: Result) -> str:
-    details = result.details
-    level = f": {details['level']}" if "level" in details else ""
-    said = (
-        f"Of {details['n_attacks_made']} attacks, {details['worst_attack']} has the largest "
-        f"residual risk, {number(result.value)}{level}."
-    )
-    name = _most_significant(details)
-    if not raises_alarm(result) or name == details["worst_attack"]:
-        return said
-    risk = number(as_float(details["attacks"][name]["residual_risk"]))
-    return f"{said} The most significant is {name}, {risk}."
-
-
-def _most_significant(details: Any) -> str:
-    """Return the attack with the smallest p-value; of equal ones, that of the largest risk."""
-    made = {n: one for n, one in details["attacks"].items() if n not in details["left_out"]}
-    return min(
-        made, key=lambda n: (as_float(made[n]["p_value"]), -as_float(made[n]["residual_risk"]))
-    )
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
-    "AnonymeterRisk": _anonymeter,
     "AttributeInferenceRisk": _inference,
     "DPAudit": _retrained,
     "DisclosureProtection": _protection,
     "DisclosureProtectionEstimate": _protection,
-    "InferenceRisk": _inferred,
-    "InferenceRiskAll": _inferred_any,
     "LikelihoodRatioMIA": _likelihood,
     "LinearReconstructionAttack": _linear,
-    "LinkabilityRisk": _linked,
     "OneRunDPAudit": _audit,
     "RecordReconstruction": _records,
     "ShadowAttributeInference": _shadow_attribute,
     "ShadowMembershipInference": _shadow,
-    "SinglingOutRisk": _singled_out,
 }
