@@ -10,17 +10,6 @@ from skeval.result import Result
 from skeval.verdict import ALARM_LEVEL
 
 
-def _protection(result: Result) -> str:
-    details = result.details
-    risk = percent(as_float(details["risk"]))
-    known = "An attacker who knows some columns of a person reads the secret off the release"
-    if "risk_holdout" in details:
-        fresh = percent(as_float(details["risk_holdout"]))
-        return f"{known}: right for {risk} of train rows, for {fresh} of holdout rows."
-    guess = percent(1.0 - as_float(details["guess"])) if "guess" in details else ""
-    return f"{known}: right for {risk} of train rows" + (f", {guess} by a guess." if guess else ".")
-
-
 def _inference(result: Result) -> str:
     details = result.details
     train, holdout = as_float(details["train"]), as_float(details["holdout"])
@@ -129,8 +118,6 @@ def _records(result: Result) -> str:
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "AttributeInferenceRisk": _inference,
     "DPAudit": _retrained,
-    "DisclosureProtection": _protection,
-    "DisclosureProtectionEstimate": _protection,
     "LikelihoodRatioMIA": _likelihood,
     "LinearReconstructionAttack": _linear,
     "OneRunDPAudit": _audit,
