@@ -339,7 +339,7 @@ def auc(positives: np.ndarray, negatives: np.ndarray) -> float:
     >>> round(auc(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2])), 7)
     0.7777778
     """
-    return float(_placements(positives, negatives).mean())
+    return float(placements(positives, negatives).mean())
 
 
 def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.95) -> AUC:
@@ -376,11 +376,11 @@ def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.9
     0.248452
     """
     m, n = positives.size, negatives.size
-    above = _placements(positives, negatives)
+    above = placements(positives, negatives)
     value = float(above.mean())
     if min(m, n) < 2:
         return AUC(value, float("nan"), (0.0, 1.0))
-    below = 1.0 - _placements(negatives, positives)
+    below = 1.0 - placements(negatives, positives)
     error = float(np.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n))
     return AUC(value, error, auc_interval(value, error, m, n, confidence))
 
@@ -459,9 +459,9 @@ def auc_p_value(
     return float(mannwhitneyu(positives, negatives, alternative=alternative).pvalue)
 
 
-def _placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each score the share of the others that it exceeds, ties half."""
+def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return for each score the share of the others that it exceeds, ties half; 0 of no others."""
     ordered = np.sort(others)
     below = np.searchsorted(ordered, scores, side="left")
     up_to = np.searchsorted(ordered, scores, side="right")
-    return (below + up_to) / (2.0 * others.size)
+    return (below + up_to) / (2.0 * max(1, others.size))

@@ -93,8 +93,8 @@ class DisclosureProtection(Metric):
 
     Notes
     -----
-    With :math:`\text{CAP}_i` the share of the synthetic rows of key :math:`k_i` that have the secret
-    :math:`s_i`, and g the chance of the guess, the value is
+    With :math:`\text{CAP}_i` the share of the synthetic rows of person i's key that have the secret
+    of that person, and g the chance of the guess, the value is
 
     .. math:: \min\left(1, \frac{1 - \frac{1}{n} \sum_i \text{CAP}_i}{1 - g}\right)
 

@@ -10,21 +10,6 @@ from skeval.result import Result
 from skeval.verdict import ALARM_LEVEL
 
 
-def _inference(result: Result) -> str:
-    details = result.details
-    train, holdout = as_float(details["train"]), as_float(details["holdout"])
-    learnt = "A model learnt from the release"
-    if train < 0.0 or holdout < 0.0:
-        return (
-            f"{learnt} misses the secret by {percent(-train)} of its range for train rows, by "
-            f"{percent(-holdout)} for holdout rows."
-        )
-    return (
-        f"{learnt} guesses the secret of train rows with {percent(train)}, of holdout rows with "
-        f"{percent(holdout)}."
-    )
-
-
 def _audit(result: Result) -> str:
     details = result.details
     what = "pairs of a train and a holdout row" if details["design"] == "pairs" else "rows"
@@ -116,7 +101,6 @@ def _records(result: Result) -> str:
 
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
-    "AttributeInferenceRisk": _inference,
     "DPAudit": _retrained,
     "LikelihoodRatioMIA": _likelihood,
     "LinearReconstructionAttack": _linear,
