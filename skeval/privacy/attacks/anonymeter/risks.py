@@ -17,9 +17,16 @@ from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.result import Result
 from skeval.stats.risks import Rate, Risk, attack_rate, is_weak, residual_risk, risk_level
-from skeval.steps.neighbors import Index, encoded, kept_features, ranges, rows_of
+from skeval.steps.neighbors import (
+    Index,
+    encoded,
+    encoded_columns,
+    kept_features,
+    ranges,
+    rows_of,
+)
 from skeval.steps.samples import ColumnChoice
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
@@ -186,8 +193,7 @@ def shown_level(risk: float) -> str:
 
 def places(schema: TableSchema) -> dict[str, int]:
     """Return where each measured column stands in encoded rows."""
-    names = [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
-    return {name: j for j, name in enumerate(names)}
+    return {name: j for j, name in enumerate(encoded_columns(schema))}
 
 
 @shared

@@ -25,6 +25,7 @@ from skeval.privacy.attacks.anonymeter.predicates import (
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     ResidualRiskMetric,
+    places,
     shown_level,
     shown_rates,
 )
@@ -32,7 +33,7 @@ from skeval.result import Result
 from skeval.stats.relabelling import Relabelled, compared
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.preprocessing import NUMERIC
 
 MODES = ("univariate", "multivariate")
 _ROLES = ("train", "holdout", "synthetic")
@@ -211,8 +212,8 @@ def coded_tables(context: Context, columns: ColumnChoice) -> CodedTables:
     """Return all tables as codes that say which value is equal, smaller or larger."""
     chosen, numeric = chosen_columns(context.schema, columns), context.schema.columns(*NUMERIC)
     pooled = np.concatenate([encoded(context, role) for role in _ROLES])
-    places = {name: j for j, name in enumerate([*numeric, *context.schema.columns(*NOMINAL)])}
-    codes = np.stack([_codes(pooled[:, places[name]]) for name in sorted(chosen)])
+    there = places(context.schema)
+    codes = np.stack([_codes(pooled[:, there[name]]) for name in sorted(chosen)])
     ends = np.cumsum([context.n_rows(role) for role in _ROLES])[:-1]
     train, holdout, synthetic = np.split(codes, ends, axis=1)
     return CodedTables(

@@ -15,6 +15,7 @@ from skeval.steps.neighbors import (
     Index,
     as_matrix,
     encoded,
+    encoded_columns,
     index_of,
     kept_features,
     preprocessor,
@@ -22,7 +23,7 @@ from skeval.steps.neighbors import (
 )
 from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
 from skeval.tables.encoders import OneHot
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.preprocessing import NOMINAL
 
 MOST_CENTRES = 5000  # rows that a density is estimated from
 _LARGEST = 1e6  # standard deviations
@@ -154,8 +155,7 @@ def plain_rows(
 def _names(context: Context, columns: ColumnChoice) -> list[str]:
     """Return the chosen columns in the order of the matrix of space "gower"."""
     chosen = set(chosen_columns(context.schema, columns))
-    every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-    return [name for name in every if name in chosen]
+    return [name for name in encoded_columns(context.schema) if name in chosen]
 
 
 def nominal_features(
