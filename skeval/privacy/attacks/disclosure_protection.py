@@ -22,7 +22,7 @@ from skeval.privacy.attacks.secrets import (
     coded_rows,
     names_of,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import cap
 from skeval.stats.cap import guess_protection
 from skeval.stats.row_scores import RowMean, Scores, difference_interval, exchange_p_value, row_mean

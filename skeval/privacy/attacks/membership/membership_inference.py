@@ -27,7 +27,7 @@ from skeval.privacy.attacks.membership.scores import (
     member_scores,
     needs_of,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
