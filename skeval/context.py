@@ -34,8 +34,6 @@ from skeval.tables.frames import (
 )
 from skeval.tables.schema import TableSchema, complete_schema
 
-__all__ = ["Context", "shared"]
-
 _SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
