@@ -32,7 +32,7 @@ from skeval.tables.frames import (
     shared_share,
     with_levels,
 )
-from skeval.tables.schema import TableSchema, complete_schema
+from skeval.tables.schema import TableSchema
 
 _SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
@@ -167,15 +167,15 @@ class Context:
             If a table is empty, has infinities or doubled column names, or the columns differ.
         """
         frame = as_frame(train, "train")
-        schema = complete_schema(frame, schema)
+        schema = TableSchema.infer(frame, schema)
         frames = {"train": frame}
         if holdout is not None:
             frames["holdout"] = as_frame(holdout, "holdout")
             check_columns(frames["holdout"], list(schema.kinds), "holdout", exact=True)
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
-        levels = learn_levels([table.frame for table in read.values()], schema)
-        tables = {role: with_levels(table.frame, levels) for role, table in read.items()}
-        notices = [notice for table in read.values() for notice in table.notices]
+        levels = learn_levels([rows for rows, _ in read.values()], schema)
+        tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
+        notices = [notice for _, told in read.values() for notice in told]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
             notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
         return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
@@ -208,8 +208,8 @@ class Context:
         given = as_frame(synthetic, "synthetic")
         if not lenient:
             check_columns(given, list(self.schema.kinds), "synthetic", exact=False)
-        read = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
-        return self.standing_in(read.frame, given, read.notices)
+        rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
+        return self.standing_in(rows, given, notices)
 
     def standing_in(
         self,
