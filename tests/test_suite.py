@@ -43,16 +43,20 @@ class Broken(Metric):
 def counted(monkeypatch):
     """Count how often each shared step runs on each context."""
     runs = Counter()
-    run = Context._run
+    recall = Context.recall
     alive = []  # an identity is one context's as long as it lives
 
-    def counting(self, key, compute, future):
+    def counting(self, key, compute):
         whole = self._whole  # not the view that a step gets of it
-        alive.append(whole)
-        runs[id(whole.real), id(whole), key] += 1
-        return run(self, key, compute, future)
 
-    monkeypatch.setattr(Context, "_run", counting)
+        def counted_once(view):
+            alive.append(whole)
+            runs[id(whole.real), id(whole), key] += 1
+            return compute(view)
+
+        return recall(self, key, counted_once)
+
+    monkeypatch.setattr(Context, "recall", counting)
     return runs
 
 
