@@ -481,11 +481,11 @@ def read_reference(
         return None, ()
     frame = as_frame(reference, "reference")
     check_columns(frame, list(context.schema.kinds), "reference", exact=False)
-    read = conform(frame, context.schema, "reference", context.levels)
-    shares = {role: shared_share(read.frame, context[role]) for role in ("train", "holdout")}
+    rows, notices = conform(frame, context.schema, "reference", context.levels)
+    shares = {role: shared_share(rows, context[role]) for role in ("train", "holdout")}
     overlaps = [
         MetricWarning(_OVERLAP.format(share=share, role=role))
         for role, share in shares.items()
         if share > 0
     ]
-    return read.frame, [*read.notices, *overlaps]
+    return rows, [*notices, *overlaps]
