@@ -12,7 +12,7 @@ from skeval._aggregate import undefined
 from skeval._parameters import SPACE, Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.privacy.distance_screens.dcr import check_iterations, iteration_seeds
+from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_test
 from skeval.result import Result
 from skeval.stats.percentiles import bootstrap_percentiles
@@ -118,12 +118,12 @@ class DCRBaselineProtection(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        check_iterations(self)
+        check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        seeds = list(iteration_seeds(self))
+        seeds = range(self.random_state, self.random_state + self.num_iterations)
         draws = [self._ratios(context, seed) for seed in seeds]
         values = np.array([np.minimum(1.0, ratios).mean() for ratios, *_ in draws])
         if np.isnan(values).any():

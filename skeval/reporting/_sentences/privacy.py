@@ -16,13 +16,6 @@ def _privacy(result: Result) -> str:
     return f"{near} that {p_t} have {real} in."
 
 
-def _overfitting(result: Result) -> str:
-    p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
-    return (
-        f"{p} of synthetic rows are closer to train than to the holdout; {pi} would be by chance."
-    )
-
-
 def _noise(result: Result) -> str:
     share = percent(
         as_float(result.details["median_synthetic"]) / as_float(result.details["median_random"])
@@ -138,16 +131,6 @@ def _new(result: Result) -> str:
     return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
 
 
-def _shared(result: Result) -> str:
-    chance = percent(as_float(result.details["expected"]))
-    groups = len(result.details["groups"])
-    most = "" if groups == 1 else f" in the worst of {groups} groups of columns"
-    return (
-        f"{percent(result.value)} of synthetic rows are closer to train than to the holdout{most}; "
-        f"{chance} would be by chance."
-    )
-
-
 def _percentile(result: Result) -> str:
     fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
     q = f"{result.details['q']:g}"
@@ -170,7 +153,6 @@ def _median_ratio(result: Result) -> str:
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "Authenticity": _authentic,
     "DCRBaselineProtection": _noise,
-    "DCROverfittingProtection": _overfitting,
     "DeltaPresence": _present,
     "EpsilonIdentifiability": _identifiable,
     "KAnonymity": _k_anonymous,
@@ -182,7 +164,6 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "ReplicatedUniques": _replicated,
     "TCloseness": _close,
     "DCRPercentile": _percentile,
-    "DCRShare": _shared,
     "ExactMatchShare": _matched,
     "HittingRate": _hit,
     "HoldoutDistanceRatio": _median_ratio,
