@@ -6,14 +6,14 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from skeval._parameters import Constraint, Interval, Options, check_parameters
 from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.parameters import Interval, Legal, check_parameters, legal_sets
 from skeval.result import Result
 from skeval.stats.overall import bounded_score, calibrated_score, weighted_mean
 from skeval.tags import Aspect
@@ -22,28 +22,24 @@ __all__ = ["OverallScore"]
 
 _FACETS = get_args(Aspect)
 _MEANS = ("arithmetic", "geometric", "min")
-_WEIGHT = Interval(float, 0.0, float("inf"), "left")
 
 
-@dataclass(frozen=True)
-class _Weights:
-    """None, or weights by the names of metrics."""
+def _are_weights(value: object) -> bool:
+    return value is None or (
+        isinstance(value, Mapping)
+        and all(isinstance(name, str) for name in value)
+        and all(map(Interval(0, float("inf"), "left").accepts, value.values()))
+    )
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is such a mapping."""
-        return value is None or (
-            isinstance(value, Mapping)
-            and all(isinstance(name, str) for name in value)
-            and all(_WEIGHT.accepts(weight) for weight in value.values())
-        )
 
-    def describe(self) -> str:
-        """Name the choices."""
-        return "None or a mapping of names of metrics to finite weights of at least 0"
-
-    def invalid_example(self) -> object:
-        """Return a weight that cannot be."""
-        return {"metric": -1.0}
+Weights = Annotated[
+    Mapping[str, float] | None,
+    Legal(
+        "None or a mapping of names of metrics to finite weights of at least 0",
+        _are_weights,
+        {"metric": -1.0},
+    ),
+]
 
 
 class OverallScore(BaseEstimator):
@@ -117,16 +113,10 @@ class OverallScore(BaseEstimator):
     [0.5, 0.0, 0.0]
     """
 
-    _legal: ClassVar[Mapping[str, Constraint]] = {
-        "weights": _Weights(),
-        "mean": Options(_MEANS),
-        "calibrated": Options((True, False)),
-    }
-
     def __init__(
         self,
-        weights: Mapping[str, float] | None = None,
-        mean: str = "arithmetic",
+        weights: Weights = None,
+        mean: Literal["arithmetic", "geometric", "min"] = "arithmetic",
         calibrated: bool = True,
     ) -> None:
         self.weights = weights
@@ -183,7 +173,7 @@ class OverallScore(BaseEstimator):
             `score` in [0, 1], its `weight`, on which `scale` it was scored ("baseline", "ratio" or
             "bounds"), whether it is `beyond` its baseline, and why it is `left_out`, if it is.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         if not isinstance(result, Mapping):
             raise InvalidParameterError(
                 f"{type(self).__name__} scores what a suite's evaluate gives, "
