@@ -8,8 +8,8 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
-from skeval.steps.neighbors import pooled_masses
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
+from skeval.steps.neighbors import pooled_masses
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 

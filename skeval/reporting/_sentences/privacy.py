@@ -16,13 +16,6 @@ def _privacy(result: Result) -> str:
     return f"{near} that {p_t} have {real} in."
 
 
-def _noise(result: Result) -> str:
-    share = percent(
-        as_float(result.details["median_synthetic"]) / as_float(result.details["median_random"])
-    )
-    return f"Synthetic rows are {share} as far from train as rows of random values, in the median."
-
-
 def _authentic(result: Result) -> str:
     fresh = (
         "" if result.baseline is None else f"; {percent(1.0 - result.baseline)} of holdout rows are"
@@ -131,28 +124,8 @@ def _new(result: Result) -> str:
     return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
 
 
-def _percentile(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
-    q = f"{result.details['q']:g}"
-    return f"Percentile {q} of the distances to train is {number(result.value)}{fresh}."
-
-
-def _neighbor_ratio(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
-    q = f"{result.details['q']:g}"
-    return (
-        f"Percentile {q} of the nearest distance over the second nearest is {number(result.value)}"
-        f"{fresh}."
-    )
-
-
-def _median_ratio(result: Result) -> str:
-    return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "Authenticity": _authentic,
-    "DCRBaselineProtection": _noise,
     "DeltaPresence": _present,
     "EpsilonIdentifiability": _identifiable,
     "KAnonymity": _k_anonymous,
@@ -163,12 +136,9 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "PrivacyScore": _privacy,
     "ReplicatedUniques": _replicated,
     "TCloseness": _close,
-    "DCRPercentile": _percentile,
     "ExactMatchShare": _matched,
     "HittingRate": _hit,
-    "HoldoutDistanceRatio": _median_ratio,
     "IdenticalMatchShare": _identical,
     "NearDuplicateShare": _duplicated,
-    "NNDR": _neighbor_ratio,
     "NewRowShare": _new,
 }
