@@ -81,14 +81,6 @@ def _replicated(result: Result) -> str:
     )
 
 
-def _accumulated(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; holdout rows fill {percent(result.baseline)}"
-    return (
-        f"Nearest rows fill {percent(result.value)} of the area under the curve left of "
-        f"{number(as_float(result.details['threshold']))}{fresh}."
-    )
-
-
 def _beside(baseline: float | None, what: str) -> str:
     return "" if baseline is None else f"; {percent(baseline)} {what}"
 
@@ -131,7 +123,6 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "KAnonymity": _k_anonymous,
     "KMap": _k_mapped,
     "LDiversity": _diverse,
-    "MinimumDistanceAccumulation": _accumulated,
     "NNAAPrivacyLoss": _loss,
     "PrivacyScore": _privacy,
     "ReplicatedUniques": _replicated,
