@@ -481,7 +481,7 @@ class HoldoutDistanceRatio(NeighborMetric):
             },
         )
 
-    def _compared(self, synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, float]:
+    def _compared(self, synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
         nearer, p_value = stats.smaller_test(synthetic, holdout)
         return {
             "median_synthetic": float(np.median(synthetic)),
