@@ -39,14 +39,6 @@ def _nearest(result: Result) -> str:
     return f"The cumulative curves of distances within train and within synthetic lie {gap} apart."
 
 
-def _resemblance(result: Result) -> str:
-    return (
-        f"Nearest rows fill {percent(result.value)} of the area right of "
-        f"{number(as_float(result.details['threshold']))}: the rest is of rows that find none so "
-        "near."
-    )
-
-
 def _correlations(result: Result) -> str:
     return (
         f"The correlations of {result.details['n_used']:,} pairs of numbers differ by "
@@ -112,7 +104,6 @@ def _calibrated(result: Result) -> str:
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "KSComplement": _ks,
-    "MDAResemblance": _resemblance,
     "NNDistanceDistributions": _nearest,
     "PhikMatrixDifference": _phik,
     "SimilarityMatrix": _similarity,
