@@ -15,11 +15,13 @@ from skeval.fidelity.pair_metric import (
     OF_TABLES,
     PairMetric,
     binned_columns,
+    calibration_sentence,
     difference,
     kept,
     table_difference,
     varying,
 )
+from skeval.formatting import number, percent
 from skeval.result import Result
 from skeval.stats.association import AVERAGES
 from skeval.stats.phik import phik, phik_of_package
@@ -129,6 +131,13 @@ class PhikMatrixDifference(Metric):
             reduce=self.reduce,
         )
 
+    def _summary(self, result: Result) -> str:
+        reduced = "at most" if self.reduce == "max_abs" else "on average"
+        return (
+            f"The association of {result.details['n_used']:,} pairs changes by "
+            f"{number(result.value)} {reduced}, on a scale from 0 to 1."
+        )
+
 
 @shared
 def phik_matrix(
@@ -229,6 +238,13 @@ class CramersVDifference(PairMetric):
         settings = {"bias_correction": self.bias_correction}
         return table_difference(context, cramers_v_matrix, names, self.n_bins, self.nan, settings)
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"How strongly columns go together (Cramer's V) changes by {number(result.value)} on "
+            f"average over {result.details['n_used']:,} pairs, on a scale from 0 to 1."
+            f"{calibration_sentence(result)}"
+        )
+
 
 class TheilsUDifference(PairMetric):
     """Change of what columns tell of each other: 0 where all of it is kept, 1 where all is changed.
@@ -304,6 +320,13 @@ class TheilsUDifference(PairMetric):
         both_ways = ~np.eye(len(names), dtype=bool)
         return table_difference(
             context, theils_u_matrix, names, self.n_bins, self.nan, {}, eligible=both_ways
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The share of a column's uncertainty that another takes away changes by "
+            f"{percent(result.value)} on average over {result.details['n_used']:,} ordered pairs."
+            f"{calibration_sentence(result)}"
         )
 
 
@@ -398,6 +421,13 @@ class MutualInformationDifference(PairMetric):
             context, mutual_information_matrix, names, self.n_bins, self.nan, settings
         )
 
+    def _summary(self, result: Result) -> str:
+        return (
+            "The information that columns share, beyond chance, changes by "
+            f"{percent(result.value)} of their entropy on average over "
+            f"{result.details['n_used']:,} pairs.{calibration_sentence(result)}"
+        )
+
 
 def infinite_notes(context: Context, names: tuple[str, ...]) -> tuple[MetricWarning, ...]:
     """Return what must be said where synthetic numbers are infinite."""
@@ -479,6 +509,12 @@ class CorrelationRatioDifference(PairMetric):
             eligible=np.triu(nominal[:, None] != nominal, 1),
         )
         return replace(result, warnings=(*result.warnings, *infinite_notes(context, names)))
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"How far categories separate numbers (eta) changes by {number(result.value)} on "
+            f"average over {result.details['n_used']:,} pairs.{calibration_sentence(result)}"
+        )
 
 
 def _are(context: Context, names: tuple[str, ...], kinds: tuple[str, ...]) -> np.ndarray:
@@ -591,6 +627,12 @@ class MixedAssociationDifference(PairMetric):
             reduce=self.norm,
         )
         return replace(result, warnings=(*result.warnings, *infinite_notes(context, names)))
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The association of {result.details['n_used']:,} pairs, each by its own measure, "
+            f"changes by {number(result.value)}.{calibration_sentence(result)}"
+        )
 
     def _noise(self, inverse_size: float, n_used: int) -> float:
         # the norm is no mean: the root of a sum over both triangles, of differences up to 2

@@ -14,6 +14,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.divergences import column_counts
+from skeval.formatting import number
 from skeval.result import Result
 from skeval.tags import MetricTags
 
@@ -117,6 +118,20 @@ class ChiSquaredTest(Metric):
         )
         known = [one.p_value for one in tested.values() if one.n_cells >= 2]
         return replace(result, p_value=min(1.0, len(known) * min(known)) if known else None)
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        strength = (
+            f"Table and value of a column are associated as strongly as {number(result.value)} "
+            f"(Cramer's V) on average; chance alone gives {number(details['ceiling'])}."
+        )
+        if result.p_value is None:
+            return strength
+        rows = details["p_values_against"].split(",")[0]
+        return (
+            f"{strength} Against {rows}, the worst of all columns has a p-value of "
+            f"{number(result.p_value)}."
+        )
 
     def _tested(self, context: Context, role: str) -> dict[str, Homogeneity]:
         """Test the synthetic rows against those of a role, column by column."""

@@ -14,12 +14,14 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.association import infinite_notes
 from skeval.fidelity.pair_metric import (
     PairMetric,
+    calibration_sentence,
     column_notes,
     kept,
     pair_notes,
     skipped,
     worst_pair,
 )
+from skeval.formatting import number
 from skeval.result import Result
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.steps.pairs import Drawn, correlations
@@ -148,6 +150,13 @@ class CorrelationSimilarity(PairMetric):
         scores = np.where(used, details["matrix"], np.nan)
         details["worst"] = worst_pair(names, scores, greatest=False)
         return Result(float(np.nanmean(scores)), details=details, warnings=notes)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The correlations of {result.details['n_used']:,} pairs of numbers differ by "
+            f"{number(2.0 * (1.0 - result.value))} on average, on a scale to 2."
+            f"{calibration_sentence(result)}"
+        )
 
     def _none(self, weak: bool, details: dict[str, Any]) -> Result:
         """Say why there is no pair."""

@@ -11,6 +11,7 @@ from skeval._aggregate import mean_of_columns
 from skeval._parameters import Columns, Constraint, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number
 from skeval.result import Result
 from skeval.steps.columns import histogram, mean_of_defined
 from skeval.steps.samples import ColumnChoice, chosen_columns
@@ -130,6 +131,12 @@ class JensenShannonDistance(Metric):
         scores = _scores(context, measure, self.columns, self.n_bins, self.strategy)
         return _bounded(context, scores)
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The shares of the cells of {result.details['n_used']} columns lie "
+            f"{number(result.value)} apart (Jensen-Shannon) on average, on a scale from 0 to 1."
+        )
+
 
 class HellingerDistance(Metric):
     """Distance of the roots of shares: 0 where equal, 1 where no cell is used by both tables.
@@ -193,6 +200,12 @@ class HellingerDistance(Metric):
     def _compute(self, context: Context) -> Result:
         scores = _scores(context, hellinger_distance, self.columns, self.n_bins, self.strategy)
         return _bounded(context, scores)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The roots of the shares of the cells of {result.details['n_used']} columns lie "
+            f"{number(result.value)} apart on average, on a scale from 0 to 1."
+        )
 
 
 class KLDivergence(Metric):
@@ -276,6 +289,12 @@ class KLDivergence(Metric):
             direction="KL(train || synthetic)",
             similarities=similarities,
             similarity=mean_of_defined(similarities),
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Train's values carry {number(result.value)} nats more surprise for a reader who "
+            f"expects the synthetic shares, on average over {result.details['n_used']} columns."
         )
 
 

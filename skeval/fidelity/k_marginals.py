@@ -15,6 +15,7 @@ from skeval._parameters import Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.formatting import number, percent
 from skeval.result import Result
 from skeval.stats.distributions import (
     deviation_interval,
@@ -231,6 +232,17 @@ class KMarginalSimilarity(Metric):
             interval=(self.scale * (1.0 - high), self.scale * (1.0 - low)),
             details=details,
             warnings=_fewer_columns(self.k, len(names)),
+        )
+
+    def _summary(self, result: Result) -> str:
+        details, worst = result.details, result.details["worst_subset"]
+        return (
+            f"The joint shares of {details['n_subsets']:,} sets of {details['k']} columns score "
+            f"{number(result.value)}; two samples of one population would score "
+            f"{number(details['ceiling'])}, independent columns {number(details['floor'])}. "
+            f"{percent(details['equivalent_subsample_fraction'])} of train's own rows, drawn at "
+            f"random, would score the same. Worst set: {', '.join(worst['columns'])} "
+            f"({number(worst['value'])})."
         )
 
     def _compared(

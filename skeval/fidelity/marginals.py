@@ -12,6 +12,7 @@ from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
+from skeval.formatting import number, percent
 from skeval.result import Result
 from skeval.stats import distributions
 from skeval.stats.distributions import kolmogorov_of_sorted, quantiles_of_sorted, tv_interval
@@ -113,6 +114,12 @@ class KSComplement(Metric):
             result,
             interval=_mean_interval(result.value, sizes),
             p_value=min(1.0, len(known) * min(known)) if known else None,
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The cumulative curves of {result.details['n_used']} numeric, date and boolean "
+            f"columns lie {percent(1.0 - result.value)} apart at most, on average."
         )
 
 
@@ -232,6 +239,12 @@ class TVComplement(Metric):
         )
         return replace(result, interval=interval)
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"On average {percent(result.value)} of the bars of {result.details['n_used']} columns "
+            "coincide."
+        )
+
     def _names(self, context: Context) -> list[str]:
         measured = chosen_columns(context.schema, self.columns)
         nominal = context.schema.columns("categorical", "boolean")
@@ -335,6 +348,12 @@ class StatisticSimilarity(Metric):
             ),
         )
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The {self.statistic} of {result.details['n_used']} numeric and date columns differs "
+            f"by {percent(1.0 - result.value)} of train's scale on average."
+        )
+
 
 def _agreement(x: np.ndarray, y: np.ndarray, statistic: str, scale: float) -> float:
     if not scale > 0.0 or (statistic == "std" and y.size == 1):
@@ -427,6 +446,13 @@ class QuantileMSE(Metric):
             warnings=emptied_columns(pairs),
             ceilings=ceilings,
             ceiling=mean_of_defined(ceilings),
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The squared error of the shares of rows between train's quantiles is "
+            f"{number(result.value)} on average; chance alone gives "
+            f"{number(result.details['ceiling'])}."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
+from skeval.formatting import percent
 from skeval.result import Result
 from skeval.steps.pairs import Binning, JointTables, joint_tables
 from skeval.steps.samples import chosen_columns, permuted_in_place
@@ -44,13 +45,11 @@ class PairMetric(Metric):
 
     floor: bool
 
-    def evaluate_context(self, context: Context) -> Result:
-        """Measure the synthetic rows of a context, and a floor beside them."""
-        start = time.perf_counter()
-        result = super().evaluate_context(context)
-        if self.floor and not np.isnan(result.value):
-            result = self._with_floor(context, result)
-        return replace(result, seconds=time.perf_counter() - start)
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if not self.floor or np.isnan(result.value):
+            return result
+        return self._with_floor(context, result)
 
     def _with_floor(self, context: Context, result: Result) -> Result:
         details = dict(result.details)
@@ -255,3 +254,11 @@ def table_difference(
         n_rows=context.n_rows("synthetic"),
         eligible=eligible,
     )
+
+
+def calibration_sentence(result: Result) -> str:
+    """Say where a value stands between shuffled columns and fresh real rows; else nothing."""
+    share = result.details.get("calibrated", math.nan)
+    if math.isnan(share) or result.baseline is None:
+        return ""
+    return f" That is {percent(share)} of the way from shuffled columns to fresh real rows."

@@ -13,6 +13,7 @@ from skeval._parameters import MATRIX_SPACE, Columns, Interval, Nullable, Option
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
+from skeval.formatting import percent
 from skeval.result import Result
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
 from skeval.steps.manifolds import cluster_histograms, clustered_rows
@@ -169,6 +170,9 @@ class PRDCurve(Metric):
         details |= {"n_clusters": histograms.shape[2], "n_rows": sizes}
         return Result(value, details=details, warnings=_unbalanced(sizes))
 
+    def _summary(self, result: Result) -> str:
+        return _f_scores_sentence(result)
+
     def _with_baseline(self, context: Context, result: Result) -> Result:
         found = super()._with_baseline(context, result)
         n_fresh = min(context.n_rows("synthetic"), context.n_rows("holdout"))
@@ -310,6 +314,17 @@ class ClassifierPRD(Metric):
                 "n_learnt": one.n_learnt,
             },
         )
+
+    def _summary(self, result: Result) -> str:
+        return _f_scores_sentence(result)
+
+
+def _f_scores_sentence(result: Result) -> str:
+    beta = f"{result.details['beta']:g}"
+    return (
+        f"F{beta} is {percent(result.details['f_beta'])}, low where kinds of rows are lost, and "
+        f"F1/{beta} {percent(result.details['f_beta_inv'])}, low where kinds are invented."
+    )
 
 
 def _halves(scores: Scores) -> tuple[Scored, Scored]:

@@ -14,6 +14,7 @@ from skeval._parameters import Anything, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.formatting import number
 from skeval.result import Result
 from skeval.stats.propensity import (
     PropensityNull,
@@ -236,6 +237,13 @@ class PropensityMSE(Metric):
                 **tables(context, self.columns),
             },
             warnings=(*_separation(found), *held.warnings),
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The mean squared error of the propensity scores is "
+            f"{number(result.details['raw'])}, {number(result.details['ratio'])} times what chance "
+            "gives."
         )
 
     def _size(self, context: Context, role: str) -> int:
