@@ -214,9 +214,10 @@ class ImprovedPrecisionRecall(_Balls):
         }
 
     def _summary(self, result: Result) -> str:
+        precision, recall = (percent(result.details[side]) for side in self._sides)
         return (
-            f"{percent(result.details['precision'])} of the synthetic rows lie where train rows "
-            f"do, and {percent(result.details['recall'])} of the train rows where synthetic rows do."
+            f"{precision} of the synthetic rows lie where train rows do, and {recall} of the train "
+            "rows where synthetic rows do."
         )
 
 
