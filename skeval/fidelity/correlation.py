@@ -27,14 +27,13 @@ from skeval.fidelity.pair_metric import (
 from skeval.formatting import number
 from skeval.result import Result
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
+from skeval.steps.columns import CONSERVATIVE
 from skeval.steps.pairs import Drawn, correlations
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 
 __all__ = ["CorrelationSimilarity"]
-
-_CONSERVATIVE = "train, to which the generator was fitted: conservative"
 
 
 class CorrelationSimilarity(PairMetric):
@@ -190,7 +189,7 @@ class CorrelationSimilarity(PairMetric):
             **result.details,
             "intervals": {"low": low, "high": high},
             "p_values": p_values,
-            "p_values_against": against if against == "holdout" else _CONSERVATIVE,
+            "p_values_against": against if against == "holdout" else CONSERVATIVE,
         }
         return replace(result, details=details)
 
