@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
@@ -23,7 +21,8 @@ from skeval.diagnostic.columns import (
 )
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.formatting import percent
-from skeval.result import Result
+from skeval.parameters import Columns, Count, NonNegative
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
@@ -75,9 +74,8 @@ class RangeCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"columns": Columns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
@@ -170,9 +168,8 @@ class CategoryCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"min_count": Interval(int, 1, None), "columns": Columns()}
 
-    def __init__(self, min_count: int = 1, columns: int | list[str] | None = None) -> None:
+    def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
         self.min_count = min_count
         self.columns = columns
 
@@ -378,9 +375,8 @@ class OutlierCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"k": Interval(float, 0.0, None), "columns": Columns()}
 
-    def __init__(self, k: float = 1.5, columns: int | list[str] | None = None) -> None:
+    def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
         self.k = k
         self.columns = columns
 

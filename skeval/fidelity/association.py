@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.context import Context
-from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
+from skeval.fidelity.pair_metric import (
+    AssociationDifference,
+    calibration_sentence,
+)
 from skeval.formatting import number, percent
-from skeval.result import Result
-from skeval.stats.association import AVERAGES
+from skeval.parameters import BinCount, Columns
+from skeval.result import Result, undefined
 from skeval.steps.pairs import (
     Binning,
     correlation_ratio_matrix,
@@ -23,14 +25,6 @@ from skeval.steps.pairs import (
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import MetricTags
-
-# legal parameters of the metrics that measure association in tables of cells
-OF_TABLES: dict[str, Constraint] = {
-    "n_bins": Nullable(Interval(int, 2, None)),
-    "nan": Options(("own", "drop")),
-    "floor": Options((True, False)),
-    "columns": Columns(),
-}
 
 
 class CramersVDifference(AssociationDifference):
@@ -53,7 +47,7 @@ class CramersVDifference(AssociationDifference):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -86,19 +80,14 @@ class CramersVDifference(AssociationDifference):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-    _legal = {"bias_correction": Options((True, False)), **OF_TABLES}
-
     def __init__(
         self,
         bias_correction: bool = True,
         *,
-        n_bins: int | None = 10,
-        nan: str = "own",
+        n_bins: BinCount | None = 10,
+        nan: Literal["own", "drop"] = "own",
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.bias_correction = bias_correction
         self.n_bins = n_bins
@@ -135,7 +124,7 @@ class TheilsUDifference(AssociationDifference):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -169,18 +158,13 @@ class TheilsUDifference(AssociationDifference):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-    _legal = OF_TABLES
-
     def __init__(
         self,
-        n_bins: int | None = 10,
+        n_bins: BinCount | None = 10,
         *,
-        nan: str = "own",
+        nan: Literal["own", "drop"] = "own",
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.nan = nan
@@ -223,7 +207,7 @@ class MutualInformationDifference(AssociationDifference):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -259,24 +243,15 @@ class MutualInformationDifference(AssociationDifference):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-    _legal = {
-        "normalized": Options(AVERAGES),
-        "correction": Options(("miller-madow", "exact", None)),
-        **OF_TABLES,
-    }
-
     def __init__(
         self,
-        normalized: str = "arithmetic",
-        correction: str | None = "miller-madow",
+        normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic",
+        correction: Literal["miller-madow", "exact"] | None = "miller-madow",
         *,
-        n_bins: int | None = 10,
-        nan: str = "own",
+        n_bins: BinCount | None = 10,
+        nan: Literal["own", "drop"] = "own",
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.normalized = normalized
         self.correction = correction
@@ -309,7 +284,7 @@ class CorrelationRatioDifference(AssociationDifference):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -341,13 +316,9 @@ class CorrelationRatioDifference(AssociationDifference):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
     _leaves_out_infinite = True
-    _legal = {"floor": Options((True, False)), "columns": Columns()}
 
-    def __init__(self, floor: bool = True, columns: int | list[str] | None = None) -> None:
+    def __init__(self, floor: bool = True, columns: Columns = None) -> None:
         self.floor = floor
         self.columns = columns
 
@@ -403,7 +374,7 @@ class MixedAssociationDifference(AssociationDifference):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -432,28 +403,18 @@ class MixedAssociationDifference(AssociationDifference):
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
     _leaves_out_infinite = True
-    _legal = {
-        "num": Options(("pearson", "spearman", "kendall")),
-        "cat": Options(("cramers_v", "theils_u")),
-        "mixed": Options(("eta", "cramers_v")),
-        "norm": Options(("mean_abs", "fro")),
-        "signed": Options((True, False)),
-        "n_bins": Interval(int, 2, None),
-        "floor": Options((True, False)),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        num: str = "pearson",
-        cat: str = "cramers_v",
-        mixed: str = "eta",
-        norm: str = "mean_abs",
+        num: Literal["pearson", "spearman", "kendall"] = "pearson",
+        cat: Literal["cramers_v", "theils_u"] = "cramers_v",
+        mixed: Literal["eta", "cramers_v"] = "eta",
+        norm: Literal["mean_abs", "fro"] = "mean_abs",
         *,
         signed: bool = True,
-        n_bins: int = 10,
+        n_bins: BinCount = 10,
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.num = num
         self.cat = cat

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.special import rel_entr
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Constraint, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, Interval, NonNegative
+from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import histogram, mean_of_defined
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tags import MetricTags
-
-_CELLS: Mapping[str, Constraint] = {
-    "n_bins": Interval(int, 2, None),
-    "strategy": Options(("uniform", "quantile")),
-    "columns": Columns(),
-}
 
 
 def column_counts(
@@ -44,9 +37,12 @@ class CellDivergence(Metric):
     Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
     """
 
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
+    )
     n_bins: int
     strategy: str
-    columns: int | list[str] | None
+    columns: Columns
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _divergence(...).")
@@ -81,7 +77,7 @@ class JensenShannonDistance(CellDivergence):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -113,17 +109,12 @@ class JensenShannonDistance(CellDivergence):
     0.0958432
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
-    _legal = {"base": Interval(float, 2.0, None), **_CELLS}
-
     def __init__(
         self,
-        base: float = 2,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        columns: int | list[str] | None = None,
+        base: Annotated[float, Interval(2)] = 2,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.base = base
         self.n_bins = n_bins
@@ -154,7 +145,7 @@ class HellingerDistance(CellDivergence):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -184,16 +175,11 @@ class HellingerDistance(CellDivergence):
     0.0798514
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
-    _legal = _CELLS
-
     def __init__(
         self,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        columns: int | list[str] | None = None,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
@@ -226,7 +212,7 @@ class KLDivergence(CellDivergence):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -263,14 +249,13 @@ class KLDivergence(CellDivergence):
         bounds=(0.0, float("inf")),
         display="ColumnScoresDisplay",
     )
-    _legal = {"smoothing": Interval(float, 0.0, None), **_CELLS}
 
     def __init__(
         self,
-        smoothing: float = 1e-5,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        columns: int | list[str] | None = None,
+        smoothing: NonNegative = 1e-5,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.smoothing = smoothing
         self.n_bins = n_bins

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import (
@@ -19,9 +18,11 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.formatting import percent
-from skeval.result import Result
+from skeval.parameters import Columns
+from skeval.result import Result, undefined
 from skeval.steps.samples import chosen_columns, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL
+from skeval.tags import MetricTags
 
 ROLES = ("train", "synthetic")
 
@@ -41,7 +42,7 @@ class PairMetric(Metric):
     """
 
     floor: bool
-    columns: int | list[str] | None
+    columns: Columns
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -78,6 +79,9 @@ class AssociationDifference(PairMetric):
     of the matrices that count, and how the differences become one value.
     """
 
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
+    )
     n_bins: Any = 10  # of numeric columns; None leaves these out
     _leaves_out_infinite: ClassVar[bool] = False
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, owens_t
 
-from skeval._parameters import Columns, Interval, Options
 from skeval.context import Context, shared
 from skeval.fidelity.pair_metric import AssociationDifference
 from skeval.formatting import number
+from skeval.parameters import BinCount, Columns
 from skeval.result import Result
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.tags import MetricTags
 
 # Angles t at which the chi-square of the normal with correlation sin(t) is tabulated.
 _N_ANGLES = 201
@@ -41,7 +41,7 @@ class PhikMatrixDifference(AssociationDifference):
     reduce : {"mean_abs", "max_abs"}, default="mean_abs"
         The mean or the greatest absolute difference over the pairs.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class PhikMatrixDifference(AssociationDifference):
     correlation of a bivariate normal distribution with the same chi-square on the same bins. Both
     tables are cut on the bins of train; rows with a missing value are left out pair by pair. A
     pair that is constant in train has no coefficient and is left out, with a warning; one that is
-    constant in the synthetic table only counts as unassociated, with a warning. The coefficient has no sign: a
-    flipped correlation is invisible to it. No interval is given: the differences are absolute
-    values near 0, where resampling them is misleading; compare with the baseline.
+    constant in the synthetic table only counts as unassociated, with a warning. The coefficient has
+    no sign: a flipped correlation is invisible to it. No interval is given: the differences are
+    absolute values near 0, where resampling them is misleading; compare with the baseline.
 
     References
     ----------
@@ -73,32 +73,21 @@ class PhikMatrixDifference(AssociationDifference):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-    _legal = {
-        "n_bins": Interval(int, 2, None),
-        "noise_correction": Options((True, False)),
-        "backend": Options(("fast", "phik")),
-        "reduce": Options(("mean_abs", "max_abs")),
-        "columns": Columns(),
-    }
+    floor = False  # it has none
 
     def __init__(
         self,
-        n_bins: int = 10,
+        n_bins: BinCount = 10,
         noise_correction: bool = True,
-        backend: str = "fast",
-        reduce: str = "mean_abs",
-        columns: int | list[str] | None = None,
+        backend: Literal["fast", "phik"] = "fast",
+        reduce: Literal["mean_abs", "max_abs"] = "mean_abs",
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.noise_correction = noise_correction
         self.backend = backend
         self.reduce = reduce
         self.columns = columns
-
-    floor = False  # it has none
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         measure = (Binning(self.n_bins), self.noise_correction, self.backend)

@@ -101,9 +101,12 @@ def test_a_column_without_a_score_is_in_no_mean(monkeypatch):
 
 
 def test_no_column_has_no_similarity(monkeypatch):
-    context = Context.of(pd.DataFrame({"a": [1.0, 2.0]}))
     monkeypatch.setattr(divergences, "hellinger_distance", lambda *_: np.nan)
-    for metric in (HellingerDistance(), HellingerDistance(columns=0)):
+    numbers, keys = (
+        pd.DataFrame({"a": [1.0, 2.0]}),
+        pd.DataFrame({"k": [f"k{i}" for i in range(30)]}),
+    )
+    for table in (numbers, keys):
         with pytest.warns(MetricWarning):
-            result = metric.fit_context(context).evaluate(context.train)
+            result = HellingerDistance().fit(table).evaluate(table)
         assert np.isnan(result.details["similarity"])
