@@ -207,14 +207,16 @@ def _least_epsilon(p_value: Callable[[float], float], level: float) -> float:
 
 
 def against_claim(
-    bound: float, claimed: float, p_value: Callable[[float], float]
+    bound: float, claimed: float | None, p_value: Callable[[float], float]
 ) -> dict[str, Any]:
     """Hold a lower bound of epsilon against the epsilon that a generator claims.
 
     Parameters
     ----------
-    bound, claimed : float
-        Of the same adjacency and delta.
+    bound : float
+        The lower bound.
+    claimed : float or None
+        Of the same adjacency and delta; None if nothing is claimed.
     p_value : callable
         The p-value of an epsilon.
 
@@ -222,7 +224,7 @@ def against_claim(
     -------
     dict
         `claimed_epsilon`; `verdict`: "violation" if the bound is above it, "loose" if it is below
-        half of it, else "consistent"; `p_value_of_claim`.
+        half of it, else "consistent"; `p_value_of_claim`. Empty if nothing is claimed.
 
     Examples
     --------
@@ -231,6 +233,9 @@ def against_claim(
     >>> against_claim(0.70, 0.5, partial(one_run_p_value, 100, 100, 75))["verdict"]
     'violation'
     """
+    if claimed is None:
+        return {}
+    claimed = float(claimed)
     if bound > claimed:
         verdict = "violation"
     else:

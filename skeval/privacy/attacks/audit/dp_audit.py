@@ -13,8 +13,9 @@ from skeval._parameters import Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.attacks.audit.runs import ATTACKS, Level, Outcome, Plan, audited, is_trained
-from skeval.privacy.attacks.audit.worlds import BASES, TARGETS
+from skeval.formatting import as_float, number, percent
+from skeval.privacy.attacks.audit.runs import Level, Plan, audited
+from skeval.privacy.attacks.audit.worlds import ATTACKS, BASES, TARGETS, is_trained
 from skeval.privacy.attacks.shadow.game import Execution, check_cost
 from skeval.privacy.attacks.shadow.parameters import GeneratorLike
 from skeval.result import Result
@@ -307,20 +308,19 @@ class DPAudit(Metric):
             "a classifier needs n_pilot to be at least 4, half of them to learn from": trains
             and plan.n_pilot < 4,
         }
-        if told := [fault for fault, present in faults.items() if present]:
-            raise InvalidParameterError(f"DPAudit: {'; '.join(told)}.")
+        if present := [fault for fault, holds in faults.items() if holds]:
+            raise InvalidParameterError(f"DPAudit: {'; '.join(present)}.")
         cure = "n_runs, n_pilot or the number of bases and targets"
         check_cost("DPAudit", plan.n_fits, self.max_fits, cure)
 
     def _plan(self) -> Plan:
         n_pilot = math.ceil(self.n_runs * _PILOT_SHARE) if self.n_pilot is None else self.n_pilot
+        best = isinstance(self.attack, str) and self.attack == "best"
         return Plan(
             self.generator,
             listed(self.base),
             listed(self.target),
-            ATTACKS
-            if isinstance(self.attack, str) and self.attack == "best"
-            else listed(self.attack),
+            ATTACKS if best else listed(self.attack),
             self.adjacency,
             self.n_runs,
             n_pilot,
@@ -336,10 +336,31 @@ class DPAudit(Metric):
         if context.n_rows("train") < 2:
             return undefined("train needs two rows, one of which can be left out.")
         plan = self._plan()
-        n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        found = audited(context, plan, n_synthetic, Execution(self.n_jobs, self.progress))
-        value = plan.level.bound(found.rates)
-        ceiling = plan.level.ceiling(plan.n_runs)
+        level, n_synthetic = plan.level, self.n_synthetic or context.n_rows("synthetic")
+        execution = Execution(self.n_jobs, self.progress)
+        chosen, rates, promised = audited(context, plan, n_synthetic, execution)
+        value, ceiling = level.bound(rates), level.ceiling(plan.n_runs)
+        details: dict[str, Any] = {
+            "adjacency": self.adjacency,
+            "delta": self.delta,
+            "method": self.method,
+            "base": chosen.base,
+            "target": chosen.target,
+            "attack": chosen.name,
+            "n_runs": plan.n_runs,
+            "n_pilot": 0 if plan.threshold is not None else plan.n_pilot,
+            "n_fits": plan.n_fits,
+            "n_synthetic": n_synthetic,
+            "n_true_positives": rates.true_positives,
+            "n_false_positives": rates.false_positives,
+            "true_positive_rate": rates.tpr,
+            "false_positive_rate": rates.fpr,
+            "promised": promised,
+            "ceiling": ceiling,
+            **against_claim(value, self.claimed_epsilon, partial(level.p_value, rates)),
+        }
+        if self.adjacency == "replace" and self.delta == 0.0:
+            details["epsilon_add_remove"] = value / 2.0
         warnings: tuple[DegenerateInputWarning, ...] = ()
         if self.claimed_epsilon is not None and ceiling <= self.claimed_epsilon:
             text = (
@@ -349,47 +370,27 @@ class DPAudit(Metric):
         return Result(
             value,
             interval=(value, float("inf")),
-            p_value=plan.level.p_value(found.rates, 0.0),
+            p_value=level.p_value(rates, 0.0),
             baseline=0.0,
-            details={
-                **self._described(plan, found, n_synthetic),
-                "ceiling": ceiling,
-                **self._implied(value),
-                **self._against_claim(plan, found, value),
-            },
+            details=details,
             warnings=warnings,
         )
 
-    def _described(self, plan: Plan, found: Outcome, n_synthetic: int) -> dict[str, Any]:
-        rates = found.rates
-        return {
-            "adjacency": self.adjacency,
-            "delta": self.delta,
-            "method": self.method,
-            "base": found.base,
-            "target": found.target,
-            "attack": found.attack,
-            "n_runs": plan.n_runs,
-            "n_pilot": 0 if plan.threshold is not None else plan.n_pilot,
-            "n_fits": plan.n_fits,
-            "n_synthetic": n_synthetic,
-            "n_true_positives": rates.true_positives,
-            "n_false_positives": rates.false_positives,
-            "true_positive_rate": rates.tpr,
-            "false_positive_rate": rates.fpr,
-            "promised": found.promised,
-        }
-
-    def _implied(self, value: float) -> dict[str, float]:
-        if self.adjacency == "add_remove" or self.delta > 0.0:
-            return {}
-        return {"epsilon_add_remove": value / 2.0}
-
-    def _against_claim(self, plan: Plan, found: Outcome, value: float) -> dict[str, Any]:
-        if self.claimed_epsilon is None:
-            return {}
-        p_value = partial(plan.level.p_value, found.rates)
-        return against_claim(value, float(self.claimed_epsilon), p_value)
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        true, false = (
+            percent(as_float(details[f"{which}_positive_rate"])) for which in ("true", "false")
+        )
+        sentence = (
+            f"Run {details['n_runs']} times with and {details['n_runs']} times without one row, "
+            f"the generator showed that row in {true} against {false} of its tables"
+        )
+        if result.value == 0.0:
+            return f"{sentence}: no bound above 0, which does not show that epsilon is small."
+        sentence += f": its epsilon is at least {number(result.value)}"
+        if details.get("verdict") == "violation":
+            sentence += f"; it claims {number(as_float(details['claimed_epsilon']))}"
+        return f"{sentence}."
 
 
 def listed(value: Any) -> tuple[Any, ...]:

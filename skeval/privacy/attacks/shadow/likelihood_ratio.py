@@ -15,14 +15,21 @@ from skeval._parameters import Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
+from skeval.formatting import percent
 from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import curve_points
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.privacy.attacks.shadow.features import Reader, check_positions, given_rows
-from skeval.privacy.attacks.shadow.game import ALL, Execution, Fit, check_cost, play
-from skeval.privacy.attacks.shadow.parameters import LEGAL, RowChoice, execution_of
-from skeval.privacy.attacks.shadow.row_features import Domain, agreement_scores
+from skeval.privacy.attacks.shadow.game import (
+    Execution,
+    Fit,
+    check_cost,
+    check_positions,
+    given_rows,
+    play,
+)
+from skeval.privacy.attacks.shadow.parameters import LEGAL, RowChoice
+from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
 from skeval.result import Result
 from skeval.stats.intervals import clopper_pearson
@@ -40,22 +47,8 @@ _FEW_MODELS = (
 _LEAST = 1e-6  # of the spread of all scores: what counts as none
 
 
-def _by_attack(context: Context, attack: str) -> np.ndarray:
-    found = member_scores(context, attack)
-    return np.concatenate([found.members, found.others])
-
-
-def _by_queries(context: Context) -> np.ndarray:
-    reader = Reader(context.schema, context.levels)
-    real, domain = _pool(context)
-    return agreement_scores(real, reader.rows(context.synthetic), domain)
-
-
-SCORES: dict[str, Callable[[Context], np.ndarray]] = {
-    "neg_distance": lambda context: _by_attack(context, "distance"),
-    "query": _by_queries,
-    "log_density": lambda context: _by_attack(context, "eq1"),
-}
+# how a synthetic table scores rows: by an attack of membership inference, or by queries
+SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
 
 
 class LikelihoodRatioMIA(Metric):
@@ -236,93 +229,76 @@ class LikelihoodRatioMIA(Metric):
             released = record_scores(context, self.record_score)[asked]
         except TableError as error:
             return undefined(str(error))
-        found = halved(
+        scores, inside = scores_of_halves(
             context,
             self.generator,
             self.n_models,
             self.record_score,
             context.n_rows("synthetic"),
             self.random_state,
-            execution_of(self),
+            Execution(self.n_jobs, self.progress),
         )
-        models = Halved(found.scores[:, asked], found.inside[:, asked])
-        return self._result_of(asked, n_train, released, models)
+        return self._held_against(asked, n_train, released, scores[:, asked], inside[:, asked])
 
-    def _result_of(
-        self, asked: np.ndarray, n_train: int, released: np.ndarray, models: Halved
+    def _held_against(
+        self,
+        asked: np.ndarray,
+        n_train: int,
+        released: np.ndarray,
+        scores: np.ndarray,
+        inside: np.ndarray,
     ) -> Result:
-        ratios = self._ratios(released, self._moments(models))
+        """Hold the scores of rows by the release against those by the models."""
+        ratios = self._ratios(released, scores, inside)
         member = asked < n_train
-        scores = MemberScores(
+        told = MemberScores(
             ratios[member], ratios[~member], asked[member], asked[~member] - n_train
         )
-        area = delong(scores.members, scores.others)
-        told = {"auc": area.value, "interval": list(area.interval)}
+        area = delong(told.members, told.others)
         few = self.variance == "per_record" and self.n_models < _MANY
         text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
         return Result(
             area.value,
             interval=area.interval,
-            p_value=auc_p_value(scores.members, scores.others),
+            p_value=auc_p_value(told.members, told.others),
             baseline=0.5,
             details={
                 "attack": _NAME,
-                "attacks": {_NAME: told},
-                "n_members": scores.members.size,
-                "n_others": scores.others.size,
+                "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
+                "n_members": told.members.size,
+                "n_others": told.others.size,
                 "uncalibrated_auc": auc(released[member], released[~member]),
-                "tpr_at_fpr": self._rates(scores),
-                "curve": curve_points(scores),
-                "models": self._over_models(models),
+                "tpr_at_fpr": rates_with_tests(told, self._alphas, self.random_state),
+                "curve": curve_points(told),
+                "models": self._over_models(scores, inside),
                 "n_fits": self.n_models,
             },
             warnings=(MetricWarning(text),) if few else (),
         )
 
-    def _moments(self, models: Halved, left_out: np.ndarray | None = None) -> Moments:
+    def _ratios(
+        self,
+        rows: np.ndarray,
+        scores: np.ndarray,
+        inside: np.ndarray,
+        left_out: np.ndarray | None = None,
+    ) -> np.ndarray:
         per_record = self.variance == "per_record"
-        return moments(models.scores, models.inside, per_record=per_record, left_out=left_out)
-
-    def _ratios(self, scores: np.ndarray, known: Moments) -> np.ndarray:
-        judge = likelihood_ratio if self.mode == "online" else offline_score
-        return judge(scores, known)
+        known = moments(scores, inside, per_record=per_record, left_out=left_out)
+        return (likelihood_ratio if self.mode == "online" else offline_score)(rows, known)
 
     @property
     def _alphas(self) -> tuple[float, ...]:
         return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
 
-    def _rates(self, scores: MemberScores) -> list[dict[str, Any]]:
-        """Return the greatest true positive rate at each false positive rate, and its test."""
-        tests, _ = label_tests(
-            scores.members,
-            scores.others,
-            self._alphas,
-            n_permutations=_N_PERMUTATIONS,
-            seed=self.random_state,
-        )
-        found = []
-        for alpha, test in zip(self._alphas, tests, strict=True):
-            value = tpr_at_fpr(scores.members, scores.others, alpha)
-            defined, n = not np.isnan(value), scores.members.size
-            found.append(
-                {
-                    "fpr": float(alpha),
-                    "tpr": value,
-                    "interval": list(clopper_pearson(round(value * n), n)) if defined else None,
-                    "p_value": test.p_value if defined else np.nan,
-                }
-            )
-        return found
-
-    def _over_models(self, models: Halved) -> dict[str, Any]:
+    def _over_models(self, scores: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
         """Return how well each model's rows are told by what the other models say."""
-        # what the other half scores depends on this one: it must not tell which rows are in it
-        pairs_of = np.arange(len(models.scores)) // 2
-        ratios = self._ratios(models.scores, self._moments(models, pairs_of))
+        # what the other half scores depends on this one: it must not say which rows are in it
+        ratios = self._ratios(scores, scores, inside, left_out=np.arange(len(scores)) // 2)
         areas = np.array(
             [
                 auc(row[mask], row[~mask]) if 0 < mask.sum() < mask.size else np.nan
-                for row, mask in zip(ratios, models.inside, strict=True)
+                for row, mask in zip(ratios, inside, strict=True)
             ]
         )
         n_pairs = areas.size // 2
@@ -334,35 +310,46 @@ class LikelihoodRatioMIA(Metric):
         # online, what one pair says of another is in the AUC of both
         n_apart = pairs.size / (2.0 if self.mode == "online" else 1.0)
         reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
-        inside, outside = ratios[models.inside], ratios[~models.inside]
+        members, others = ratios[inside], ratios[~inside]
         return {
             "auc": value,
             "interval": [max(0.0, value - reach), min(1.0, value + reach)],
             "tpr_at_fpr": [
-                {"fpr": float(alpha), "tpr": tpr_at_fpr(inside, outside, alpha)}
+                {"fpr": float(alpha), "tpr": tpr_at_fpr(members, others, alpha)}
                 for alpha in self._alphas
             ],
         }
 
+    def _summary(self, result: Result) -> str:
+        return (
+            "Held against its usual score with and without it, a train row looks more learned from "
+            f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
+        )
 
-@dataclass(frozen=True)
-class Halved:
-    """Scores of the real rows, train first, by generators that learnt from half of them.
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_models, n_rows)
-        The higher, the more likely learnt from.
-    inside : ndarray of shape (n_models, n_rows), bool
-        Whether it was.
-    """
-
-    scores: np.ndarray
-    inside: np.ndarray
+def rates_with_tests(
+    scores: MemberScores, alphas: Sequence[float], seed: int
+) -> list[dict[str, Any]]:
+    """Return the greatest true positive rate at each false positive rate, and its test."""
+    members, others = scores.members, scores.others
+    tests, _ = label_tests(members, others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed)
+    rates = []
+    for alpha, test in zip(alphas, tests, strict=True):
+        value, n = tpr_at_fpr(members, others, alpha), members.size
+        defined = not np.isnan(value)
+        rates.append(
+            {
+                "fpr": float(alpha),
+                "tpr": value,
+                "interval": list(clopper_pearson(round(value * n), n)) if defined else None,
+                "p_value": test.p_value if defined else np.nan,
+            }
+        )
+    return rates
 
 
 @shared
-def halved(
+def scores_of_halves(
     context: Context,
     generator: Any,
     n_models: int,
@@ -370,10 +357,17 @@ def halved(
     n_synthetic: int,
     seed: int,
     execution: Execution,
-) -> Halved:
+) -> tuple[np.ndarray, np.ndarray]:
     """Fit a generator to random halves of train and holdout, and score all rows by each.
 
     Halves come in pairs that have no row in common, so that each row is in as many as it is not.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_models, n_rows)
+        Of the real rows, train first: the higher, the more likely learned from.
+    inside : ndarray of shape (n_models, n_rows), bool
+        Whether a row was learned from.
     """
     orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
     rows = np.concatenate([orders[0], context.n_rows("train") + orders[1]])
@@ -383,9 +377,9 @@ def halved(
     for model in range(n_models):
         if model % 2 == 0:
             halves = np.split(rng.permutation(rows), [rows.size // 2])
-        learnt = halves[model % 2]
-        inside[model, learnt] = True
-        fits.append(Fit("test", True, ALL, 0, learnt, int(rng.integers(2**31))))
+        half = halves[model % 2]
+        inside[model, half] = True
+        fits.append(Fit(half, int(rng.integers(2**31))))
     tables = play(
         generator,
         given_rows(context),
@@ -395,7 +389,7 @@ def halved(
         execution=execution,
     )
     scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
-    return Halved(np.stack(scores), inside)
+    return np.stack(scores), inside
 
 
 def _table(table: pd.DataFrame, target: int) -> pd.DataFrame:
@@ -410,12 +404,16 @@ def record_scores(context: Context, score: str) -> np.ndarray:
     TableError
         If there are too few synthetic rows.
     """
-    return SCORES[score](context)
+    if (attack := SCORES[score]) is not None:
+        scores = member_scores(context, attack)
+        return np.concatenate([scores.members, scores.others])
+    real, domain = _pool(context)
+    return agreement_scores(real, Reader.of(context).rows(context.synthetic), domain)
 
 
 @shared
 def _pool(context: Context) -> tuple[np.ndarray, Domain]:
-    reader = Reader(context.schema, context.levels)
+    reader = Reader.of(context)
     rows = np.concatenate([reader.rows(context[role]) for role in ("train", "holdout")])
     return rows, Domain.of(rows, reader.nominal)
 
@@ -468,8 +466,8 @@ def likelihood_ratio(scores: np.ndarray, known: Moments) -> np.ndarray:
     """
     inside = (scores - known.mean_in) / known.sd_in
     outside = (scores - known.mean_out) / known.sd_out
-    found: np.ndarray = (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
-    return found
+    ratios: np.ndarray = (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
+    return ratios
 
 
 def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
@@ -486,8 +484,8 @@ def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
     >>> offline_score(np.array([1.5]), Moments(one, one, 0 * one, one)).tolist()
     [1.5]
     """
-    found: np.ndarray = (scores - known.mean_out) / known.sd_out
-    return found
+    deviations: np.ndarray = (scores - known.mean_out) / known.sd_out
+    return deviations
 
 
 def moments(
@@ -521,8 +519,8 @@ def moments(
     >>> from skeval.privacy.attacks.shadow.likelihood_ratio import moments
     >>> scores = np.array([[2.0], [4.0], [0.0], [1.0]])
     >>> inside = np.array([[True], [True], [False], [False]])
-    >>> found = moments(scores, inside, per_record=False)
-    >>> found.mean_in.tolist(), found.mean_out.tolist(), found.sd_in.round(3).tolist()
+    >>> known = moments(scores, inside, per_record=False)
+    >>> known.mean_in.tolist(), known.mean_out.tolist(), known.sd_in.round(3).tolist()
     ([3.0], [0.5], [1.414])
     """
     # of one layout: sums over models depend on how these lie in memory
@@ -531,7 +529,7 @@ def moments(
     centred = scores - middle
     # sorted, sums do not depend on the order of the records
     least = max(float(np.sort(scores, axis=None).std()) * _LEAST, 1e-12)
-    found = []
+    estimates = []
     for mask in (inside, ~inside):
         counts, totals, squares = (
             _summed(np.where(mask, part, 0.0), left_out)
@@ -544,8 +542,8 @@ def moments(
             within = np.sort(within, axis=-1).sum(axis=-1, keepdims=True) + 0.0 * within
             free = free.sum(axis=-1, keepdims=True) + 0.0 * free
         sd = np.maximum(np.sqrt(within / np.maximum(free, 1.0)), least)
-        found += [means + middle, sd]
-    return Moments(*found)
+        estimates += [means + middle, sd]
+    return Moments(*estimates)
 
 
 def _summed(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
