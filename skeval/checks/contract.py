@@ -31,6 +31,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
     SkevalError,
 )
+from skeval.parameters import legal_sets
 from skeval.result import Result
 from skeval.suite import MetricSuite
 
@@ -77,14 +78,14 @@ def check_docstring_names_parameters(metric: Metric, tables: Tables, shared: Eva
 
 def check_parameters_are_checked(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A value outside a parameter's legal set is refused at fit, by name."""
-    for name, legal in type(metric)._legal.items():
-        wrong = clone(metric).set_params(**{name: legal.invalid_example()})
+    for name, legal in legal_sets(type(metric)).items():
+        wrong = clone(metric).set_params(**{name: legal.illegal})
         try:
             value_of(wrong, *tables)
         except InvalidParameterError as error:
             demand(name in str(error), f"the error for a wrong {name} does not name it: {error}")
         else:
-            demand(False, f"{name}={legal.invalid_example()!r} is accepted.")
+            demand(False, f"{name}={legal.illegal!r} is accepted.")
 
 
 def check_unfitted(metric: Metric, tables: Tables, shared: Evaluations) -> None:

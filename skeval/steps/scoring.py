@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Legal, one_of
 from skeval.steps.problem import Problem
 
 _REPORTED = {
@@ -27,26 +28,158 @@ _REPORTED = {
     "multiclass": ("roc_auc", "balanced_accuracy", "accuracy", "f1", "log_loss"),
     "regression": ("r2", "rmse", "mae"),
 }
-_SMALLEST = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
-class Scoring:
-    """The name of a score: one of ours, of a scorer of scikit-learn, or "auto"."""
+class Score:
+    """A score with its direction, bounds and tasks.
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` names a score."""
-        return isinstance(value, str) and (
-            value == "auto" or value in SCORES or value in get_scorer_names()
-        )
+    Attributes
+    ----------
+    of : callable
+        From truth, predictions, weights and the code of the positive label (None for several
+        labels) to one score a replicate.
+    greater_is_better : bool
+        Which way is good.
+    bounds : tuple of float
+        Of the score.
+    tasks : str
+        "labels" or "numbers".
+    """
 
-    def describe(self) -> str:
-        """Name the choices."""
-        return f"'auto', {', '.join(map(repr, SCORES))} or the name of a scikit-learn scorer"
+    of: Weighted
+    greater_is_better: bool
+    bounds: tuple[float, float]
+    tasks: str
 
-    def invalid_example(self) -> object:
-        """Return what names no score."""
-        return "no such option"
+
+def _accuracy(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    return _mean((truth == found.values).astype(np.float64), weights)
+
+
+def _balanced_accuracy(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    counts = _Counts.of(truth, found.values, weights)
+    return _nan_mean(_share(counts.right, counts.actual, np.nan))
+
+
+def _label_score(kind: str) -> Weighted:
+    """Return precision, recall or F1 of the positive label, of several labels their mean."""
+
+    def score(
+        truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+    ) -> np.ndarray:
+        counts = _Counts.of(truth, found.values, weights)
+        wholes = {
+            "precision": counts.called,
+            "recall": counts.actual,
+            "f1": 0.5 * (counts.called + counts.actual),
+        }[kind]
+        by_label = _share(counts.right, wholes)
+        if positive is not None:
+            return by_label[:, positive] if positive < by_label.shape[1] else _zeros(weights)
+        # as scikit-learn has it: over the labels that rows or calls have
+        present = (counts.called > 0) | (counts.actual > 0)
+        return _nan_mean(np.where(present, by_label, np.nan))
+
+    return score
+
+
+def _roc_auc(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    return _one_against_rest(_auc_of_scores, truth, found, weights, positive)
+
+
+def _average_precision(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    return _one_against_rest(_precision_area, truth, found, weights, positive)
+
+
+def _log_loss(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    if found.scores is None or not found.are_probabilities:
+        return np.full(len(weights), np.nan)
+    of_truth = found.scores[np.arange(truth.size), truth]
+    return _mean(-np.log(np.clip(of_truth, _SMALLEST, 1.0)), weights)
+
+
+def _brier(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    if found.scores is None or not found.are_probabilities:
+        return np.full(len(weights), np.nan)
+    if positive is not None:
+        return _mean((found.scores[:, positive] - (truth == positive)) ** 2, weights)
+    hit = np.arange(found.scores.shape[1]) == truth[:, None]
+    return _mean(((found.scores - hit) ** 2).sum(axis=1), weights)
+
+
+def _mse(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    return _mean((truth - found.values) ** 2, weights)
+
+
+def _rmse(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    return np.sqrt(_mse(truth, found, weights, positive))
+
+
+def _mae(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    return _mean(np.abs(truth - found.values), weights)
+
+
+def _r2(
+    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
+) -> np.ndarray:
+    centred = truth - truth.mean()  # squares of large numbers would cancel
+    spread = _mean(centred**2, weights) - _mean(centred, weights) ** 2
+    error = _mean((truth - found.values) ** 2, weights)
+    # rounding leaves a little spread where a replicate has one value
+    spread = np.where(spread > 1e-12 * max(float(np.mean(centred**2)), _SMALLEST), spread, 0.0)
+    return 1.0 - _share(error, spread, np.nan)
+
+
+SCORES: dict[str, Score] = {
+    "accuracy": Score(_accuracy, True, (0.0, 1.0), "labels"),
+    "balanced_accuracy": Score(_balanced_accuracy, True, (0.0, 1.0), "labels"),
+    "precision": Score(_label_score("precision"), True, (0.0, 1.0), "labels"),
+    "recall": Score(_label_score("recall"), True, (0.0, 1.0), "labels"),
+    "f1": Score(_label_score("f1"), True, (0.0, 1.0), "labels"),
+    "roc_auc": Score(_roc_auc, True, (0.0, 1.0), "labels"),
+    "average_precision": Score(_average_precision, True, (0.0, 1.0), "labels"),
+    "log_loss": Score(_log_loss, False, (0.0, np.inf), "labels"),
+    "brier": Score(_brier, False, (0.0, 2.0), "labels"),
+    "mse": Score(_mse, False, (0.0, np.inf), "numbers"),
+    "rmse": Score(_rmse, False, (0.0, np.inf), "numbers"),
+    "mae": Score(_mae, False, (0.0, np.inf), "numbers"),
+    "r2": Score(_r2, True, (-np.inf, 1.0), "numbers"),
+}
+ScoreName = Annotated[str, one_of(("auto", *SCORES))]
+_SMALLEST = np.finfo(np.float64).eps
+
+
+def _is_score(value: object) -> bool:
+    return isinstance(value, str) and value in ("auto", *SCORES, *get_scorer_names())
+
+
+Scoring = Annotated[
+    str,
+    Legal(
+        f"'auto', {', '.join(map(repr, SCORES))} or the name of a scikit-learn scorer",
+        _is_score,
+        "no such option",
+    ),
+]
 
 
 def scoring_for(scoring: str, problem: Problem) -> str:
@@ -154,29 +287,6 @@ class Predictions:
 Weighted = Callable[[np.ndarray, Predictions, np.ndarray, int | None], np.ndarray]
 
 
-@dataclass(frozen=True)
-class Score:
-    """A score with its direction, bounds and tasks.
-
-    Attributes
-    ----------
-    of : callable
-        From truth, predictions, weights and the code of the positive label (None for several
-        labels) to one score a replicate.
-    greater_is_better : bool
-        Which way is good.
-    bounds : tuple of float
-        Of the score.
-    tasks : str
-        "labels" or "numbers".
-    """
-
-    of: Weighted
-    greater_is_better: bool
-    bounds: tuple[float, float]
-    tasks: str
-
-
 def _mean(losses: np.ndarray, weights: np.ndarray) -> np.ndarray:
     mean: np.ndarray = (weights @ losses) / weights.sum(axis=1)
     return mean
@@ -215,41 +325,6 @@ def _share(parts: np.ndarray, wholes: np.ndarray, empty: float = 0.0) -> np.ndar
     return np.divide(parts, wholes, out=np.full(wholes.shape, empty), where=wholes > 0)
 
 
-def _accuracy(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    return _mean((truth == found.values).astype(np.float64), weights)
-
-
-def _balanced_accuracy(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    counts = _Counts.of(truth, found.values, weights)
-    return _nan_mean(_share(counts.right, counts.actual, np.nan))
-
-
-def _label_score(kind: str) -> Weighted:
-    """Return precision, recall or F1 of the positive label, of several labels their mean."""
-
-    def score(
-        truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-    ) -> np.ndarray:
-        counts = _Counts.of(truth, found.values, weights)
-        wholes = {
-            "precision": counts.called,
-            "recall": counts.actual,
-            "f1": 0.5 * (counts.called + counts.actual),
-        }[kind]
-        by_label = _share(counts.right, wholes)
-        if positive is not None:
-            return by_label[:, positive] if positive < by_label.shape[1] else _zeros(weights)
-        # as scikit-learn has it: over the labels that rows or calls have
-        present = (counts.called > 0) | (counts.actual > 0)
-        return _nan_mean(np.where(present, by_label, np.nan))
-
-    return score
-
-
 def _zeros(weights: np.ndarray) -> np.ndarray:
     return np.zeros(len(weights))
 
@@ -257,18 +332,6 @@ def _zeros(weights: np.ndarray) -> np.ndarray:
 def _nan_mean(values: np.ndarray) -> np.ndarray:
     known = ~np.isnan(values)
     return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1), np.nan)
-
-
-def _roc_auc(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    return _one_against_rest(_auc_of_scores, truth, found, weights, positive)
-
-
-def _average_precision(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    return _one_against_rest(_precision_area, truth, found, weights, positive)
 
 
 def _one_against_rest(
@@ -323,69 +386,3 @@ def _tied(
     ordered, positive = weights[:, order].astype(np.float64), is_positive[order]
     up, down = (np.add.reduceat(ordered * part, first, axis=1) for part in (positive, ~positive))
     return up, down
-
-
-def _log_loss(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    if found.scores is None or not found.are_probabilities:
-        return np.full(len(weights), np.nan)
-    of_truth = found.scores[np.arange(truth.size), truth]
-    return _mean(-np.log(np.clip(of_truth, _SMALLEST, 1.0)), weights)
-
-
-def _brier(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    if found.scores is None or not found.are_probabilities:
-        return np.full(len(weights), np.nan)
-    if positive is not None:
-        return _mean((found.scores[:, positive] - (truth == positive)) ** 2, weights)
-    hit = np.arange(found.scores.shape[1]) == truth[:, None]
-    return _mean(((found.scores - hit) ** 2).sum(axis=1), weights)
-
-
-def _mse(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    return _mean((truth - found.values) ** 2, weights)
-
-
-def _rmse(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    return np.sqrt(_mse(truth, found, weights, positive))
-
-
-def _mae(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    return _mean(np.abs(truth - found.values), weights)
-
-
-def _r2(
-    truth: np.ndarray, found: Predictions, weights: np.ndarray, positive: int | None
-) -> np.ndarray:
-    centred = truth - truth.mean()  # squares of large numbers would cancel
-    spread = _mean(centred**2, weights) - _mean(centred, weights) ** 2
-    error = _mean((truth - found.values) ** 2, weights)
-    # rounding leaves a little spread where a replicate has one value
-    spread = np.where(spread > 1e-12 * max(float(np.mean(centred**2)), _SMALLEST), spread, 0.0)
-    return 1.0 - _share(error, spread, np.nan)
-
-
-SCORES: dict[str, Score] = {
-    "accuracy": Score(_accuracy, True, (0.0, 1.0), "labels"),
-    "balanced_accuracy": Score(_balanced_accuracy, True, (0.0, 1.0), "labels"),
-    "precision": Score(_label_score("precision"), True, (0.0, 1.0), "labels"),
-    "recall": Score(_label_score("recall"), True, (0.0, 1.0), "labels"),
-    "f1": Score(_label_score("f1"), True, (0.0, 1.0), "labels"),
-    "roc_auc": Score(_roc_auc, True, (0.0, 1.0), "labels"),
-    "average_precision": Score(_average_precision, True, (0.0, 1.0), "labels"),
-    "log_loss": Score(_log_loss, False, (0.0, np.inf), "labels"),
-    "brier": Score(_brier, False, (0.0, 2.0), "labels"),
-    "mse": Score(_mse, False, (0.0, np.inf), "numbers"),
-    "rmse": Score(_rmse, False, (0.0, np.inf), "numbers"),
-    "mae": Score(_mae, False, (0.0, np.inf), "numbers"),
-    "r2": Score(_r2, True, (-np.inf, 1.0), "numbers"),
-}

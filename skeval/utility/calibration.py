@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.result import Result
+from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
-from skeval.steps.classifiers import Estimators
 from skeval.steps.models import (
-    FAMILIES,
     SYNTHETIC,
     TRAIN,
+    Estimators,
     Training,
     chosen_models,
     predicted,
@@ -27,7 +25,7 @@ from skeval.steps.models import (
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import Predictions
 from skeval.tags import MetricTags
-from skeval.utility.results import COMMON, counts_of_rows, interval_of
+from skeval.utility.results import counts_of_rows, interval_of
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 _FEWEST = 5  # rows of a bin that a curve shows
@@ -118,27 +116,19 @@ class CalibrationPreservation(Metric):
     tags = MetricTags(
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
-    _legal = {
-        **COMMON,
-        "task": Options(("auto", "binary", "multiclass")),
-        "estimators": Estimators(FAMILIES),
-        "n_bins": Interval(int, 1, None),
-        "n_repeats": Interval(int, 1, None),
-        "n_bootstrap": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        target: str,
-        estimators: Any = None,
+        target: ColumnName,
+        estimators: Estimators = None,
         *,
-        n_bins: int = 10,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        n_bins: Count = 10,
+        task: Literal["auto", "binary", "multiclass"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.estimators = estimators

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Options
 from skeval.context import Context
-from skeval.result import Result
+from skeval.parameters import ColumnName, Columns, Fraction, Interval, Label, Positive, Seed
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
-from skeval.steps.classifiers import Estimators
-from skeval.steps.models import DEFAULT, FAMILIES, TRAIN, Training, out_of_fold, predicted
+from skeval.steps.models import DEFAULT, TRAIN, Estimator, Training, out_of_fold, predicted
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import Predictions
 from skeval.tags import MetricTags
-from skeval.utility.results import COMMON, OfTwoLabels, counts_of_rows
+from skeval.utility.results import OfTwoLabels, counts_of_rows
 
-_LEGAL = {
-    **COMMON,
-    "task": Options(("auto", "binary")),
-    "estimator": Estimators(FAMILIES, several=False),
-    "ratio": Interval(float, 0.0, None, "neither"),
-    "threshold": Options(("out-of-fold", "train")),
-    "n_folds": Interval(int, 2, None),
-    "n_bootstrap": Interval(int, 0, None),
-}
 NONE_REACHES = 1.0
 
 
@@ -101,22 +90,21 @@ class PrecisionEfficacy(OfTwoLabels):
     tags = MetricTags(
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
-    _legal = {**_LEGAL, "fixed_recall": Interval(float, 0.0, 1.0)}
 
     def __init__(
         self,
-        target: str,
-        fixed_recall: float = 0.9,
-        estimator: Any = None,
+        target: ColumnName,
+        fixed_recall: Fraction = 0.9,
+        estimator: Estimator = None,
         *,
-        ratio: float = 1.0,
-        threshold: str = "out-of-fold",
-        n_folds: int = 2,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.fixed_recall = fixed_recall
@@ -181,22 +169,21 @@ class RecallEfficacy(OfTwoLabels):
     """
 
     tags = PrecisionEfficacy.tags
-    _legal = {**_LEGAL, "fixed_precision": Interval(float, 0.0, 1.0)}
 
     def __init__(
         self,
-        target: str,
-        fixed_precision: float = 0.9,
-        estimator: Any = None,
+        target: ColumnName,
+        fixed_precision: Fraction = 0.9,
+        estimator: Estimator = None,
         *,
-        ratio: float = 1.0,
-        threshold: str = "out-of-fold",
-        n_folds: int = 2,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.fixed_precision = fixed_precision

@@ -8,32 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from skeval._parameters import ColumnName, Columns, Constraint, Interval, Label, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.stats.intervals import percentile_interval
-from skeval.steps.classifiers import Estimators
-from skeval.steps.models import FAMILIES, Training, tested_rows, training_rows
-from skeval.steps.problem import TASKS, Question, problem_of, rows_of_role
-from skeval.steps.scoring import Scoring, score_named
+from skeval.steps.models import Training, tested_rows, training_rows
+from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.scoring import score_named
 from skeval.tags import MetricTags
-
-# what every metric of models takes
-COMMON: dict[str, Constraint] = {
-    "target": ColumnName(),
-    "task": Options(TASKS),
-    "pos_label": Nullable(Label()),
-    "features": Columns(),
-    "random_state": Interval(int, 0, None),
-}
-# and those that score predictions
-SCORED: dict[str, Constraint] = {
-    **COMMON,
-    "scoring": Scoring(),
-    "estimators": Estimators(FAMILIES),
-    "n_repeats": Interval(int, 1, None),
-    "n_bootstrap": Interval(int, 0, None),
-}
 
 
 class OfTwoLabels(Metric):

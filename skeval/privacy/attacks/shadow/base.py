@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricWarning
@@ -27,7 +26,7 @@ from skeval.privacy.attacks.shadow.game import (
     plan,
     play,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
 from skeval.verdict import TEST_LEVEL

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
+from skeval.parameters import Count, Interval, JobCount, Seed
 from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import curve_points
 from skeval.privacy.attacks.membership.rows import drawing_order
@@ -28,10 +27,10 @@ from skeval.privacy.attacks.shadow.game import (
     given_rows,
     play,
 )
-from skeval.privacy.attacks.shadow.parameters import LEGAL, RowChoice
+from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, rows_or
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
@@ -155,36 +154,22 @@ class LikelihoodRatioMIA(Metric):
         evidence="attack",
         display="ROCDisplay",
     )
-    _legal = {
-        **{
-            name: LEGAL[name]
-            for name in (
-                "generator", "n_targets", "max_fits", "progress", "n_jobs", "random_state",
-            )
-        },
-        "targets": RowChoice(("all", *METHODS[:-1])),
-        "n_models": Interval(int, 8, None),
-        "record_score": Options(tuple(SCORES)),
-        "variance": Options(("global", "per_record")),
-        "mode": Options(("online", "offline")),
-        "fpr": FalsePositiveRates(),
-    }  # fmt: skip
 
     def __init__(
         self,
-        generator: Any,
-        targets: str | Sequence[int] = "all",
-        n_targets: int = 100,
+        generator: GeneratorLike,
+        targets: Annotated[str | Sequence[int], rows_or(("all", *METHODS[:-1]))] = "all",
+        n_targets: Count = 100,
         *,
-        n_models: int = 64,
-        record_score: str = "neg_distance",
-        variance: str = "global",
-        mode: str = "online",
-        fpr: float | list[float] | tuple[float, ...] = (0.1, 0.01, 0.001),
-        max_fits: int = 1000,
-        progress: Callable[[int, int], object] | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
+        n_models: Annotated[int, Interval(8)] = 64,
+        record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance",
+        variance: Literal["global", "per_record"] = "global",
+        mode: Literal["online", "offline"] = "online",
+        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        max_fits: Count = 1000,
+        progress: Callback | None = None,
+        n_jobs: JobCount | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.generator = generator
         self.targets = targets

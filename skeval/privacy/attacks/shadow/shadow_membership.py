@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._parameters import Interval, Options
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
+from skeval.parameters import Count, Interval, JobCount, OpenFraction, Seed
 from skeval.privacy.attacks.shadow.base import (
     Advantage,
     ShadowAttack,
@@ -20,12 +20,13 @@ from skeval.privacy.attacks.shadow.base import (
 )
 from skeval.privacy.attacks.shadow.features import measure_of
 from skeval.privacy.attacks.shadow.game import ALL, WORLDS, Execution, Game, game_rows
-from skeval.privacy.attacks.shadow.parameters import LEGAL, Threshold
+from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
+from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.dp_audit import two_world_epsilon
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
 from skeval.stats.row_scores import difference_interval, row_mean
-from skeval.steps.classifiers import fitted_classifier, positive_scores
+from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags
 
@@ -189,41 +190,34 @@ class ShadowMembershipInference(ShadowAttack):
         bounds=(-1.0, 1.0),
         evidence="attack",
     )
-    _legal = {
-        **LEGAL,
-        "adjacency": Options(("add", "replace")),
-        "threshold": Threshold(),
-        "fpr": Interval(float, 0.0, 1.0, "neither"),
-        "attack_release": Options((True, False)),
-    }
 
     def __init__(
         self,
-        generator: Any,
-        targets: Any = "achilles",
-        n_targets: int = 5,
+        generator: GeneratorLike,
+        targets: TargetChoice = "achilles",
+        n_targets: Count = 5,
         *,
-        features: str | Sequence[str] = ("naive", "hist", "corr", "query", "closest"),
-        n_shadow: int = 50,
-        n_eval: int = 50,
-        n_synthetic: int | None = None,
-        n_rows: int | None = None,
-        n_copies: int = 1,
-        classifier: Any = None,
-        adjacency: str = "add",
-        game: str = "average",
-        knowledge: str = "auxiliary",
-        known_share: float = 0.5,
-        access: str = "black-box",
-        shadow_parameters: dict[str, Any] | None = None,
-        threshold: float | str = 0.5,
-        fpr: float = 0.1,
+        features: FeatureChoice = ("naive", "hist", "corr", "query", "closest"),
+        n_shadow: Annotated[int, Interval(2)] = 50,
+        n_eval: Annotated[int, Interval(2)] = 50,
+        n_synthetic: Count | None = None,
+        n_rows: Annotated[int, Interval(2)] | None = None,
+        n_copies: Count = 1,
+        classifier: Classifier = None,
+        adjacency: Literal["add", "replace"] = "add",
+        game: Literal["average", "model_seeded"] = "average",
+        knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary",
+        known_share: OpenFraction = 0.5,
+        access: Literal["black-box", "uncertain-box", "no-box"] = "black-box",
+        shadow_parameters: Ranges | None = None,
+        threshold: OpenFraction | Literal["accuracy", "fpr"] = 0.5,
+        fpr: OpenFraction = 0.1,
         attack_release: bool = False,
-        confidence: float = 0.95,
-        max_fits: int = 1000,
-        progress: Callable[[int, int], object] | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
+        confidence: OpenFraction = 0.95,
+        max_fits: Count = 1000,
+        progress: Callback | None = None,
+        n_jobs: JobCount | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.generator = generator
         self.targets = targets
