@@ -540,7 +540,7 @@ def mean_advantage(
     --------
     >>> import numpy as np
     >>> from skeval.privacy.attacks.shadow.shadow_membership import MembershipTest, mean_advantage
-    >>> tests = [MembershipTest(np.ones(40), np.full(40, score), 0.5) for score in (0.0, 1.0)]
+    >>> tests = [MembershipTest(np.full(40, score), np.zeros(40), 0.5) for score in (1.0, 0.0)]
     >>> value, (low, high) = mean_advantage(tests, {True: False, False: True})
     >>> value, round(low, 2), round(high, 2)
     (0.5, 0.36, 0.61)
