@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import joblib

@@ -24,8 +24,8 @@ from skeval.privacy.attacks.shadow.row_features import (
     row_distances,
 )
 from skeval.privacy.attacks.shadow.targets import METHODS, canaries, stacked, target_positions
-from skeval.tables.frames import learn_levels
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, canonical
+from skeval.tables.frames import canonical, learn_levels
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 
 BASES = ("train", "sample", "worst_case", "one_row", "empty", "duplicates")

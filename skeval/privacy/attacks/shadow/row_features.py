@@ -15,8 +15,8 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.exceptions import SchemaMismatchError
-from skeval.tables.frames import as_frame
-from skeval.tables.preprocessing import canonical, category_codes, numbers
+from skeval.tables.frames import as_frame, canonical
+from skeval.tables.preprocessing import category_codes, numbers
 from skeval.tables.schema import TableSchema
 
 _MADE = "a table that the generator made"
