@@ -12,23 +12,10 @@ from scipy.stats import binom, norm
 
 from skeval.stats.intervals import clopper_pearson
 
-__all__ = [
-    "against_claim",
-    "epsilon_of_rates",
-    "gdp_delta",
-    "gdp_epsilon",
-    "gdp_mu",
-    "one_run_epsilon",
-    "one_run_p_value",
-    "pairs_epsilon",
-    "pairs_p_value",
-    "two_world_epsilon",
-]
-
 Adjacency = Literal["replace", "add_remove"]
 
 _LARGEST = 700.0  # its exponential is the last that floating point holds
-_LOOSE = 0.5  # a bound under this share of what is claimed tells little
+_LOOSE = 0.5  # a bound under this share of what is claimed says little
 
 
 def one_run_p_value(
@@ -86,8 +73,7 @@ def _log_binomial(k: np.ndarray, n: int, epsilon: float) -> np.ndarray:
     ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
     wrong = n - k
     # log q = -log(1 + e^-eps), log(1 - q) = log q - eps
-    found: np.ndarray = ways - n * np.logaddexp(0.0, -epsilon) - wrong * epsilon
-    return found
+    return ways - n * np.logaddexp(0.0, -epsilon) - wrong * epsilon
 
 
 def one_run_epsilon(
@@ -192,18 +178,18 @@ def pairs_epsilon(
     )
 
 
-def _least_epsilon(p_value: Callable[[float], float], level: float) -> float:
-    """Return the least epsilon whose p-value reaches the level.
+def _least_epsilon(function: Callable[[float], float], level: float) -> float:
+    """Return the least epsilon at which a function that rises with it reaches a level.
 
-    Where delta is large the p-value may fall again, but from a value above one half only: below
+    Where delta is large a p-value may fall again, but from a value above one half only: below
     that, all its terms rise with epsilon.
     """
-    if p_value(0.0) >= level:
+    if function(0.0) >= level:
         return 0.0
     high = 1.0
-    while p_value(high) < level:
+    while function(high) < level:
         high *= 2.0
-    return float(brentq(lambda epsilon: p_value(epsilon) - level, 0.0, high, xtol=1e-12))
+    return float(brentq(lambda epsilon: function(epsilon) - level, 0.0, high, xtol=1e-12))
 
 
 def against_claim(
@@ -277,8 +263,7 @@ def epsilon_of_rates(
             np.where(1.0 - a - delta > 0.0, np.log((1.0 - a - delta) / b), 0.0)
             for a, b in ((alpha, beta), (beta, alpha))
         ]
-    found: np.ndarray = np.maximum(0.0, np.maximum(*bounds))
-    return found
+    return np.maximum(0.0, np.maximum(*bounds))
 
 
 def _upper_rates(
@@ -341,7 +326,7 @@ def gdp_mu(n_true: int, n_in: int, n_false: int, n_out: int, confidence: float =
     Notes
     -----
     A bound of mu says something of epsilon, by :func:`gdp_epsilon`, only where the mechanism's
-    trade-off function is that of two normal laws, as of the Gaussian mechanism.
+    trade-off function is that of two normal distributions, as of the Gaussian mechanism.
 
     References
     ----------
@@ -385,9 +370,4 @@ def gdp_epsilon(delta: float, mu: float) -> float:
     >>> round(gdp_epsilon(1e-5, 1.0), 7)
     4.3771781
     """
-    if gdp_delta(0.0, mu) <= delta:
-        return 0.0
-    high = 1.0
-    while gdp_delta(high, mu) > delta:
-        high *= 2.0
-    return float(brentq(lambda epsilon: gdp_delta(epsilon, mu) - delta, 0.0, high, xtol=1e-12))
+    return _least_epsilon(lambda epsilon: -gdp_delta(epsilon, mu), -delta)

@@ -26,7 +26,7 @@ _AUDIT_ATTACKS = ", ".join(map(repr, (*ATTACKS, "classifier")))
 
 
 class DPAudit(Metric):
-    """Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
+    r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
 
     A generator may claim to be differentially private: that whatever it releases would have been
     nearly as likely without any one row. Somebody who can run it tests the claim: fit it many times
@@ -34,7 +34,7 @@ class DPAudit(Metric):
     which of the two it was. No guesser can be right more often than epsilon allows, so that one who
     is right often enough refutes the claim. Not the release is on trial but what made it.
 
-    Which table, row and guess show most nobody knows beforehand. Pilot runs try all combinations
+    Which table, row and guess show most is not known beforehand. Pilot runs try all combinations
     that are asked for; the best one is run again, and the bound stems from these fresh runs alone,
     so that however many were tried, it holds.
 
@@ -44,14 +44,14 @@ class DPAudit(Metric):
         What is audited, as :class:`~skeval.generators.GeneratorAdapter` takes it. It is fitted anew
         in each run, and each parameter `random_state` or `seed` that it has is set anew.
     base : str or list of str, default="train"
-        The rows beside the one that is attacked. "train": those of train. "sample": `n_base` of
+        The rows around the one that is attacked. "train": those of train. "sample": `n_base` of
         them. "one_row": the row of train that is most unlike it. "duplicates": `n_base` copies of
         that. "empty": none, so that the target stands alone; nothing would be left without it,
         which no generator is fitted on, so that this goes with ``adjacency="replace"`` or
         ``target="repeat"`` only, and "one_row" stands in for it. "worst_case": the row most unlike
         the target, and the target; what is attacked is a third row made of the cells of both in
-        turn, so that no new value tells. Small tables show most, where the generator can be fitted
-        on them.
+        turn, so that no new value gives it away. Small tables show most, where the generator can be
+        fitted on them.
     target : str or list of str, default="achilles"
         The row that is attacked: "achilles", "gower-knn", "isolation-forest", "rare-value",
         "random" or "canary" (a new label in each category, a number beyond the largest), as
@@ -82,7 +82,8 @@ class DPAudit(Metric):
         In [3/4, 1): how often at least the bound holds.
     method : {"cp", "gdp"}, default="cp"
         "cp": for whatever mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
-        function is that of two normal laws, as of the Gaussian mechanism; `delta` must be above 0.
+        function is that of two normal distributions, as of the Gaussian mechanism; `delta` must be
+        above 0.
     threshold : "split" or float, default="split"
         The score from which the row is guessed to be in: chosen on the pilot runs, or given. A
         given one needs no pilot runs, and goes with one base, target and attack; choose it before
@@ -111,24 +112,35 @@ class DPAudit(Metric):
     InvalidParameterError
         If the parameters contradict each other, or ask for more fits than `max_fits`.
 
+    See Also
+    --------
+    OneRunDPAudit : Needs one release only, and bounds less.
+    ShadowMembershipInference : The same game, with a classifier that learns from tables.
+    skeval.generators.DPHistogram : A generator that is differentially private.
+
     Notes
     -----
-    Of n runs with and n without the row, with ``FPR`` and ``FNR`` the upper bounds of Clopper and
-    Pearson of both error rates, each at half the level, the value is the greater of
-    ``ln((1 - FNR - delta) / FPR)`` and ``ln((1 - FPR - delta) / FNR)``, or 0. The interval is from
-    the value to infinity: **no upper bound exists**. A guesser who sees nothing bounds every
-    generator by 0; 0 does not say that epsilon is small. The p-value is that of epsilon = 0, and
-    ``details["ceiling"]`` the bound of a guesser who is never wrong.
+    Of n runs with and n without the row, let FPR and FNR be the upper bounds of Clopper and Pearson
+    of both error rates, each at half the level. The value is 0 or, if that is greater,
+
+    .. math::
+
+        \max\left(\ln\frac{1 - \mathrm{FNR} - \delta}{\mathrm{FPR}},
+        \ln\frac{1 - \mathrm{FPR} - \delta}{\mathrm{FNR}}\right).
+
+    The interval is from the value to infinity: **no upper bound exists**. A guesser who sees
+    nothing bounds every generator by 0; 0 does not say that epsilon is small. The p-value is that
+    of epsilon = 0, and ``details["ceiling"]`` the bound of a guesser who is never wrong.
 
     The verdict is "violation" if the bound is above the claimed epsilon, "loose" if it is below
-    half of it, which tells little, and "consistent" in between. Most violations that were found in
-    practice stem from what a generator reads off the table without paying for it, such as the
-    categories and extremes of a column: "canary" finds these. A category that a pandas type lists
-    is public and not found; "repeat" and "worst_case" find what else there is.
+    half of it, which says little, and "consistent" in between. Most violations seen in practice
+    stem from what a generator reads off the table without paying for it, such as the categories and
+    extremes of a column: "canary" detects these. A category that a pandas type lists is public and
+    not detected; "repeat" and "worst_case" detect what else there is.
 
     A bound for "replace" also bounds the other epsilon, by half of it (delta being 0); a bound for
     "add_remove" says nothing of "replace". The runs have to be independent: a generator that draws
-    all its numbers from one seed of its own, which nobody can set, is not audited by this.
+    all its numbers from one seed that cannot be set is not audited by this.
 
     References
     ----------

@@ -42,13 +42,13 @@ _HARDLY = 1e-4
 
 
 class OneRunDPAudit(Metric):
-    """Lower bound of epsilon: 0 where nothing is refuted, large where rows of train are told.
+    r"""Lower bound of epsilon: 0 where nothing is refuted, large where train rows are detected.
 
     A generator may claim that its release is differentially private: that it would have been nearly
-    as likely without any one person. Somebody who tells rows of train from rows of the holdout
+    as likely without any one person. Whoever tells rows of train from rows of the holdout
     better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
     random; an attack scores both rows of each pair by the release, and guesses that the one with
-    the higher score was learnt from. So many right guesses are unlikely below a certain epsilon,
+    the higher score was in train. So many right guesses are unlikely below a certain epsilon,
     which is the value. One release is enough, and no generator is run.
 
     Parameters
@@ -60,7 +60,7 @@ class OneRunDPAudit(Metric):
         you see results: the best of several is no valid bound.
     design : {"pairs", "bernoulli"}, default="pairs"
         "pairs": valid where train and holdout are a random split of any sizes. "bernoulli": a fair
-        coin of its own was tossed for each row, whether it was learnt from. A split whose sizes
+        coin of its own was tossed for each row, whether it was trained on. A split whose sizes
         were chosen is none of these, not even one into halves. The reference is then the holdout
         rows without a coin; where these are less than a quarter as many as the coins, rows with a
         coin make up for it, drawn from train and holdout whether they were in or not: a reference
@@ -83,8 +83,9 @@ class OneRunDPAudit(Metric):
         against it.
     included : list, array or Series of 0, 1 and nan, optional
         For the "bernoulli" design, a number for each row of train, then for each of the holdout, in
-        their order: whether the coin put it among those that the generator learnt from; nan or None
-        for a row without a coin. Train rows were in and holdout rows were not if nothing is given.
+        their order: whether the coin put it among those that the generator was trained on; nan or
+        None for a row without a coin. Train rows were in and holdout rows were not if nothing is
+        given.
     stratify : str, optional
         A column within whose values rows are matched, where the split was stratified by it. It must
         be the column by which the split was made; missing is a value.
@@ -104,14 +105,23 @@ class OneRunDPAudit(Metric):
         If the parameters contradict each other, `included` does not fit the tables, or so many
         rows were in, or so few, as fair coins give once in ten thousand times.
 
+    See Also
+    --------
+    DPAudit : Runs the generator many times, and bounds more.
+    MembershipInference : The attacks whose scores are used here.
+
     Notes
     -----
     With n pairs, r guesses and v right ones, the value is the least epsilon at which
-    ``P[Bin(r, e^eps / (1 + e^eps)) >= v]`` reaches ``1 - confidence`` (delta adds a term). Given
-    the pairs, which of the two rows was learnt from is a fair coin, and the pairs are drawn before
+
+    .. math::
+
+        P\left[\mathrm{Bin}\left(r, \frac{e^\varepsilon}{1 + e^\varepsilon}\right) \ge v\right]
+
+    reaches one minus the confidence (delta adds a term). Given the pairs, which of the two rows was in train is a fair coin, and the pairs are drawn before
     any score is seen: this bounds epsilon of replacing a row, and half of it that of adding or
     removing one. The p-value is that of epsilon = 0, that the release does not depend on which of
-    the rows were learnt from. The interval is from the value to infinity: **no upper bound
+    the rows were in train. The interval is from the value to infinity: **no upper bound
     exists**. A weak attack gives 0 for any release, and the bound stays 0 for a fresh table; 0 does
     not say that epsilon is small. ``details["ceiling"]`` is what an attack that is never wrong
     would have shown with these rows, which grows with the logarithm of their number only.
@@ -202,7 +212,7 @@ class OneRunDPAudit(Metric):
             rows = reference_among(context, coins, seed)
             reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
             coins[rows] = np.nan
-        try:  # always in the common space: one that learns from train alone would tell its rows
+        try:  # always in the common space: one learned from train alone would give its rows away
             scores = member_scores(
                 context, self.attack, columns=self.columns, seed=seed, reference=reference
             )
@@ -442,11 +452,10 @@ def draw_seed(context: Context, seed: int) -> int:
 
 
 def in_random_order(context: Context, seed: int) -> np.ndarray:
-    """Return the positions in both tables, train first, in an order that tells neither apart."""
+    """Return the positions in both tables, train first, in an order that favours neither."""
     orders = [drawing_order(context, role, seed) for role in ("train", "holdout")]
     places = np.concatenate([orders[0], orders[0].size + orders[1]])
-    drawn: np.ndarray = np.random.default_rng(seed).permutation(places)
-    return drawn
+    return np.random.default_rng(seed).permutation(places)
 
 
 def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarray:

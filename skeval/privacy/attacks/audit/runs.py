@@ -5,7 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import partial
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -106,104 +107,86 @@ def audited(
     promised : dict of str to float
         What each combination promised in the pilot runs.
     """
-    runner = _Runner(context, plan, n_synthetic, execution)
-    if plan.threshold is not None:
-        (setting,), (attack,) = plan.settings, named(plan.attacks).items()
-        tried, chosen = [], Candidate(*setting, *attack, Rule(1, plan.threshold))
-    else:
-        tried = [candidate for setting in plan.settings for candidate in runner.pilot(*setting)]
+    if (progress := execution.progress) is not None:
+        n_done = count(1)  # over all calls
+        execution = replace(execution, progress=lambda *_: progress(next(n_done), plan.n_fits))
+    run = partial(_runs, context, plan, n_synthetic, execution)
+    attacks, tried = named(plan.attacks), list[Candidate]()
+    if plan.threshold is None:
+        for setting in plan.settings:
+            pilot_runs = run(*setting, "pilot", plan.n_pilot, attacks)
+            tried += _candidates(plan, *setting, attacks, *pilot_runs)
         chosen = max(tried, key=lambda candidate: candidate.rule.promised)
+    else:
+        (setting,), (attack,) = plan.settings, attacks.items()
+        chosen = Candidate(*setting, *attack, Rule(1, plan.threshold))
     promised = {
         ", ".join([one.base, one.target, one.name]): max(0.0, one.rule.promised) for one in tried
     }
-    return chosen, runner.estimate(chosen), promised
+    attacks = {chosen.name: chosen.attack}
+    runs = run(chosen.base, chosen.target, "fresh", plan.n_runs, attacks)
+    return chosen, chosen.rule.rates(*map(chosen.scores, runs)), promised
 
 
-class _Runner:
-    """Runs the generator in two worlds and scores what it makes."""
+def _candidates(
+    plan: Plan,
+    base: str,
+    target: str,
+    attacks: Mapping[str, Attack],
+    inside: Runs,
+    outside: Runs,
+) -> Iterator[Candidate]:
+    """Give a candidate for each attack, with the rule that promises most by its pilot runs."""
+    plain = [name for name, attack in attacks.items() if not is_trained(attack)]
+    half = plan.n_pilot // 2
+    for name, attack in attacks.items():
+        if is_trained(attack):
+            features = np.concatenate([inside[1][:half], outside[1][:half]])
+            classifier = None if isinstance(attack, str) else attack
+            model = fitted_classifier(classifier, features, np.repeat([1, 0], half), plan.seed)
+            # runs that the classifier has not seen
+            scores = [positive_scores(model, world[1][half:]) for world in (inside, outside)]
+        else:
+            model, j = None, plain.index(name)
+            scores = [world[0][:, j] for world in (inside, outside)]
+        rule = best_rule(scores[0], scores[1], plan.level, plan.n_runs)
+        yield Candidate(base, target, name, attack, rule, model)
 
-    def __init__(
-        self, context: Context, plan: Plan, n_synthetic: int, execution: Execution
-    ) -> None:
-        self.context, self.plan = context, plan
-        self.n_synthetic, self.execution = n_synthetic, execution
-        self.n_done = 0
 
-    def pilot(self, base: str, target: str) -> Iterator[Candidate]:
-        """Give a candidate for each attack, with the rule that promises most."""
-        plan, attacks = self.plan, named(self.plan.attacks)
-        inside, outside = self._runs(base, target, "pilot", plan.n_pilot, attacks)
-        plain = [name for name, attack in attacks.items() if not is_trained(attack)]
-        half = plan.n_pilot // 2
-        labels = np.repeat([1, 0], half)
-        for name, attack in attacks.items():
-            if is_trained(attack):
-                features = np.concatenate([inside[1][:half], outside[1][:half]])
-                classifier = None if isinstance(attack, str) else attack
-                model = fitted_classifier(classifier, features, labels, plan.seed)
-                # runs that the classifier has not seen
-                scores = [positive_scores(model, world[1][half:]) for world in (inside, outside)]
-            else:
-                model, j = None, plain.index(name)
-                scores = [world[0][:, j] for world in (inside, outside)]
-            rule = best_rule(scores[0], scores[1], plan.level, plan.n_runs)
-            yield Candidate(base, target, name, attack, rule, model)
-
-    def estimate(self, chosen: Candidate) -> Rates:
-        """Return right and wrong calls of fresh runs."""
-        attacks = {chosen.name: chosen.attack}
-        runs = self._runs(chosen.base, chosen.target, "fresh", self.plan.n_runs, attacks)
-        inside, outside = (chosen.scores(world) for world in runs)
-        return chosen.rule.rates(inside, outside)
-
-    def _runs(
-        self, base: str, target: str, phase: str, n_runs: int, attacks: Mapping[str, Attack]
-    ) -> tuple[Runs, Runs]:
-        """Return the scores of runs with and of runs without the target."""
-        plan = self.plan
-        worlds = worlds_of(
-            self.context,
-            base,
-            target,
-            adjacency=plan.adjacency,
-            n_base=plan.n_base,
-            seed=plan.seed,
+def _runs(
+    context: Context,
+    plan: Plan,
+    n_synthetic: int,
+    execution: Execution,
+    base: str,
+    target: str,
+    phase: str,
+    n_runs: int,
+    attacks: Mapping[str, Attack],
+) -> tuple[Runs, Runs]:
+    """Return the scores of runs with and of runs without the target."""
+    worlds = worlds_of(
+        context, base, target, adjacency=plan.adjacency, n_base=plan.n_base, seed=plan.seed
+    )
+    fits = []
+    for inside, rows in ((True, worlds.inside), (False, worlds.outside)):
+        # a stream of its own, so that what else is tried changes nothing
+        stream = zlib.crc32(f"{phase} {(base, target)} {inside}".encode())
+        seeds = np.random.default_rng([plan.seed, stream]).integers(_SEED_LIMIT, size=n_runs)
+        fits += [Fit(rows, int(seed), inside=inside, target=worlds.target) for seed in seeds]
+    measure = scorer_of(worlds, attacks, plan.seed)
+    results = play(
+        plan.generator, worlds.table, fits, measure, n_synthetic=n_synthetic, execution=execution
+    )
+    try:
+        scores, features = map(np.stack, zip(*(run for (run,) in results), strict=True))
+    except Exception as error:
+        error.add_note(
+            f"DPAudit ran the generator with base={base!r} and target={target!r}, on tables of "
+            f"{worlds.inside.size} and {worlds.outside.size} rows."
         )
-        fits = []
-        for inside, rows in ((True, worlds.inside), (False, worlds.outside)):
-            # a stream of its own, so that what else is tried changes nothing
-            stream = zlib.crc32(f"{phase} {(base, target)} {inside}".encode())
-            seeds = np.random.default_rng([plan.seed, stream]).integers(_SEED_LIMIT, size=n_runs)
-            fits += [Fit(rows, int(seed), inside=inside, target=worlds.target) for seed in seeds]
-        results = play(
-            plan.generator,
-            worlds.table,
-            fits,
-            scorer_of(worlds, attacks, plan.seed),
-            n_synthetic=self.n_synthetic,
-            execution=self._execution(),
-        )
-        try:
-            scores, features = (
-                np.stack(parts) for parts in zip(*(run for (run,) in results), strict=True)
-            )
-        except Exception as error:
-            error.add_note(
-                f"DPAudit ran the generator with base={base!r} and target={target!r}, on tables of "
-                f"{worlds.inside.size} and {worlds.outside.size} rows."
-            )
-            raise
-        self.n_done += len(fits)
-        with_it, without = slice(n_runs), slice(n_runs, None)
-        return (scores[with_it], features[with_it]), (scores[without], features[without])
-
-    def _execution(self) -> Execution:
-        progress, start = self.execution.progress, self.n_done
-        if progress is None:
-            return self.execution
-        return replace(
-            self.execution, progress=lambda done, _: progress(start + done, self.plan.n_fits)
-        )
+        raise
+    return (scores[:n_runs], features[:n_runs]), (scores[n_runs:], features[n_runs:])
 
 
 @dataclass(frozen=True)
@@ -227,15 +210,9 @@ class Level:
     def bound(self, rates: Rates, confidence: float | None = None) -> float:
         """Return the bound of epsilon that a rule's right and wrong calls give."""
         confidence = self.confidence if confidence is None else confidence
-        counts = (
-            rates.true_positives,
-            rates.n_positives,
-            rates.false_positives,
-            rates.n_negatives,
-        )
         if self.method == "gdp":
-            return gdp_epsilon(self.delta, gdp_mu(*counts, confidence=confidence))
-        return two_world_epsilon(*counts, delta=self.delta, confidence=confidence)
+            return gdp_epsilon(self.delta, gdp_mu(*rates, confidence=confidence))
+        return two_world_epsilon(*rates, delta=self.delta, confidence=confidence)
 
     def ceiling(self, n_runs: int) -> float:
         """Return the bound of a rule that is never wrong."""
@@ -258,7 +235,7 @@ class Level:
         """Return what to expect of `n_runs` runs a world, by counts of the pilot runs.
 
         Of "cp" bounds of epsilon, of "gdp" of mu; below 0 where nothing is promised, so that the
-        least bad can be told. Both error rates are put at their upper bounds at `_PRUDENT`: the
+        least bad can be chosen. Both error rates are put at their upper bounds at `_PRUDENT`: the
         best of many thresholds is more often lucky than good.
         """
         rates = [
@@ -276,7 +253,7 @@ class Level:
 
 def _upper(k: np.ndarray, n: int, confidence: float) -> np.ndarray:
     """Return Clopper and Pearson's upper bounds of shares, of counts that need not be whole."""
-    bound: np.ndarray = betaincinv(k + 1.0, np.maximum(n - k, 1e-9), confidence)
+    bound = betaincinv(k + 1.0, np.maximum(n - k, 1e-9), confidence)
     return np.minimum(np.where(k < n, bound, 1.0), 1.0 - 1e-9)
 
 

@@ -20,6 +20,7 @@ from skeval.privacy.attacks.shadow.row_features import (
     agreeing,
     agreement_scores,
     closest_features,
+    equal_cells,
     naive_features,
     row_distances,
 )
@@ -127,21 +128,16 @@ def _read(table: pd.DataFrame, schema: TableSchema) -> tuple[np.ndarray, Reader,
 def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> int:
     """Return the row of train that agrees with another in the fewest columns, the farthest one."""
     own, train = rows[row], rows[:n_train]
-    unlike = row_distances(train, own, domain) - _equal(train, own).sum(axis=1)
+    unlike = row_distances(train, own, domain) - equal_cells(train, own).sum(axis=1)
     if row < n_train:
         unlike[row] = -np.inf
     return int(np.argmax(unlike))
 
 
-def _equal(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
-    same: np.ndarray = (rows == row) | (np.isnan(rows) & np.isnan(row))
-    return same
-
-
 def _interleaved(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -> Worlds:
     """Return a world of two rows that share no value, and a third that is made of their cells.
 
-    All its values occur in the world without it, so that no new category or extreme tells.
+    All its values occur in the world without it, so that no new category or extreme gives it away.
     """
     alternating = np.arange(pair.shape[1]) % 2
     made = {
@@ -220,7 +216,7 @@ class Scorer:
         return np.array(scores), self._features(rows)
 
     def _presence(self, rows: np.ndarray) -> float:
-        return float(_equal(rows, self.row).all(axis=1).sum())
+        return float(equal_cells(rows, self.row).all(axis=1).sum())
 
     def _cells(self, rows: np.ndarray) -> float:
         return float(agreeing(rows, self.row, self.domain).mean(axis=0) @ self.weights)

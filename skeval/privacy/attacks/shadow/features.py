@@ -33,7 +33,7 @@ _TIE = float(np.nextafter(0.5, 0.0))  # like the population at large: no sign of
 def feature_names(features: str | Sequence[str], *, learns: bool = True) -> tuple[str, ...]:
     """Return the kinds of features, each once; "ensemble" stands for all.
 
-    Those of whole tables are left out where nobody learns what they mean.
+    Those of whole tables are left out where nothing is learned of what they mean.
     """
     names = (features,) if isinstance(features, str) else tuple(features)
     chosen = FEATURES if "ensemble" in names else names

@@ -49,7 +49,7 @@ class Game:
     n_copies : int
         Tables sampled of each fit to learn from.
     game : {"average", "model_seeded"}
-        Whether each test table has other rows beside the target, or those of train in all.
+        Whether the rows around the target are drawn anew for each test table, or those of train.
     knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}
         Whether the attacker learns from rows of the holdout, or from train without the target, or
         from a part of it (`known_share`) with rows of the holdout in the place of the others.
@@ -110,7 +110,7 @@ class Game:
         return self.n_shadow if self.learns else 0
 
     def uses_train(self, phase: str) -> bool:
-        """Tell whether the rows beside the target are those of train, and not drawn."""
+        """Tell whether the rows around the target are those of train, and not drawn."""
         return self.game == "model_seeded" and (phase == "test" or self.knowledge == "exact")
 
 
@@ -129,13 +129,13 @@ class GameRows:
         Rows of train, of the holdout, then those that are in neither.
     train : ndarray of int
         All rows of train, in an order that does not depend on how the table is ordered; without
-        those that equal a target that was given as a row of one's own.
+        those that equal a target that was given as a row of the user's.
     test_pool, shadow_pool : ndarray of int
         Rows of train, of the holdout, that no target is equal to.
     targets : ndarray of shape (n_targets, n_values)
         Each target, or each with one of several values of a secret column.
     originals : ndarray of shape (n_targets,) or empty
-        Which rows of train the targets are; empty if they are rows of one's own.
+        Which rows of train the targets are; empty if they are rows of the user's.
     n_in_train : int
         How many targets train has a row equal to.
     """
@@ -172,7 +172,7 @@ class GameRows:
 
     @property
     def n_tested(self) -> int:
-        """Number of rows beside the target, of a table that is tested on."""
+        """Number of rows around the target, of a table that is tested on."""
         if self.game.game == "model_seeded":
             return self.train.size - int(self.are_of_train)
         return self.n_drawn
@@ -396,7 +396,7 @@ def _fits(rows: GameRows, phase: str, inside: bool, target: int) -> list[Fit]:
 def _rows_of_fit(
     rows: GameRows, phase: str, inside: bool, target: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the rows beside the target: of train, or drawn anew.
+    """Return the rows around the target: of train, or drawn anew.
 
     Where a target replaces another row, there is one fewer with the target, or one more without.
     """

@@ -16,7 +16,7 @@ from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
 from skeval.parameters import Count, Interval, JobCount, Seed
 from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
-from skeval.privacy.attacks.membership.rates import curve_points
+from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.game import (
@@ -31,7 +31,6 @@ from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, ro
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
 from skeval.result import Result, undefined
-from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags
@@ -51,13 +50,13 @@ SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
 
 
 class LikelihoodRatioMIA(Metric):
-    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 if all told.
+    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 without errors.
 
     Some rows are close to any synthetic table, because many people are like that, and some are far
     from it. An attacker who can run the generator takes that into account: they fit it to many
-    random halves of the real rows, and so know of each row how it scores where it was learnt from,
-    and where it was not. Then they look at the release, and ask of each row which of the two its
-    score is more like.
+    random halves of the real rows, and so know how each row scores where it was in the training
+    rows, and where it was not. Then they look at the release, and ask which of the two the score of
+    each row is more like.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ class LikelihoodRatioMIA(Metric):
         Whether scores are held against those with the row and without it, or those without it only,
         as one would have who learns of the row after fitting.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of members found is told.
+        False positive rates at which the share of detected members is reported.
     max_fits : int, default=1000
         A metric that would fit the generator more often is refused at fit.
     progress : callable, optional
@@ -105,6 +104,12 @@ class LikelihoodRatioMIA(Metric):
     InvalidParameterError
         At fit, if `max_fits` would be exceeded.
 
+    See Also
+    --------
+    MembershipInference : The same scores, without models to calibrate them.
+    ShadowMembershipInference : Attacks a few exposed rows, by many tables of each.
+    OneRunDPAudit : Bounds epsilon by the guesses of such an attack.
+
     Notes
     -----
     With means and standard deviations of a row's scores with it and without it, online is the
@@ -119,13 +124,13 @@ class LikelihoodRatioMIA(Metric):
 
     In ``details["models"]``, each of the models takes the place of the release in turn, with
     moments from the others, that of the other half left out too: that is about the generator, not
-    about this release, and has more rows to tell small false positive rates. `auc` is the mean over
-    the models, its interval Student's t over the pairs of halves; online it is wider by the root of
-    2, since any two pairs are held against each other both ways.
+    about this release, and has more rows to estimate small false positive rates. `auc` is the mean
+    over the models, its interval Student's t over the pairs of halves; online it is wider by the
+    root of 2, since any two pairs are held against each other both ways.
 
     The halves are of train and holdout; where train is larger than half of both, the release was
-    learnt from more rows than the halves have, and scores are off by that for all rows alike. An
-    average over all rows hides a few that are found: give a method in `targets`, too.
+    made of more rows than the halves have, which shifts the scores of all rows alike. An average
+    over all rows hides a few that are detected: give a method in `targets`, too.
 
     This is what one adversary achieves: a low value does not clear a release.
 
@@ -236,25 +241,25 @@ class LikelihoodRatioMIA(Metric):
         """Hold the scores of rows by the release against those by the models."""
         ratios = self._ratios(released, scores, inside)
         member = asked < n_train
-        told = MemberScores(
+        attacked = MemberScores(
             ratios[member], ratios[~member], asked[member], asked[~member] - n_train
         )
-        area = delong(told.members, told.others)
+        area = delong(attacked.members, attacked.others)
         few = self.variance == "per_record" and self.n_models < _MANY
         text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
         return Result(
             area.value,
             interval=area.interval,
-            p_value=auc_p_value(told.members, told.others),
+            p_value=auc_p_value(attacked.members, attacked.others),
             baseline=0.5,
             details={
                 "attack": _NAME,
                 "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
-                "n_members": told.members.size,
-                "n_others": told.others.size,
+                "n_members": attacked.members.size,
+                "n_others": attacked.others.size,
                 "uncalibrated_auc": auc(released[member], released[~member]),
-                "tpr_at_fpr": rates_with_tests(told, self._alphas, self.random_state),
-                "curve": curve_points(told),
+                "tpr_at_fpr": self._rates(attacked),
+                "curve": curve_points(attacked),
                 "models": self._over_models(scores, inside),
                 "n_fits": self.n_models,
             },
@@ -276,8 +281,22 @@ class LikelihoodRatioMIA(Metric):
     def _alphas(self) -> tuple[float, ...]:
         return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
 
+    def _rates(self, scores: MemberScores) -> list[dict[str, Any]]:
+        """Return the greatest true positive rate at each false positive rate, and its test."""
+        tests, _ = label_tests(
+            scores.members,
+            scores.others,
+            self._alphas,
+            n_permutations=_N_PERMUTATIONS,
+            seed=self.random_state,
+        )
+        return [
+            rate_with_test(scores, alpha, test.p_value)
+            for alpha, test in zip(self._alphas, tests, strict=True)
+        ]
+
     def _over_models(self, scores: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
-        """Return how well each model's rows are told by what the other models say."""
+        """Return how well the other models detect which rows each model learned from."""
         # what the other half scores depends on this one: it must not say which rows are in it
         ratios = self._ratios(scores, scores, inside, left_out=np.arange(len(scores)) // 2)
         areas = np.array(
@@ -310,27 +329,6 @@ class LikelihoodRatioMIA(Metric):
             "Held against its usual score with and without it, a train row looks more learned from "
             f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
         )
-
-
-def rates_with_tests(
-    scores: MemberScores, alphas: Sequence[float], seed: int
-) -> list[dict[str, Any]]:
-    """Return the greatest true positive rate at each false positive rate, and its test."""
-    members, others = scores.members, scores.others
-    tests, _ = label_tests(members, others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed)
-    rates = []
-    for alpha, test in zip(alphas, tests, strict=True):
-        value, n = tpr_at_fpr(members, others, alpha), members.size
-        defined = not np.isnan(value)
-        rates.append(
-            {
-                "fpr": float(alpha),
-                "tpr": value,
-                "interval": list(clopper_pearson(round(value * n), n)) if defined else None,
-                "p_value": test.p_value if defined else np.nan,
-            }
-        )
-    return rates
 
 
 @shared
@@ -451,8 +449,7 @@ def likelihood_ratio(scores: np.ndarray, known: Moments) -> np.ndarray:
     """
     inside = (scores - known.mean_in) / known.sd_in
     outside = (scores - known.mean_out) / known.sd_out
-    ratios: np.ndarray = (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
-    return ratios
+    return (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
 
 
 def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
@@ -469,8 +466,7 @@ def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
     >>> offline_score(np.array([1.5]), Moments(one, one, 0 * one, one)).tolist()
     [1.5]
     """
-    deviations: np.ndarray = (scores - known.mean_out) / known.sd_out
-    return deviations
+    return (scores - known.mean_out) / known.sd_out
 
 
 def moments(
@@ -487,7 +483,7 @@ def moments(
     scores : ndarray of shape (n_models, n_records)
         Of each record by each model.
     inside : ndarray of shape (n_models, n_records), bool
-        Which models learnt from which records; at least two with and two without each.
+        Which models learned from which records; at least two with and two without each.
     per_record : bool
         Whether standard deviations are each record's own, or pooled over all records.
     left_out : ndarray of shape (n_models,), int, optional
@@ -533,7 +529,7 @@ def moments(
 
 def _summed(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
     """Return sums over models; for each model over those that are not of its group."""
-    total: np.ndarray = parts.sum(axis=0)
+    total = parts.sum(axis=0)
     if left_out is None:
         return total
     same = (left_out[:, None] == left_out).astype(np.float64)

@@ -132,8 +132,7 @@ class Domain:
 def _frequent(codes: np.ndarray) -> np.ndarray:
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
     order = np.argsort(-counts, kind="stable")
-    kept: np.ndarray = np.sort(order[: min(_MOST_LEVELS, int((counts >= _FEWEST).sum()))])
-    return kept
+    return np.sort(order[: min(_MOST_LEVELS, int((counts >= _FEWEST).sum()))])
 
 
 def naive_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
@@ -232,8 +231,7 @@ def corr_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
     norms = np.linalg.norm(centred, axis=0)
     varies = norms > 1e-9 * np.sqrt(len(rows))
     unit = np.divide(centred, norms, out=np.zeros_like(centred), where=varies)
-    correlations: np.ndarray = unit.T @ unit
-    return correlations[np.triu_indices(len(norms), k=1)]
+    return (unit.T @ unit)[np.triu_indices(len(norms), k=1)]
 
 
 def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
@@ -255,8 +253,7 @@ def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.nd
     with np.errstate(invalid="ignore", over="ignore"):  # of infinite values
         gaps = np.abs(rows - target) / np.where(scales, domain.span, 1.0)
     capped = np.where(scales & ~np.isnan(gaps), np.minimum(gaps, 1.0), differ)
-    sums: np.ndarray = np.round(capped.sum(axis=1) * _GRID) / _GRID
-    return sums / rows.shape[1]
+    return np.round(capped.sum(axis=1) * _GRID) / _GRID / rows.shape[1]
 
 
 def closest_features(
@@ -377,12 +374,16 @@ def _conditions(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndar
     return np.hstack([agreeing(rows, target, domain), below, above])
 
 
+def equal_cells(rows: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return which cells equal those of one row; missing equals missing."""
+    return (rows == target) | (np.isnan(rows) & np.isnan(target))
+
+
 def agreeing(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
     """Return which cells equal those of one row, or are near it where they are numbers."""
-    equal: np.ndarray = (rows == target) | (np.isnan(rows) & np.isnan(target))
     with np.errstate(invalid="ignore"):  # of infinite values
         near = np.abs(rows - target) <= _NEAR * domain.span
-    return equal | (near & ~domain.nominal)
+    return equal_cells(rows, target) | (near & ~domain.nominal)
 
 
 def agreement_scores(points: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:

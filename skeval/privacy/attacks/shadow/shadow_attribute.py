@@ -36,7 +36,7 @@ class ShadowAttributeInference(ShadowAttack):
 
     An attacker knows all of a person but one thing, and can run the generator. A good guess alone
     is no leak: smoking may be guessed from age and income, whether or not the person took part. So
-    a game is played in which nothing but the person's own row tells the secret: it is drawn at
+    a game is played in which nothing but the person's own row holds the secret: it is drawn at
     random, every value being equally likely, and written into the row before the generator learns
     from it. Whoever then guesses better than chance has it from the row.
 
@@ -114,6 +114,12 @@ class ShadowAttributeInference(ShadowAttack):
     InvalidParameterError
         At fit, if parameters contradict each other, or `max_fits` would be exceeded.
 
+    See Also
+    --------
+    ShadowMembershipInference : Guesses whether the row was there at all.
+    AttributeInferenceRisk : Guesses a secret from one release, without the generator.
+    DisclosureProtection : How often a secret can be read off a release.
+
     Notes
     -----
     The advantage is the share of right guesses less one over the number of values. The value is the
@@ -124,7 +130,7 @@ class ShadowAttributeInference(ShadowAttack):
 
     Of the synthetic table given to score only the number of rows counts. A secret that does not fit
     the rest of the row stands out more than a true one would: this is the risk of a person who is
-    unlike the others in it. :meth:`estimate_cost` tells the number of fits beforehand.
+    unlike the others in it. :meth:`estimate_cost` returns the number of fits beforehand.
 
     This is what one adversary achieves: a low value does not clear a generator.
 

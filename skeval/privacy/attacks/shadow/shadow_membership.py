@@ -39,14 +39,14 @@ Tables = Sequence[np.ndarray]
 
 
 class ShadowMembershipInference(ShadowAttack):
-    """Advantage of telling whether a row was learnt from: 0 as by chance, 1 without a mistake.
+    """Advantage of guessing whether a row was in train: 0 as by chance, 1 without a mistake.
 
     An attacker has the synthetic table, rows of the same population, and the generator: not the
     fitted one, but the software, to run it on rows of their own. They run it many times, with the
     row of one person among the rows and without it, and learn what difference the row makes to the
     table. Then they look at a table and say whether the person was in it. A person who is unlike
-    the others is found where the average person is not, so that the attack is on such rows, and the
-    value is that of the row which is found best.
+    the others is detected where the average person is not, so that the attack is on such rows, and
+    the value is that of the row which is detected best.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class ShadowMembershipInference(ShadowAttack):
     fpr : float, default=0.1
         Of ``threshold="fpr"``.
     attack_release : bool, default=False
-        Whether what was learnt is applied to the synthetic table given to score, too.
+        Whether what was learned is applied to the synthetic table given to score, too.
     confidence : float, default=0.95
         Of the intervals and of the bound of epsilon.
     max_fits : int, default=1000
@@ -129,24 +129,31 @@ class ShadowMembershipInference(ShadowAttack):
     InvalidParameterError
         At fit, if parameters contradict each other, or `max_fits` would be exceeded.
 
+    See Also
+    --------
+    ShadowAttributeInference : Guesses a secret value of a row in the same game.
+    LikelihoodRatioMIA : Attacks all rows of one release, by models of random halves.
+    DPAudit : Bounds epsilon by many runs with and without one row.
+    MembershipInference : Attacks a release without the generator.
+
     Notes
     -----
     The value is about the generator on tables such as train. Of the synthetic table given to score
     only the number of rows counts, unless `attack_release` is set; games are played once for each
-    such number. :meth:`estimate_cost` tells the number of fits beforehand:
+    such number. :meth:`estimate_cost` returns the number of fits beforehand:
     ``(n_targets + 1) (n_shadow + n_eval)``.
 
     The attacker learns on tables drawn from the holdout, and is tested on fresh ones drawn from
-    train, so that nothing is learnt by heart. Neither pool has a target, or a row equal to one.
+    train, so that nothing is memorised. Neither pool has a target, or a row equal to one.
     With ``game="model_seeded"`` they are tested on all of train, and on train without the target:
     other rows that equal it stay.
     Training rows are shuffled for each fit, and what columns may hold is taken from train and
-    holdout together: neither the place of a row nor an encoder tells it apart. Where the generator
-    itself writes what its columns may hold into the table, that is a leak, and is found.
+    holdout together: neither the place of a row nor an encoder gives it away. Where the generator
+    itself writes what its columns may hold into the table, that is a leak, and is detected.
 
     The advantage is the true positive rate less the false positive rate. The value is the largest
     of several, which is above 0 by chance; ``details["largest_by_chance"]`` says by how much on
-    average if the generator tells nothing. The interval is simultaneous over the targets
+    average if the generator leaks nothing. The interval is simultaneous over the targets
     (Bonferroni), and the p-value the smallest of Fisher's tests after Holm: both account for the
     choice. The baseline is 0.
 
@@ -378,7 +385,7 @@ def learned_distinguisher(
     fpr: float,
     seed: int,
 ) -> tuple[Any, float]:
-    """Learn to tell tables with a target from tables without it.
+    """Learn to distinguish tables with a target from tables without it.
 
     Parameters
     ----------
@@ -474,24 +481,19 @@ class MembershipTest:
         return rates_at(self.inside, self.outside, self.threshold)
 
     @property
-    def _counts(self) -> tuple[int, int, int, int]:
-        r = self.rates
-        return r.true_positives, r.n_positives, r.false_positives, r.n_negatives
-
-    @property
     def advantage(self) -> Advantage:
         """True less false positive rate."""
-        return Advantage(*self._counts)
+        return Advantage(*self.rates)
 
     @property
     def rates_by_chance(self) -> tuple[float, int, int]:
         """The common rate if the target made no difference, and the numbers of tables."""
-        n_true, n_in, n_false, n_out = self._counts
+        n_true, n_in, n_false, n_out = self.rates
         return (n_true + n_false) / (n_in + n_out), n_in, n_out
 
     def epsilon(self, confidence: float = 0.95) -> float:
         """Return a lower bound of epsilon, from Clopper and Pearson's bounds of both rates."""
-        return two_world_epsilon(*self._counts, confidence=confidence)
+        return two_world_epsilon(*self.rates, confidence=confidence)
 
     def details(self, confidence: float = 0.95) -> dict[str, Any]:
         """Return rates, area and bound by name.
