@@ -118,13 +118,15 @@ class OneRunDPAudit(Metric):
 
         P\left[\mathrm{Bin}\left(r, \frac{e^\varepsilon}{1 + e^\varepsilon}\right) \ge v\right]
 
-    reaches one minus the confidence (delta adds a term). Given the pairs, which of the two rows was in train is a fair coin, and the pairs are drawn before
-    any score is seen: this bounds epsilon of replacing a row, and half of it that of adding or
-    removing one. The p-value is that of epsilon = 0, that the release does not depend on which of
-    the rows were in train. The interval is from the value to infinity: **no upper bound
-    exists**. A weak attack gives 0 for any release, and the bound stays 0 for a fresh table; 0 does
-    not say that epsilon is small. ``details["ceiling"]`` is what an attack that is never wrong
-    would have shown with these rows, which grows with the logarithm of their number only.
+    reaches one minus the confidence (delta adds a term). Given the pairs, which of the two rows was
+    in train is a fair coin, and the pairs are drawn before any score is seen: this bounds epsilon
+    of replacing a row, and half of it that of adding or removing one. The p-value is that of
+    epsilon = 0, that the release does not depend on which of the rows were in train.
+
+    The interval is from the value to infinity: **no upper bound exists**. A weak attack gives 0 for
+    any release, and the bound stays 0 for a fresh table; 0 does not say that epsilon is small.
+    ``details["ceiling"]`` is what an attack that is never wrong would have shown with these rows,
+    which grows with the logarithm of their number only.
 
     It is valid only where chance alone decided which rows are train and which are the holdout. A
     split by time, place or person does not qualify, nor does a holdout collected later. Where a
