@@ -27,6 +27,7 @@ from skeval.tags import MetricTags
 
 _N_CANDIDATES = 8
 _BLOCK = 2**14  # rows whose densities are computed at a time
+_DENSE = 2**22  # joint cells that are counted in an array
 _NO_PROBABILITY = np.log(1e-8)  # what SDMetrics takes for the logarithm of 0
 
 
@@ -566,12 +567,13 @@ class DependenceTree:
         return total
 
 
-def _joint_counts(
-    first: np.ndarray, second: np.ndarray, shape: tuple[int, int] | None = None
-) -> csr_matrix:
+def _joint_counts(first: np.ndarray, second: np.ndarray, shape: tuple[int, int]) -> csr_matrix:
     """Return how often each pair of cells of two columns occurs."""
-    once = np.ones(first.size, dtype=np.int64)
-    return coo_matrix((once, (first, second)), shape=shape).tocsr()  # which adds them up
+    if shape[0] * shape[1] > max(_DENSE, first.size):
+        once = np.ones(first.size, dtype=np.int64)
+        return coo_matrix((once, (first, second)), shape=shape).tocsr()  # which adds them up
+    cell = first.astype(np.int64) * shape[1] + second  # ten times faster
+    return csr_matrix(np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape))
 
 
 def _parents(columns: Sequence[np.ndarray]) -> list[int]:
@@ -580,8 +582,9 @@ def _parents(columns: Sequence[np.ndarray]) -> list[int]:
     if d == 1:
         return [-1]
     information = np.zeros((d, d))
+    n_cells = [int(column.max()) + 1 for column in columns]
     for i, j in combinations(range(d), 2):
-        counts = _joint_counts(columns[i], columns[j])
+        counts = _joint_counts(columns[i], columns[j], (n_cells[i], n_cells[j]))
         information[i, j] = mutual_info_score(None, None, contingency=counts)
     # an edge of weight 0 would count as absent
     weights = np.triu(1.0 + information.max() - information, 1)
