@@ -287,7 +287,9 @@ def marginals(
         )
         used.append(p[p > 0])
     distinct, times = np.unique(np.concatenate(used), return_counts=True)
-    return Marginals(subsets, *np.array(scores).T, distinct, times / len(subsets))
+    similarity, ceiling, floor, bias, occupied = np.array(scores).T
+    times_each = times / len(subsets)
+    return Marginals(subsets, similarity, ceiling, floor, bias, occupied, distinct, times_each)
 
 
 def _subsets(
