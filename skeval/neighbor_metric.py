@@ -25,7 +25,7 @@ class NeighborMetric(Metric):
     :func:`~skeval.steps.samples.column_key`.
     """
 
-    space: Any
+    space: Any = "gower"
     columns: int | list[str] | None
 
     def _compute(self, context: Context) -> float | Result:

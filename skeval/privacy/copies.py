@@ -12,6 +12,7 @@ from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import as_float, beside, number, percent
 from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.near_texts import (
@@ -32,8 +33,8 @@ from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, syn
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
+from skeval.verdict import TEST_LEVEL
 
-_LEVEL = 0.05
 _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
 
@@ -135,28 +136,33 @@ class ExactMatchShare(Metric):
             return undefined("all columns are ids, which are not compared.")
         counts = self._counts(context)
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
-        in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
-        alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
-        details: dict[str, Any] = {
-            "n_compared": n,
-            "above_alert": k / n > self.alert,
-            "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
-        }
-        result = Result(k / n, interval=wilson(k, n), details=details)
-        return self._with_evidence(context, counts, result) if "holdout" in counts else result
+        return Result(k / n)
 
     def _counts(self, context: Context) -> dict[str, np.ndarray]:
         chosen = compared(context.schema, self.columns)
         table = value_counts(context, chosen.measured, chosen.texts, self.decimals)
         return dict(zip((role for role in ROLES if role in context), table, strict=True))
 
-    def _with_evidence(
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        counts = self._counts(context)
+        k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
+        in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
+        alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
+        details: dict[str, Any] = {
+            "n_compared": n,
+            "above_alert": result.value > self.alert,
+            "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
+        }
+        result = replace(result, interval=wilson(k, n), details=details)
+        return self._beside_holdout(context, counts, result) if "holdout" in counts else result
+
+    def _beside_holdout(
         self, context: Context, counts: dict[str, np.ndarray], result: Result
     ) -> Result:
         test = stats.match_contrast(
-            counts["synthetic"],
-            counts["train"],
-            counts["holdout"],
+            *(counts[role] for role in ("synthetic", "train", "holdout")),
             self.count,
             n_permutations=self.n_permutations,
             seed=self.random_state,
@@ -168,20 +174,21 @@ class ExactMatchShare(Metric):
             "difference": result.value - k / n,
             "expected": test.mean,
             "null_standard_error": test.spread,
-            "passed": test.p_value > _LEVEL,
+            "passed": test.p_value > TEST_LEVEL,
         }
         n_synthetic, n_fresh = (context.n_rows(role) for role in ("synthetic", "holdout"))
-        baseline = stats.matches(counts["holdout"], counts["train"], self.count)
+        k, n = stats.matches(counts["holdout"], counts["train"], self.count)
+        baseline = k / n
         if self.count != "rows" and n_fresh > n_synthetic:
-            fresh = self._counts(holdout_in_place(context, n_synthetic))
-            baseline = stats.matches(fresh["synthetic"], fresh["train"], self.count)
+            baseline = float(self._result(holdout_in_place(context, n_synthetic)).value)
         if self.count != "rows" and n_fresh < n_synthetic:
-            fewer = self._counts(synthetic_sample(context, n_fresh))
-            k, n = stats.matches(fewer["synthetic"], fewer["train"], self.count)
-            details["at_baseline_size"] = {"n_rows": n_fresh, "value": k / n}
-        return replace(
-            result, p_value=test.p_value, baseline=baseline[0] / baseline[1], details=details
-        )
+            value = self._result(synthetic_sample(context, n_fresh)).value
+            details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
+        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
+
+    def _summary(self, result: Result) -> str:
+        fresh = beside(result.baseline, "of holdout rows do")
+        return f"{percent(result.value)} of synthetic rows equal a train row in all columns{fresh}."
 
 
 class IdenticalMatchShare(ExactMatchShare):
@@ -246,6 +253,10 @@ class IdenticalMatchShare(ExactMatchShare):
             n_permutations=n_permutations,
             random_state=random_state,
         )
+
+    def _summary(self, result: Result) -> str:
+        fresh = beside(result.baseline, "of those of the holdout are")
+        return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
 
 
 @dataclass(frozen=True)
@@ -412,15 +423,21 @@ class NearDuplicateShare(Metric):
         rule = self._rule(context)
         if isinstance(rule, str):
             return undefined(rule)
-        near = near_rows(context, rule)
-        k, k_other, n = near.to_train, near.to_holdout, context.n_rows("synthetic")
+        return Result(share_near_train(context, rule, "synthetic"))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        rule = self._rule(context)
+        if isinstance(rule, str):
+            return result
+        n = context.n_rows("synthetic")
         details: dict[str, Any] = {
             "tau": rule.tau if rule.measures else float("nan"),
             "text_columns": len(rule.texts),
         }
-        result = Result(k / n, interval=wilson(k, n), details=details)
+        result = replace(result, interval=wilson(round(result.value * n), n), details=details)
         if "holdout" not in context:
             return result
+        near = near_rows(context, rule)
         test = list_contrast(
             near.lists,
             near.train,
@@ -428,19 +445,26 @@ class NearDuplicateShare(Metric):
             n_permutations=self.n_permutations,
             seed=self.random_state,
         )
-        return Result(
-            result.value,
-            interval=result.interval,
+        return replace(
+            result,
             p_value=test.p_value,
-            baseline=holdout_share(context, rule),
+            baseline=share_near_train(context, rule, "holdout"),
             details={
                 **details,
-                "to_holdout": k_other / n,
-                "difference": (k - k_other) / n,
+                "to_holdout": near.to_holdout / n,
+                "difference": (near.to_train - near.to_holdout) / n,
                 "expected": test.mean,
                 "null_standard_error": test.spread,
             },
         )
+
+    def _summary(self, result: Result) -> str:
+        share, tau = percent(result.value), as_float(result.details["tau"])
+        if np.isnan(tau):  # a table of texts
+            fresh = beside(result.baseline, "of holdout rows do")
+            return f"{share} of synthetic rows have nearly the words of a train row{fresh}."
+        fresh = beside(result.baseline, "of holdout rows are")
+        return f"{share} of synthetic rows are within {number(tau)} of a train row{fresh}."
 
     def _rule(self, context: Context) -> NearRule | str:
         """Return what near means; or why it means nothing here."""
@@ -495,6 +519,7 @@ class NearRows:
     holdout: np.ndarray
 
 
+@shared
 def near_rows(context: Context, rule: NearRule) -> NearRows:
     """Return which synthetic rows are near a train row, and which near a holdout row."""
     roles = tuple(role for role in ("train", "holdout") if role in context)
@@ -531,16 +556,18 @@ def _within(context: Context, rule: NearRule, query: str, reference: str) -> np.
     if not rule.measures:
         return np.ones(context.n_rows(query), dtype=np.bool_)
     distances, _ = nearest(context, query, reference, space=rule.space, columns=rule.columns)
-    found: np.ndarray = distances[:, 0] <= rule.tau
-    return found
+    within: np.ndarray = distances[:, 0] <= rule.tau
+    return within
 
 
-def holdout_share(context: Context, rule: NearRule) -> float:
-    """Return the share of holdout rows that are near a train row."""
-    within = _within(context, rule, "holdout", "train")
+def share_near_train(context: Context, rule: NearRule, query: str) -> float:
+    """Return the share of a role's rows that are near a train row."""
+    within = _within(context, rule, query, "train")
     if not rule.texts:
         return float(within.mean())
-    queries = profiles(context, rule, ("holdout",), within)
+    if query == "synthetic":
+        return near_rows(context, rule).to_train / within.size
+    queries = profiles(context, rule, (query,), within)
     real = profiles(context, rule, ("train",))
-    found = near_texts(context, rule, queries, real, longest=0)
-    return int(queries.count("holdout")[found.near_train].sum()) / within.size
+    pairs = near_texts(context, rule, queries, real, longest=0)
+    return int(queries.count(query)[pairs.near_train].sum()) / within.size

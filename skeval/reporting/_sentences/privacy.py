@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
-from skeval.formatting import as_float, number, percent
+from skeval.formatting import percent
 from skeval.result import Result
 
 
@@ -85,37 +84,6 @@ def _beside(baseline: float | None, what: str) -> str:
     return "" if baseline is None else f"; {percent(baseline)} {what}"
 
 
-def _matched(result: Result) -> str:
-    fresh = _beside(result.baseline, "of holdout rows do")
-    return f"{percent(result.value)} of synthetic rows equal a train row in all columns{fresh}."
-
-
-def _identical(result: Result) -> str:
-    fresh = _beside(result.baseline, "of those of the holdout are")
-    return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
-
-
-def _duplicated(result: Result) -> str:
-    share, tau = percent(result.value), as_float(result.details["tau"])
-    if math.isnan(tau):  # a table of texts
-        fresh = _beside(result.baseline, "of holdout rows do")
-        return f"{share} of synthetic rows have nearly the words of a train row{fresh}."
-    fresh = _beside(result.baseline, "of holdout rows are")
-    return f"{share} of synthetic rows are within {number(tau)} of a train row{fresh}."
-
-
-def _hit(result: Result) -> str:
-    fresh = _beside(result.baseline, "of holdout rows are hit")
-    return (
-        f"{percent(result.value)} of train rows are hit by a synthetic row in every column{fresh}."
-    )
-
-
-def _new(result: Result) -> str:
-    fresh = _beside(result.baseline, "of holdout rows do")
-    return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "Authenticity": _authentic,
     "DeltaPresence": _present,
@@ -127,9 +95,4 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "PrivacyScore": _privacy,
     "ReplicatedUniques": _replicated,
     "TCloseness": _close,
-    "ExactMatchShare": _matched,
-    "HittingRate": _hit,
-    "IdenticalMatchShare": _identical,
-    "NearDuplicateShare": _duplicated,
-    "NewRowShare": _new,
 }
