@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import wasserstein_distance
 
 from skeval._aggregate import undefined
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result
 from skeval.stats import adversarial as stats
@@ -19,11 +21,10 @@ from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.neighbors import nearest
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
-class NNDistanceDistributions(Metric):
+class NNDistanceDistributions(NeighborMetric):
     """Distance of nearest-neighbour distributions: 0 where they are equal, 1 without overlap.
 
     An analyst draws, for each table, how far its rows are from their nearest neighbour of the same
@@ -78,42 +79,45 @@ class NNDistanceDistributions(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows("train"), context.n_rows("synthetic"))
         if size < 2:
             return undefined("train and synthetic need two rows each to have neighbours.")
-        found = {"train to train": self._distances(context, "train", "train", size)}
-        found["synthetic to synthetic"] = self._distances(context, "synthetic", "synthetic", size)
-        found["synthetic to train"] = self._distances(context, "synthetic", "train", None)
+        return kolmogorov_distance(
+            *(self._within(context, role, size, columns) for role in ("train", "synthetic"))
+        )
+
+    def _within(self, context: Context, role: str, size: int, columns: Any) -> np.ndarray:
+        """Return the distances of the rows of a sample to each other."""
+        settings = {"space": self.space, "columns": columns, "seed": self.random_state}
+        return nearest(context, role, role, n_reference=size, **settings)[0][:, 0]
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        size = min(context.n_rows("train"), context.n_rows("synthetic"))
+        within = {
+            f"{role} to {role}": self._within(context, role, size, columns)
+            for role in ("train", "synthetic")
+        }
+        pairs = [("synthetic", "train")]
         if "holdout" in context:
-            found["holdout to train"] = self._distances(context, "holdout", "train", None)
-            found["synthetic to holdout"] = self._distances(context, "synthetic", "holdout", None)
-        within = found["train to train"], found["synthetic to synthetic"]
-        return Result(
-            kolmogorov_distance(*within),
+            pairs += [("holdout", "train"), ("synthetic", "holdout")]
+        across = {f"{a} to {b}": self._distances(context, a, b, columns) for a, b in pairs}
+        distances = within | across
+        return replace(
+            result,
             details={
-                "wasserstein": wasserstein_distance(*within),
+                "wasserstein": wasserstein_distance(*within.values()),
                 "n_rows_within": size,
-                "quantiles": _quantiles(found),
-                "histogram": common_histograms(found),
+                "quantiles": _quantiles(distances),
+                "histogram": common_histograms(distances),
             },
         )
 
-    def _distances(
-        self, context: Context, query: str, reference: str, n_reference: int | None
-    ) -> np.ndarray:
-        found, _ = nearest(
-            context,
-            query,
-            reference,
-            space=self.space,
-            columns=self.columns,
-            n_reference=n_reference,
-            seed=self.random_state,
+    def _summary(self, result: Result) -> str:
+        gap = percent(result.value)
+        return (
+            f"The cumulative curves of distances within train and within synthetic lie {gap} apart."
         )
-        return found[:, 0]
 
 
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -133,7 +137,7 @@ def _levels(n_rows: int) -> np.ndarray:
     return percentages[beyond >= 100 * LEAST_ROWS] / 100.0
 
 
-class NearestNeighborAdversarialAccuracy(Metric):
+class NearestNeighborAdversarialAccuracy(NeighborMetric):
     """Can neighbours tell the tables apart: 0.5 means no, 1 always, 0 that each row has a copy.
 
     An adversary guesses that a row belongs to the table in which its nearest other row lies. Where
@@ -205,44 +209,45 @@ class NearestNeighborAdversarialAccuracy(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "synthetic")) < 2:
             return undefined(TOO_FEW_ROWS)
-        found = self._accuracies(context, "synthetic")
-        baseline = None
+        return float(
+            np.mean([one.accuracy for one in self._samples(context, "synthetic", columns)])
+        )
+
+    def _samples(self, context: Context, other: str, columns: Any) -> list[Adversarial]:
+        settings = (self.space, columns, self.ties)
+        samples = resampled_accuracies(
+            context, ("train",), other, settings, self.n_resample, self.random_state
+        )
+        return [one for (one,) in samples]
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        samples, baseline = self._samples(context, "synthetic", columns), None
         if "holdout" in context and context.n_rows("holdout") >= 2:
-            fresh = self._accuracies(context, "holdout")
-            baseline = float(np.mean([sample.accuracy for sample in fresh]))
-        return _result(found, baseline)
+            fresh = self._samples(context, "holdout", columns)
+            baseline = float(np.mean([one.accuracy for one in fresh]))
+        n_samples = len(samples)
+        between = float(np.var([one.accuracy for one in samples], ddof=1)) if n_samples > 1 else 0.0
+        # one sample's variance holds that of sampling, most of which the mean averages out
+        single = float(np.mean([one.variance for one in samples]))
+        variance = max(single - between * (1.0 - 1.0 / n_samples), between / n_samples)
+        return replace(
+            result,
+            interval=stats.paired_interval(result.value, variance, samples[0].n_rows),
+            baseline=baseline,
+            details={
+                "on_train": float(np.mean([one.first for one in samples])),
+                "on_synthetic": float(np.mean([one.second for one in samples])),
+                "standard_error": float(np.sqrt(variance)),
+                "between_samples": float(np.sqrt(between)),
+                "n_samples": n_samples,
+            },
+        )
 
-    def _accuracies(self, context: Context, other: str) -> list[Adversarial]:
-        settings = (self.space, column_key(context.schema, self.columns), self.ties)
-        return [
-            one
-            for (one,) in resampled_accuracies(
-                context, ("train",), other, settings, self.n_resample, self.random_state
-            )
-        ]
-
-
-def _result(samples: list[Adversarial], baseline: float | None) -> Result:
-    values = np.array([sample.accuracy for sample in samples])
-    between = float(values.var(ddof=1)) if values.size > 1 else 0.0
-    # one sample's variance holds that of sampling, most of which the mean averages out
-    single = float(np.mean([sample.variance for sample in samples]))
-    variance = max(single - between * (1.0 - 1.0 / values.size), between / values.size)
-    value = float(values.mean())
-    return Result(
-        value,
-        interval=stats.paired_interval(value, variance, samples[0].n_rows),
-        baseline=baseline,
-        details={
-            "on_train": float(np.mean([sample.first for sample in samples])),
-            "on_synthetic": float(np.mean([sample.second for sample in samples])),
-            "standard_error": float(np.sqrt(variance)),
-            "between_samples": float(np.sqrt(between)),
-            "n_samples": values.size,
-        },
-    )
+    def _summary(self, result: Result) -> str:
+        return (
+            f"A guess by the nearest neighbour tells train and synthetic rows apart "
+            f"{percent(result.value)} of the time; 50% would be by chance."
+        )

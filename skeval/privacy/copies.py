@@ -162,7 +162,9 @@ class ExactMatchShare(Metric):
         self, context: Context, counts: dict[str, np.ndarray], result: Result
     ) -> Result:
         test = stats.match_contrast(
-            *(counts[role] for role in ("synthetic", "train", "holdout")),
+            counts["synthetic"],
+            counts["train"],
+            counts["holdout"],
             self.count,
             n_permutations=self.n_permutations,
             seed=self.random_state,

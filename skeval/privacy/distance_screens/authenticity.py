@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skeval._aggregate import undefined
-from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
-class Authenticity(Metric):
+class Authenticity(NeighborMetric):
     """Share of rows that are nobody's noisy copy: 0 where all are copies; 1 is rarely reached.
 
     A synthetic row is authentic if it is farther from its nearest train row than that train row is
@@ -85,32 +86,45 @@ class Authenticity(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        columns = column_key(context.schema, self.columns)
-        common = {"space": self.space, "columns": columns}
-        is_authentic, clusters = authentic(context, "synthetic", "train", **common)
-        value = float(is_authentic.mean())
-        variance = stats.clustered_variance(is_authentic, clusters)
-        interval = stats.paired_interval(value, variance, is_authentic.size)
-        details = {"standard_error": float(np.sqrt(variance))}
-        if "holdout" not in context or context.n_rows("holdout") < 2:
-            return Result(value, interval=interval, details=details)
-        baseline = float(authentic(context, "holdout", "train", **common)[0].mean())
-        details["on_holdout"] = float(
-            authentic(context, "synthetic", "holdout", **common)[0].mean()
+        return self._share(context, "synthetic", "train", columns)
+
+    def _share(self, context: Context, query: str, reference: str, columns: Any) -> float:
+        is_authentic, _ = authentic(context, query, reference, space=self.space, columns=columns)
+        return float(is_authentic.mean())
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        is_authentic, clusters = authentic(
+            context, "synthetic", "train", space=self.space, columns=columns
         )
-        details["ratio"] = value / baseline if baseline > 0 else float("nan")
+        variance = stats.clustered_variance(is_authentic, clusters)
+        details = {"standard_error": float(np.sqrt(variance))}
+        interval = stats.paired_interval(result.value, variance, is_authentic.size)
+        result = replace(result, interval=interval, details=details)
+        if "holdout" not in context or context.n_rows("holdout") < 2:
+            return result
+        baseline = self._share(context, "holdout", "train", columns)
         settings = (self.space, columns, self.n_permutations, self.random_state)
-        return Result(
-            value,
-            interval=interval,
+        return replace(
+            result,
             p_value=authenticity_test(context, *settings).p_value,
             baseline=baseline,
-            details=details,
+            details={
+                **details,
+                "on_holdout": self._share(context, "synthetic", "holdout", columns),
+                "ratio": result.value / baseline if baseline > 0 else float("nan"),
+            },
+        )
+
+    def _summary(self, result: Result) -> str:
+        fresh = ""
+        if result.baseline is not None:
+            fresh = f"; {percent(1.0 - result.baseline)} of holdout rows are"
+        return (
+            f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row as its "
+            f"nearest other train row, or nearer{fresh}."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,9 +12,10 @@ from scipy.stats import entropy
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval._aggregate import undefined
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result
 from skeval.stats import adversarial as stats
@@ -21,7 +23,7 @@ from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import rivals
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import relabellings
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 from skeval.tags import MetricTags
 
@@ -29,7 +31,7 @@ _N_BINS = 10
 _MOST = 10.0  # times the median: a nearly constant column would outweigh all others
 
 
-class EpsilonIdentifiability(Metric):
+class EpsilonIdentifiability(NeighborMetric):
     """Share of train rows with a synthetic row nearer than any other train row: 1 is all of them.
 
     A train row is called identifiable if some synthetic row comes nearer to it than the nearest
@@ -116,28 +118,31 @@ class EpsilonIdentifiability(Metric):
                 "space at 'gower', or weights at 'uniform'."
             )
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        columns = column_key(context.schema, self.columns)
-        space = self.space
+        space, columns = self._space(context, columns)
+        if space is None:
+            return undefined("every column is constant: no column has a weight.")
+        return identified(context, "train", space, columns)[0]
+
+    def _space(self, context: Context, columns: Any) -> tuple[Any, Any]:
         if self.feature_weights == "entropy":
-            space, columns = entropy_space(context, columns), None
-            if space is None:
-                return undefined("every column is constant: no column has a weight.")
+            return entropy_space(context, columns), None
+        return self.space, columns
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        space, columns = self._space(context, columns)
+        n_train = context.n_rows("train")
         value, variance = identified(context, "train", space, columns)
-        interval = stats.paired_interval(value, variance, context.n_rows("train"))
-        if "holdout" not in context or context.n_rows("holdout") < 2:
-            return Result(value, interval=interval)
+        result = replace(result, interval=stats.paired_interval(value, variance, n_train))
+        n_holdout = context.n_rows("holdout") if "holdout" in context else 0
+        if n_holdout < 2:
+            return result
         test = excess_test(context, space, columns, self.n_permutations, self.random_state)
-        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-        expected = 0.0 if n_train == n_holdout else test.mean
-        excess = test.observed - expected
-        return Result(
-            value,
-            interval=interval,
+        excess = test.observed - (0.0 if n_train == n_holdout else test.mean)
+        return replace(
+            result,
             p_value=test.p_value,
             baseline=float(np.clip(value - excess, 0.0, 1.0)),
             details={
@@ -146,6 +151,15 @@ class EpsilonIdentifiability(Metric):
                 "standard_error": float(np.sqrt(variance)),
                 "null_standard_error": test.spread,
             },
+        )
+
+    def _summary(self, result: Result) -> str:
+        without = ""
+        if result.baseline is not None:
+            without = f"; {percent(result.baseline)} would if none was learned"
+        return (
+            f"{percent(result.value)} of train rows have a synthetic row nearer than any other "
+            f"train row{without}."
         )
 
 

@@ -34,11 +34,6 @@ def _phik(result: Result) -> str:
     return f"The association of {n} changes by {change}, in the mean, on a scale from 0 to 1."
 
 
-def _nearest(result: Result) -> str:
-    gap = percent(result.value)
-    return f"The cumulative curves of distances within train and within synthetic lie {gap} apart."
-
-
 def _correlations(result: Result) -> str:
     return (
         f"The correlations of {result.details['n_used']:,} pairs of numbers differ by "
@@ -104,7 +99,6 @@ def _calibrated(result: Result) -> str:
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "KSComplement": _ks,
-    "NNDistanceDistributions": _nearest,
     "PhikMatrixDifference": _phik,
     "SimilarityMatrix": _similarity,
     "SimilarityScore": _similarity,

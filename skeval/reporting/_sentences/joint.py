@@ -105,13 +105,6 @@ def _sliced(result: Result) -> str:
     )
 
 
-def _adversarial(result: Result) -> str:
-    return (
-        f"A guess by the nearest neighbour tells train and synthetic rows apart "
-        f"{percent(result.value)} of the time; 50% would be by chance."
-    )
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "AlphaPrecisionBetaRecall": _typical,
     "ClassifierPRD": _traded,
@@ -122,7 +115,6 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "ImprovedPrecisionRecall": _supported,
     "JensenShannonLowerBound": _divergence,
     "MaximumMeanDiscrepancy": _mmd,
-    "NearestNeighborAdversarialAccuracy": _adversarial,
     "PRDCurve": _traded,
     "ProbabilisticPrecisionRecall": _probable,
     "PropensityMSE": _propensity,

@@ -15,34 +15,6 @@ def _privacy(result: Result) -> str:
     return f"{near} that {p_t} have {real} in."
 
 
-def _authentic(result: Result) -> str:
-    fresh = (
-        "" if result.baseline is None else f"; {percent(1.0 - result.baseline)} of holdout rows are"
-    )
-    return (
-        f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row as its "
-        f"nearest other train row, or nearer{fresh}."
-    )
-
-
-def _identifiable(result: Result) -> str:
-    without = ""
-    if result.baseline is not None:
-        without = f"; {percent(result.baseline)} would if none was learnt"
-    return (
-        f"{percent(result.value)} of train rows have a synthetic row nearer than any other train "
-        f"row{without}."
-    )
-
-
-def _loss(result: Result) -> str:
-    on_train, on_holdout = (percent(result.details[f"on_{role}"]) for role in ("train", "holdout"))
-    return (
-        f"Neighbours tell synthetic rows from train rows {on_train} of the time, from holdout rows "
-        f"{on_holdout}."
-    )
-
-
 def _k_anonymous(result: Result) -> str:
     return (
         f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}; "
@@ -85,13 +57,10 @@ def _beside(baseline: float | None, what: str) -> str:
 
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
-    "Authenticity": _authentic,
     "DeltaPresence": _present,
-    "EpsilonIdentifiability": _identifiable,
     "KAnonymity": _k_anonymous,
     "KMap": _k_mapped,
     "LDiversity": _diverse,
-    "NNAAPrivacyLoss": _loss,
     "PrivacyScore": _privacy,
     "ReplicatedUniques": _replicated,
     "TCloseness": _close,
