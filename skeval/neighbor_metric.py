@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import column_key, nothing_to_measure
 

@@ -7,7 +7,6 @@ from skeval.fidelity.association import (
     CramersVDifference,
     MixedAssociationDifference,
     MutualInformationDifference,
-    PhikMatrixDifference,
     TheilsUDifference,
 )
 from skeval.fidelity.chi_square import ChiSquaredTest
@@ -24,6 +23,7 @@ from skeval.fidelity.likelihood import BNLikelihood, BNLogLikelihood, GMLikeliho
 from skeval.fidelity.lower_bounds import JensenShannonLowerBound, TotalVariationLowerBound
 from skeval.fidelity.marginals import KSComplement, QuantileMSE, StatisticSimilarity, TVComplement
 from skeval.fidelity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from skeval.fidelity.phik import PhikMatrixDifference
 from skeval.fidelity.prd import ClassifierPRD, PRDCurve
 from skeval.fidelity.precision_recall import (
     ClippedDensityCoverage,

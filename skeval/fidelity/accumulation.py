@@ -9,13 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import as_float, number, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Interval, Legal, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.tags import MetricTags

@@ -10,12 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from skeval._aggregate import undefined
 from skeval.context import Context
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
@@ -23,7 +22,7 @@ from skeval.privacy.near_texts import (
     profiles,
     text_values,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson

@@ -75,7 +75,7 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
         If columns are chosen in another space than "gower": which features stem from which column
         is the transformer's affair.
     """
-    names = _gower_columns(context.schema)
+    names = encoded_columns(context.schema)
     if is_gower(space):
         chosen = set(chosen_columns(context.schema, columns))
         return (
@@ -90,7 +90,8 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
     return slice(None)
 
 
-def _gower_columns(schema: TableSchema) -> list[str]:
+def encoded_columns(schema: TableSchema) -> list[str]:
+    """Return the measured columns in the order of encoded rows of space "gower"."""
     return [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
 
 
@@ -217,7 +218,7 @@ def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearest
     chosen = set(chosen_columns(context.schema, columns))
     nominal = set(context.schema.columns(*NOMINAL))
     is_nominal = np.array(
-        [name in nominal for name in _gower_columns(context.schema) if name in chosen]
+        [name in nominal for name in encoded_columns(context.schema) if name in chosen]
     )
     return MixedNearestNeighbors(ranges=ranges(context, columns), categorical=is_nominal)
 

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context
 from skeval.parameters import BinCount, ColumnName, Columns, Count, Interval, Label, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
 from skeval.steps.models import SYNTHETIC, TRAIN, Estimators, chosen_models
 from skeval.steps.problem import unanswerable
@@ -32,8 +31,6 @@ from skeval.utility.groups import (
     warnings_of,
 )
 from skeval.utility.results import OfTwoLabels, counts_of_rows
-
-__all__ = ["EqualizedOddsImprovement", "FairnessGap"]
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 

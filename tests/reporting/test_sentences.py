@@ -28,7 +28,7 @@ def exported() -> list[type[Metric]]:
 @pytest.mark.parametrize("kind", exported(), ids=lambda kind: kind.__name__)
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_what_was_found_is_said(kind):
-    assert kind.__name__ in SENTENCES
+    assert kind.__name__ in SENTENCES or kind._summary is not Metric._summary
     train, holdout, synthetic = (make_mixed(150, random_state=seed) for seed in range(3))
     result = example_of(kind).fit(train, holdout).evaluate(synthetic)
     said = finding(result)
@@ -72,7 +72,7 @@ LARGEST = "Of 3 attacks, linkability has the largest residual risk, 0.200: low."
 )
 def test_the_most_significant_attack_is_named_beside_the_largest(p_value, other, said):
     result = anonymeter(p_value, {"linkability": (0.2, 0.2), "inference of a": other})
-    assert SENTENCES["AnonymeterRisk"](result) == said
+    assert AnonymeterRisk()._summary(result) == said
 
 
 def test_coefficients_are_called_so():

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_test
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import as_matrix, kept_features, nearest, preprocessor, reference_index
 from skeval.tags import MetricTags

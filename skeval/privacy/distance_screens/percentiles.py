@@ -7,13 +7,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import number, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Interval, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.proximity import ratios

@@ -52,10 +52,6 @@ def _replicated(result: Result) -> str:
     )
 
 
-def _beside(baseline: float | None, what: str) -> str:
-    return "" if baseline is None else f"; {percent(baseline)} {what}"
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "DeltaPresence": _present,
     "KAnonymity": _k_anonymous,
