@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from skeval.context import Context
-from skeval.fidelity.accumulation import AccumulationMetric, Thresholds
 from skeval.formatting import as_float, number, percent
 from skeval.parameters import Columns, Seed, Space
 from skeval.result import Result
 from skeval.stats.relabelling import labels_test
+from skeval.steps.accumulation import AccumulationMetric, Thresholds
 from skeval.steps.relabelled import relabellings
 from skeval.tags import MetricTags
 
