@@ -15,7 +15,6 @@ from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result
-from skeval.stats.proximity import closer_share, permutation_variance, share_standard_error
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.tags import MetricTags
 
@@ -356,3 +355,65 @@ class TrainShare:
 def share_of_mass(masses: np.ndarray, n_train: int) -> float:
     """Return the mass on train; being a sum of many 1/n, it is rounded to keep "all" at 1."""
     return round(float(masses[:n_train].sum()), 12)
+
+
+def closer_share(to_train: np.ndarray, to_holdout: np.ndarray, *, ties: float) -> float:
+    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.distance_screens.dcr import closer_share
+    >>> closer_share(np.array([0, 0.2, 1, 11]), np.array([2, 0.8, 1, 8]), ties=0.5)
+    0.625
+    """
+    return float(np.mean(to_train < to_holdout) + ties * np.mean(to_train == to_holdout))
+
+
+def permutation_variance(masses: np.ndarray, n_train: int) -> float:
+    """Return the variance of the share of mass on train, over all relabellings of the real rows.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_train + n_holdout,)
+        Share of the synthetic rows whose nearest real row is this one; they sum to 1.
+    n_train : int
+        How many of the real rows are labelled train.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.distance_screens.dcr import permutation_variance
+    >>> round(permutation_variance(np.array([0.5, 0.25, 0.25, 0.0]), n_train=2), 7)
+    0.0416667
+    """
+    n = masses.size
+    if n < 2:
+        return 0.0
+    pi = n_train / n
+    return float(pi * (1 - pi) * n / (n - 1) * max(0.0, (masses**2).sum() - 1.0 / n))
+
+
+def share_standard_error(masses: np.ndarray, n_train: int) -> float:
+    """Return the standard error of the share of mass on train, each table being a sample.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_train + n_holdout,)
+        Share of the synthetic rows whose nearest real row is this one, those of train first.
+    n_train : int
+        Number of train rows.
+
+    Notes
+    -----
+    ``SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2``, s^2 the variances of the masses within each
+    table. More synthetic rows do not make it vanish: the evidence is limited by the real rows.
+    """
+    train, holdout = masses[:n_train], masses[n_train:]
+    p = float(train.sum())
+    # the variance of a single row's mass cannot be seen: its square bounds it
+    spread = [
+        part.size * part.var(ddof=1) if part.size > 1 else float(part.sum() ** 2)
+        for part in (train, holdout)
+    ]
+    return float(np.sqrt((1.0 - p) ** 2 * spread[0] + p**2 * spread[1]))

@@ -15,7 +15,6 @@ from skeval.parameters import Columns, Count, Interval, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
-from skeval.stats.proximity import ratios
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
@@ -366,7 +365,7 @@ class NNDR(PercentileScreen):
         if "holdout" in context and context.n_rows("holdout") >= 2:
             other = _tenth(self._numbers(context, "synthetic", "holdout", columns))
             details["tenth_smallest_to_holdout"] = other
-            quotient = float(ratios(np.array([tenth]), np.array([other]))[0])
+            quotient = float(stats.ratios(np.array([tenth]), np.array([other]))[0])
             details["ratio_to_holdout"] = tenth if np.isnan(tenth) else quotient
         return details
 

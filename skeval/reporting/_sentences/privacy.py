@@ -8,13 +8,6 @@ from skeval.formatting import percent
 from skeval.result import Result
 
 
-def _privacy(result: Result) -> str:
-    p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
-    real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
-    near = f"{p_s} of train rows have a synthetic row within the relative distance"
-    return f"{near} that {p_t} have {real} in."
-
-
 def _k_anonymous(result: Result) -> str:
     return (
         f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}; "
@@ -57,7 +50,6 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     "KAnonymity": _k_anonymous,
     "KMap": _k_mapped,
     "LDiversity": _diverse,
-    "PrivacyScore": _privacy,
     "ReplicatedUniques": _replicated,
     "TCloseness": _close,
 }
