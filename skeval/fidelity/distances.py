@@ -37,7 +37,7 @@ class NNDistanceDistributions(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sample of the larger table.
 
@@ -46,15 +46,22 @@ class NNDistanceDistributions(NeighborMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    NearestNeighborAdversarialAccuracy : Whether neighbours distinguish the tables.
+    MDAResemblance : Area under the curve of the distances.
+    skeval.privacy.HoldoutDistanceRatio : Distances to train beside those of the holdout.
+
     Notes
     -----
     The value is the Kolmogorov distance between the distances of train rows to their nearest other
     train row and those of synthetic rows to their nearest other synthetic row, at equal sizes,
-    because a smaller table is sparser; it says nothing of privacy. ``details["quantiles"]`` and
-    ``details["histogram"]`` hold the five distributions that can be formed, as aggregates: at least
-    10 rows of the smallest sample lie between two levels and beyond the outermost, and there is one
-    bar for at least 10 of its rows, but never fewer than 4 bars. Under 20 rows the only level is
-    the median, and its values are nan.
+    because a smaller table is sparser; it says nothing of privacy.
+
+    ``details["quantiles"]`` and ``details["histogram"]`` hold the five distributions that can be
+    formed, as aggregates: at least 10 rows of the smallest sample lie between two levels and beyond
+    the outermost, and there is one bar for at least 10 of its rows, but never fewer than 4 bars.
+    Under 20 rows the only level is the median, and its values are nan.
 
     Examples
     --------
@@ -121,7 +128,7 @@ class NNDistanceDistributions(NeighborMetric):
 
 
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return quantiles of each sample at levels too far apart to tell single distances."""
+    """Return quantiles of each sample at levels too far apart to show single distances."""
     smallest = min(values.size for values in samples.values())
     if smallest < 2 * LEAST_ROWS:
         return {"levels": np.array([0.5]), **{name: np.array([np.nan]) for name in samples}}
@@ -138,7 +145,7 @@ def _levels(n_rows: int) -> np.ndarray:
 
 
 class MDAResemblance(AccumulationMetric):
-    """Reach of the rows for each other: 1 where all find one within the threshold, 0 where none do.
+    r"""Reach of the rows for each other: 1 if all find one within the threshold, 0 if none does.
 
     For each synthetic row the distance to its nearest train row is taken, and for each train row
     that to its nearest synthetic row. The accumulation curve F(u) is the share of these distances
@@ -164,7 +171,7 @@ class MDAResemblance(AccumulationMetric):
         The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
         needs ``scale="observed"``.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sample of the larger of synthetic table and holdout.
 
@@ -178,14 +185,23 @@ class MDAResemblance(AccumulationMetric):
     InvalidParameterError
         At fit, if ``scale="max"`` is asked for in another space than "gower".
 
+    See Also
+    --------
+    skeval.privacy.MinimumDistanceAccumulation : The area left of the threshold, for privacy.
+    NNDistanceDistributions : The distributions of the distances.
+
     Notes
     -----
-    With x the distances and t the threshold, the value is ``1 / (1 - t) * (integral of F from t to
-    1) = mean(1 - max(x, t)) / (1 - t)``, the integral being exact. It is near 1 wherever hardly any
-    distance exceeds the threshold, as in tables of few columns: "loo-median" then tells more. Read
-    it against the baseline, which is that of the holdout in the synthetic rows' place. The baseline
-    at equal sizes, the interval and the curve in ``details`` are as for the metric of privacy. A
-    table of copies has the value 1: never read it without a metric of privacy.
+    With x the distances and t the threshold, the value is the integral of F right of t, exactly:
+
+    .. math:: \frac{1}{1 - t} \int_t^1 F(u)\, du = \frac{1}{n (1 - t)} \sum_i (1 - \max(x_i, t))
+
+    It is near 1 wherever hardly any distance exceeds the threshold, as in tables of few columns:
+    "loo-median" then says more. Read it against the baseline, which is that of the holdout in the
+    synthetic rows' place.
+
+    The baseline at equal sizes, the interval and the curve in ``details`` are as for the metric of
+    privacy. A table of copies has the value 1: never read it without a metric of privacy.
 
     References
     ----------
@@ -231,11 +247,11 @@ class MDAResemblance(AccumulationMetric):
 
 
 class NearestNeighborAdversarialAccuracy(NeighborMetric):
-    """Can neighbours tell the tables apart: 0.5 means no, 1 always, 0 that each row has a copy.
+    """Do neighbours distinguish the tables: 0.5 means no, 1 always, 0 that each row has a copy.
 
     An adversary guesses that a row belongs to the table in which its nearest other row lies. Where
     train and synthetic rows are of one population, half of the guesses are right. An accuracy near
-    1 shows tables that lie apart; one near 0 a synthetic row right beside each train row.
+    1 shows tables that lie apart; one near 0 a synthetic row right next to each train row.
 
     Parameters
     ----------
@@ -248,7 +264,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the samples.
 
@@ -259,17 +275,22 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
 
     See Also
     --------
-    NNAAPrivacyLoss : The difference between holdout and train, which speaks of leaks.
+    skeval.privacy.NNAAPrivacyLoss : The difference between holdout and train, for privacy.
+    NNDistanceDistributions : The distributions of the distances.
+    ClassifierTwoSampleTest : A learned classifier in the place of the neighbour.
 
     Notes
     -----
-    The mean of the shares of train rows whose nearest synthetic row is farther than their nearest
-    other train row (``details["on_train"]``), and of synthetic rows whose nearest train row is
-    farther than their nearest other synthetic row (``details["on_synthetic"]``), at equal sizes.
-    The baseline is the accuracy between train and holdout. The standard error counts two rows that
-    are each other's nearest as one piece of evidence, for they have the same answer; it holds over
-    fresh draws of both tables. This is a measure of resemblance; on its own it says nothing of
-    leaks: 0.5 is also what half of the rows copied and half of them far away give.
+    The value is the mean of the shares of train rows whose nearest synthetic row is farther than
+    their nearest other train row (``details["on_train"]``), and of synthetic rows whose nearest
+    train row is farther than their nearest other synthetic row (``details["on_synthetic"]``), at
+    equal sizes. The baseline is the accuracy between train and holdout.
+
+    The standard error counts two rows that are each other's nearest as one piece of evidence, for
+    they have the same answer; it holds over fresh draws of both tables.
+
+    This is a measure of resemblance; on its own it says nothing of leaks: 0.5 is also what half of
+    the rows copied and half of them far away give.
 
     References
     ----------

@@ -32,9 +32,9 @@ _MISSING, _OTHER = 2, 3  # states of a number beside its sign
 
 
 class HittingRate(NeighborMetric):
-    """Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
+    r"""Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
 
-    Somebody knows a person's record roughly: the age within a few years, the income within a few
+    An attacker knows a person's record roughly: the age within a few years, the income within a few
     thousand. If a synthetic row agrees so far, it may be taken for that person, and its exact
     values for theirs.
 
@@ -52,19 +52,32 @@ class HittingRate(NeighborMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    NewRowShare : The same boxes, seen from the synthetic rows.
+    EpsilonIdentifiability : Train rows with a synthetic row nearest.
+    NearDuplicateShare : A distance, rather than a tolerance in every column.
+
     Notes
     -----
-    ``|{t in T: some s in S has s_j = t_j in all categories and |s_j - t_j| <= tau range_j in all
-    numbers}| / n_T``. A missing value agrees with a missing one only; in a column without range,
+    The value is the share of train rows t for which some synthetic row s has :math:`s_j = t_j` in
+    all categories and
+
+    .. math:: |s_j - t_j| \le \tau\, \mathrm{range}_j
+
+    in all numbers. A missing value agrees with a missing one only; in a column without range,
     numbers agree if they are equal. Bounds belong to the box, with a slack of 1e-9 ranges.
 
     The rate grows with the number of synthetic rows and falls with the number of columns. Rows that
-    the generator never saw tell what is chance: the baseline is the rate of holdout rows.
-    ``details`` has the excess of train over it (`excess`) and Newcombe's interval of that
-    (`excess_interval`). The p-value is one-sided and exact: given the synthetic rows and the pool
-    of real ones, all choices of which were train are equally likely if none was learnt, and the
-    number of hits among train is hypergeometric. The interval of the value is Wilson's for a share
-    of train rows. This is a distance screen: it can raise an alarm and cannot clear a release.
+    the generator never saw show what is chance: the baseline is the rate of holdout rows.
+    ``details`` has the excess of train over it (``excess``) and Newcombe's interval of that
+    (``excess_interval``).
+
+    The p-value is one-sided and exact: given the synthetic rows and the pool of real ones, all
+    choices of which were train are equally likely if none was learned, and the number of hits among
+    train is hypergeometric. The interval of the value is Wilson's for a share of train rows.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -120,9 +133,9 @@ class HittingRate(NeighborMetric):
 
 
 class NewRowShare(NeighborMetric):
-    """Share of synthetic rows that match no train row: 1 if all are new, 0 if none is.
+    r"""Share of synthetic rows that match no train row: 1 if all are new, 0 if none is.
 
-    Somebody holds a synthetic row next to the records they know. If one agrees in every category
+    An attacker holds a synthetic row next to the records they know. If one agrees in every category
     and nearly in every number, the row is not new: it may be that record.
 
     Parameters
@@ -146,24 +159,36 @@ class NewRowShare(NeighborMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    HittingRate : The same boxes, seen from the train rows.
+    ExactMatchShare : Rows that agree in every cell.
+    NearDuplicateShare : A distance, rather than a tolerance in every column.
+
     Notes
     -----
-    ``|{s in S: no t in T has t_j = s_j in all categories and |t_j - s_j| <= tol |s_j| in all
-    numbers}| / n_S``; with "range", ``tol range_j``. A missing value agrees with a missing one
-    only. Bounds belong to the box, with a slack of a billionth.
+    The value is the share of synthetic rows s for which no train row t has :math:`t_j = s_j` in all
+    categories and
+
+    .. math:: |t_j - s_j| \le \mathrm{tol}\, |s_j|
+
+    in all numbers; with "range", ``tol`` times the range of the column. A missing value agrees with
+    a missing one only. Bounds belong to the box, with a slack of a billionth.
 
     What is new grows with the number of columns and falls with the number of train rows; the
     baseline is the share of holdout rows that are new. ``details`` has the share of synthetic rows
-    new to the holdout (`new_to_holdout`), how many more match train than match the holdout
-    (`difference`), the mean of that over relabellings of the real rows (`expected`, not 0 if the
-    tables are of unequal size) and its spread (`null_standard_error`).
+    new to the holdout (``new_to_holdout``), how many more match train than match the holdout
+    (``difference``), the mean of that over relabellings of the real rows (``expected``, not 0 if
+    the tables are of unequal size) and its spread (``null_standard_error``).
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
-    which were train are equally likely if none was learnt, and the difference is held against that
+    which were train are equally likely if none was learned, and the difference is held against that
     of random choices. Synthetic rows written out twice are no more evidence. A row with many
-    matches looks at the nearest of them, 16 or more, which changes its answer as good as never.
-    The interval is Wilson's, of the share that a table of many more rows from this generator would
-    have. This is a distance screen: it can raise an alarm and cannot clear a release.
+    matches looks at the nearest of them, 16 or more, which hardly ever changes its answer. The
+    interval is Wilson's, of the share that a table of many more rows from this generator would
+    have.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

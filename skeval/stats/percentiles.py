@@ -114,8 +114,8 @@ def bootstrap_percentiles(
 ) -> np.ndarray:
     """Return bootstrap replicates of a percentile, shape (n_bootstrap,), without resampling rows.
 
-    The rank of an order statistic of a resample follows from that of uniform variables, whose law
-    is a beta distribution; the next one is the least of the draws above it.
+    The rank of an order statistic of a resample follows from that of uniform variables, whose
+    distribution is a beta distribution; the next one is the least of the draws above it.
 
     Parameters
     ----------

@@ -334,7 +334,7 @@ def _furthest(parts: Sequence[np.ndarray], confidence: float) -> float:
 def accumulation_curve(
     distances: Mapping[str, np.ndarray], largest: float = 1.0
 ) -> dict[str, np.ndarray]:
-    """Return the share of rows within each distance, where that tells of no single row.
+    """Return the share of rows within each distance, where that shows no single row.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def accumulation_curve(
     dict
         `u`, distances among ``(k / 100) ** 2``, which are dense where nearest rows are; and `share`
         of the same shape, from (0, 0) to (1, 1). Of each direction, at least 10 rows lie between
-        two points and beyond each; that there is none is told at every tenth `k` only, lest the
+        two points and beyond each; that there is none is shown at every tenth `k` only, lest the
         least and the largest distance be known closely. Empty if a direction has fewer rows.
 
     Examples

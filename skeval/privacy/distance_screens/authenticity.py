@@ -20,7 +20,7 @@ from skeval.tags import MetricTags
 
 
 class Authenticity(NeighborMetric):
-    """Share of rows that are nobody's noisy copy: 0 where all are copies; 1 is rarely reached.
+    """Share of rows that are no noisy copy of a train row: 0 if all are; 1 is rarely reached.
 
     A synthetic row is authentic if it is farther from its nearest train row than that train row is
     from its own nearest other train row. A generator that adds a little noise to its training rows
@@ -33,7 +33,7 @@ class Authenticity(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the sample of a large synthetic table for the p-value.
 
@@ -42,19 +42,33 @@ class Authenticity(NeighborMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    EpsilonIdentifiability : The same comparison, seen from the train rows.
+    NNDR : Whether a row sits on one train row rather than among them.
+    NNAAPrivacyLoss : Adversarial accuracy lost on train.
+
     Notes
     -----
-    The mean over synthetic rows s of ``d(s, t) > d(t, its nearest other train row)``, t the train
-    row nearest to s; equal distances are not authentic. A fresh real table does not score 1: about
-    0.44 in three dimensions. The baseline is therefore the share of holdout rows that are authentic
-    with respect to train, and ``details["ratio"]`` the value relative to it. The interval is
-    Wilson's, over fresh draws of train and synthetic rows; synthetic rows beside the same train
-    row, or two that are each other's nearest, count as one piece of evidence. The p-value is
-    one-sided: with ``details["on_holdout"]``, the share that is authentic with respect to the
-    holdout, the difference is held against random choices of which real rows were train; all are
-    equally likely if none was learnt. At most 2,000 synthetic rows and the 16 nearest real rows of
-    each row take part in it. Rows of poor quality, far from all real ones, count as authentic. This
-    is a distance screen: it can raise an alarm and cannot clear a release.
+    With :math:`t(s)` the train row nearest to s, and :math:`t'` the nearest other train row of t,
+    the value is the share of synthetic rows with
+
+    .. math:: d(s, t(s)) > d(t(s), t')
+
+    Equal distances are not authentic. A fresh real table does not score 1: about 0.44 in three
+    dimensions. The baseline is therefore the share of holdout rows that are authentic with respect
+    to train, and ``details["ratio"]`` the value relative to it. Rows of poor quality, far from all
+    real ones, count as authentic.
+
+    The interval is Wilson's, over fresh draws of train and synthetic rows; synthetic rows next to
+    the same train row, or to two that are each other's nearest, count as one piece of evidence.
+
+    The p-value is one-sided: the difference to ``details["on_holdout"]``, the share that is
+    authentic with respect to the holdout, is held against random choices of which real rows were
+    train. All are equally likely if none was learned, whatever else is wrong with the synthetic
+    rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -130,7 +144,7 @@ class Authenticity(NeighborMetric):
 def authentic(
     context: Context, query: str, reference: str, *, space: Any, columns: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which rows of a role are authentic, and beside which reference row each lies.
+    """Return which rows of a role are authentic, and next to which reference row each lies.
 
     Two reference rows that are each other's nearest have one distance between them: they count as
     one, the first.

@@ -102,12 +102,12 @@ class TrainShareScreen(NeighborMetric):
 
 
 class DCROverfittingProtection(TrainShareScreen):
-    """Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
+    r"""Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
 
     For each synthetic row, the nearest train row and the nearest holdout row are found. A
-    generator that has learnt the population and not its training rows makes rows that are as often
-    closer to one as to the other. The value falls with the share of synthetic rows that are closer
-    to train.
+    generator that has learned the population and not its training rows makes rows that are as
+    often closer to one as to the other. The value falls with the share of synthetic rows that are
+    closer to train.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class DCROverfittingProtection(TrainShareScreen):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the draws.
 
@@ -141,22 +141,38 @@ class DCROverfittingProtection(TrainShareScreen):
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or
         ``scale="reference"`` is asked for in another space than "gower".
 
+    See Also
+    --------
+    DCRShare : The share itself, over several groups of columns.
+    DCRPercentile : How near the nearest synthetic rows come.
+    HoldoutDistanceRatio : Median distances to train, synthetic over holdout.
+
     Notes
     -----
-    ``min(1, (1 - p) / (1 - pi))`` with p the share closer to train and ``pi = n_T / (n_T + n_H)``
-    its expectation if the synthetic table does not depend on which real rows were train; ``2 (1 -
-    p)`` at equal sizes. A score of 0.5 thus means that 75% of the rows are closer to train.
-    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of
-    the SDMetrics breakdown. The standard error counts real rows, not synthetic ones: many
-    synthetic rows around one real row are one piece of evidence. The p-value is one-sided: given
-    the synthetic rows and the pool of N real ones, all choices of which were train are equally
-    likely if none was learnt. The share then has variance
-    ``pi (1 - pi) N / (N - 1) (sum_j a_j^2 - 1 / N)``, a_j the share of synthetic rows whose nearest
-    real row is j, ties divided evenly; ``scale="reference"`` has no such null,
-    and no interval. The baseline is the mean score under independence, below 1 because the score is
-    clipped there. A share clearly below `pi` is
-    no extra protection, rather mode collapse or shift. This is a distance screen: it can raise an
-    alarm and cannot clear a release; it does not see leaks of a few outliers.
+    With p the share of synthetic rows that are closer to train, and its expectation if the
+    synthetic table does not depend on which real rows were train,
+
+    .. math:: \pi = \frac{n_T}{n_T + n_H}, \qquad
+        \mathrm{score} = \min\left(1, \frac{1 - p}{1 - \pi}\right)
+
+    which is ``2 (1 - p)`` at equal sizes: a score of 0.5 means that 75% of the rows are closer to
+    train. A share clearly below ``pi`` is no extra protection, rather mode collapse or shift.
+
+    The p-value is one-sided: given the synthetic rows and the pool of N real ones, all choices of
+    which were train are equally likely if none was learned. The share then has the variance
+
+    .. math:: \pi (1 - \pi) \frac{N}{N - 1} \left(\sum_j a_j^2 - \frac{1}{N}\right)
+
+    with :math:`a_j` the share of synthetic rows whose nearest real row is j, ties divided evenly.
+    The baseline is the mean score under this null, below 1 because the score is clipped there. The
+    standard error counts real rows, not synthetic ones: many synthetic rows around one real row are
+    one piece of evidence. ``scale="reference"`` has neither null nor interval.
+
+    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
+    SDMetrics breakdown.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
 
     References
     ----------

@@ -47,7 +47,7 @@ class EpsilonIdentifiability(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -62,21 +62,33 @@ class EpsilonIdentifiability(NeighborMetric):
         At fit, if ``feature_weights="entropy"``, which has a space of its own, is asked for in
         another than "gower".
 
+    See Also
+    --------
+    Authenticity : The same comparison, seen from the synthetic rows.
+    NNAAPrivacyLoss : Adversarial accuracy lost on train.
+    HittingRate : Train rows that are hit in every column.
+
     Notes
     -----
-    The mean over train rows t of ``d(t, nearest synthetic) < d(t, nearest other train row)``. It is
-    not 0 without a leak: a fresh real table of the size of train scores about 1/2, more rows score
-    more. What a leak adds is ``details["excess"]``, the share on train minus that on holdout rows
+    The value is the share of train rows t with ``d(t, nearest synthetic) < d(t, nearest other train
+    row)``. It is not 0 without a leak: a fresh real table of the size of train scores about 1/2,
+    more rows score more.
+
+    What a leak adds is ``details["excess"]``, the share on train minus that on holdout rows
     (``details["on_holdout"]``), relative to its mean over relabellings, which is 0 at equal sizes;
     the baseline is the value without the excess. The p-value is one-sided: given the synthetic
-    rows, all choices of which real rows were train are equally likely if none was learnt. Without
-    a holdout there is neither. The interval is over fresh draws of train and synthetic rows; two
-    train rows that are each other's nearest count as one piece of evidence. Weights ``w_j``: the
-    entropies are those of ten quantile bins or of the categories of the real rows; ``w_j`` is
-    proportional to ``1 / H_j``, at most ten times the median, 0 for a constant column, and
-    multiplies squared differences relative to the range; a missing value is at least a whole range
-    away from all others. This is a distance screen: it can raise an alarm and cannot clear a
-    release.
+    rows, all choices of which real rows were train are equally likely if none was learned. Without
+    a holdout there is neither.
+
+    The interval is over fresh draws of train and synthetic rows; two train rows that are each
+    other's nearest count as one piece of evidence.
+
+    With ``feature_weights="entropy"``, squared differences relative to the range are multiplied by
+    weights proportional to :math:`1 / H_j`, the entropies being those of ten quantile bins or of
+    the categories of the real rows. A weight is at most ten times the median, and 0 for a constant
+    column; a missing value is at least a whole range away from all others.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

@@ -26,7 +26,7 @@ _Z = float(norm.ppf(0.975))
 class NNAAPrivacyLoss(NeighborMetric):
     """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
 
-    The adversarial accuracy between synthetic and train rows falls where the generator has learnt
+    The adversarial accuracy between synthetic and train rows falls where the generator has learned
     its training rows; that between synthetic and holdout rows does not. The loss is the difference.
 
     Parameters
@@ -41,7 +41,7 @@ class NNAAPrivacyLoss(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples and relabellings.
 
@@ -53,16 +53,21 @@ class NNAAPrivacyLoss(NeighborMetric):
     See Also
     --------
     NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of resemblance.
+    EpsilonIdentifiability : Train rows with a synthetic row nearest.
+    Authenticity : Synthetic rows that are no noisy copy.
 
     Notes
     -----
-    ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes, both in `details`; 0 in the
-    mean if the synthetic table does not depend on which real rows were train. The p-value is
-    one-sided: given the synthetic rows, all choices of which real rows were train are then equally
-    likely. Each relabelling counts all rows, whatever the sizes, among the 16 nearest real rows of
-    each; its standard deviation is the standard error of the interval. A negative loss is no extra
-    protection: rows were drawn towards the holdout. This is a distance screen: it can raise an
-    alarm and cannot clear a release; it does not see leaks of a few outliers.
+    The value is ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes, both in
+    ``details``; it is 0 on average if the synthetic table does not depend on which real rows were
+    train. A negative loss is no extra protection: rows were drawn towards the holdout.
+
+    The p-value is one-sided: given the synthetic rows, all choices of which real rows were train
+    are then equally likely. Each relabelling counts all rows, whatever the sizes, among the 16
+    nearest real rows of each; its standard deviation is the standard error of the interval.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
 
     References
     ----------

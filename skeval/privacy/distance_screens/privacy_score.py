@@ -25,7 +25,7 @@ _MANY = 0.05
 
 
 class PrivacyScore(NeighborMetric):
-    """Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
+    r"""Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
 
     For each train row, the distance to its nearest synthetic row is compared with that to its
     nearest other train row (the synthetic proximity ratio, TSPR), and so is the distance to its
@@ -57,7 +57,7 @@ class PrivacyScore(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples, splits and resamples.
 
@@ -66,17 +66,30 @@ class PrivacyScore(NeighborMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    EpsilonIdentifiability : Train rows with a synthetic row nearer than any train row.
+    DCRPercentile : Distances of synthetic rows to train.
+    NearDuplicateShare : Synthetic rows within a distance of train.
+
     Notes
     -----
-    ``100 min(1, p_T / p_S)``, with p_S and p_T the shares of train rows whose TSPR, TTPR is at
-    most t; t is an order statistic, and p_T the realised share. 0/0 counts as 1, x/0 as infinite;
-    ``details["zero_base"]`` is the share of such rows. ``details`` also holds `score_std`, the
-    standard error of the unclipped score, `risk` (the share of train rows in excess, p_S - p_T)
-    and `risk_lower` (its 95% lower bound). The threshold comes from the same rows, so that p_S and
-    p_T are no independent counts; the bootstrap resamples rows with both their ratios. Because of
-    the clipping a fresh real table scores below 100 in the mean, about 95 at 500 rows: that is the
-    baseline. This is a distance screen: it can raise an alarm, and a score of 100 does not clear a
-    release.
+    With :math:`p_S` and :math:`p_T` the shares of train rows whose TSPR and TTPR are at most t, the
+    score is
+
+    .. math:: 100 \min\left(1, \frac{p_T}{p_S}\right)
+
+    where t is an order statistic, and :math:`p_T` the realised share. Ratios of 0/0 count as 1, x/0
+    as infinite; ``details["zero_base"]`` is the share of such rows.
+
+    ``details`` also holds ``score_std``, the standard error of the unclipped score, ``risk`` (the
+    share of train rows in excess, ``p_S - p_T``) and ``risk_lower`` (its 95% lower bound). The
+    threshold comes from the same rows, so that the two shares are no independent counts; the
+    bootstrap resamples rows with both their ratios.
+
+    Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
+    that is the baseline. This is a distance screen: it can raise an alarm, and a score of 100 does
+    not clear a release.
 
     References
     ----------
