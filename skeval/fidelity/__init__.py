@@ -1,6 +1,5 @@
 """Is the synthetic table good enough to work with: marginals, pairs, associations."""
 
-from skeval.fidelity.accumulation import MDAResemblance
 from skeval.fidelity.alpha_precision import AlphaPrecisionBetaRecall
 from skeval.fidelity.association import (
     CorrelationRatioDifference,
@@ -13,6 +12,7 @@ from skeval.fidelity.chi_square import ChiSquaredTest
 from skeval.fidelity.contingency import ContingencySimilarity
 from skeval.fidelity.correlation import CorrelationSimilarity
 from skeval.fidelity.distances import (
+    MDAResemblance,
     NearestNeighborAdversarialAccuracy,
     NNDistanceDistributions,
 )

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from skeval.reporting._sentences import (
     attacks,
-    fidelity,
-    joint,
     privacy,
     utility,
 )
@@ -15,8 +13,6 @@ from skeval.result import Result
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
     **attacks.SENTENCES,
-    **fidelity.SENTENCES,
-    **joint.SENTENCES,
     **privacy.SENTENCES,
     **utility.SENTENCES,
 }
