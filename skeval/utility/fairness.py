@@ -1,40 +1,40 @@
-"""Fairness of models that learnt on synthetic rows, beside models that learnt on real ones."""
+"""Do models trained on synthetic rows treat groups as models of real rows do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skeval._aggregate import undefined
 from skeval._parameters import ColumnName, Interval, Options
 from skeval.context import Context
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.formatting import as_float, number
 from skeval.result import Result
 from skeval.stats.intervals import difference_interval
 from skeval.steps.classifiers import Estimators
-from skeval.steps.models import FAMILIES, SYNTHETIC, TRAIN, chosen_models
-from skeval.steps.problem import unanswerable
+from skeval.steps.models import FAMILIES, SYNTHETIC, TRAIN, Training
+from skeval.steps.problem import Question, problem_of, unanswerable
 from skeval.tags import MetricTags
 from skeval.utility.groups import (
     CRITERIA,
-    Asked,
-    at_hand,
+    Grouping,
+    Rates,
     average_odds_difference,
-    described,
+    base_counts,
     gap,
     gap_interval,
-    incomparable,
-    insufficient,
+    group_rates,
+    groups_of,
     preservation,
     rate_ratio,
-    rates_of,
-    warnings_of,
+    spread,
+    tested_counts,
 )
-from skeval.utility.results import COMMON, OfTwoLabels, counts_of_rows
-
-__all__ = ["EqualizedOddsImprovement", "FairnessGap"]
+from skeval.utility.model_metric import COMMON, ModelMetric, shown_difference, stated
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 _LEGAL = {
@@ -50,7 +50,116 @@ _LEGAL = {
 }
 
 
-class FairnessGap(OfTwoLabels):
+class _GroupMetric(ModelMetric):
+    """Base of metrics of how models call the rows of each group."""
+
+    _tasks: ClassVar[tuple[str, ...]] = ("binary",)
+
+    sensitive: str
+    include_sensitive: bool
+    min_cell: int
+    n_bins: int
+    n_bootstrap: int
+
+    def _prepare(self, context: Context) -> None:
+        if self.sensitive == self.target:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: sensitive and target are both {self.target!r}; "
+                "groups cannot be compared by what defines them."
+            )
+
+    def _question(self, context: Context) -> Question:
+        question = super()._question(context)
+        seen = problem_of(context, question).features
+        if self.include_sensitive or self.sensitive not in seen:
+            return question
+        return replace(question, features=tuple(name for name in seen if name != self.sensitive))
+
+    def _grouping(self, context: Context) -> Grouping:
+        return Grouping(self._question(context), self.sensitive, int(self.n_bins))
+
+    def _rates(
+        self, context: Context, training: Training, n_bootstrap: int = 0
+    ) -> dict[str, np.ndarray]:
+        """Return the rates of all models, of shape (n_models, 1 + n_bootstrap, n_groups).
+
+        Models of several seeds count as several.
+        """
+        grouping, seed = self._grouping(context), self.random_state
+        by_model = [
+            group_rates(
+                tested_counts(context, training, one, grouping, n_bootstrap, seed + i, seed),
+                self.min_cell,
+            )
+            for one in self._models().values()
+            for i in range(self.n_repeats)
+        ]
+        return {name: np.stack([rates[name] for rates in by_model]) for name in by_model[0]}
+
+    def _incomparable(self, rates: Rates, names: tuple[str, ...]) -> str:
+        """Return why no two groups can be compared; empty if they can."""
+        if not any(np.isnan(spread(rates[name][0, 0])) for name in names):
+            return ""
+        return (
+            f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout rows "
+            "of each kind whose rate is to be equal."
+        )
+
+    def _warnings(
+        self, context: Context, rates: Rates, names: tuple[str, ...]
+    ) -> tuple[MetricWarning, ...]:
+        """Warn of groups that are left out, and of models that call all alike and have no gap."""
+        warnings = []
+        lost = np.any([np.isnan(rates[name][0, 0]) for name in names], axis=0)
+        if lost.any():
+            groups = np.array(groups_of(context, self._grouping(context)).names)
+            warnings.append(
+                f"these groups of {self.sensitive} have a rate of fewer than {self.min_cell} "
+                f"holdout rows, which is left out: {', '.join(groups[lost])}."
+            )
+        called = rates["selection"][:, 0]
+        if any(np.all(np.isnan(called) | (called == share)) for share in (0.0, 1.0)):
+            warnings.append(
+                "the models trained on synthetic rows call all holdout rows alike, and so have no "
+                "gap."
+            )
+        return tuple(DegenerateInputWarning(text) for text in warnings)
+
+    def _groups(self, context: Context) -> dict[str, Any]:
+        """Return names, sizes and rates of the groups, and how often each is positive."""
+        grouping = self._grouping(context)
+        counts = {r: base_counts(context, r, grouping) for r in ("train", "holdout", "synthetic")}
+        positive = {}
+        for role, by_label in counts.items():
+            sizes = by_label.sum(axis=1)
+            unknown, known = np.full(sizes.size, np.nan), sizes >= self.min_cell
+            positive[role] = np.divide(by_label[:, 1], sizes, out=unknown, where=known)
+        return {
+            "groups": list(groups_of(context, grouping).names),
+            "group_sizes": counts["holdout"].sum(axis=1),
+            "rates": {
+                kind: {
+                    name: rates.mean(axis=0)[0]
+                    for name, rates in self._rates(context, training).items()
+                }
+                for kind, training in _TRAININGS.items()
+            },
+            "base_rates": positive,
+            "base_rate_gap": {role: float(spread(rates)) for role, rates in positive.items()},
+        }
+
+    def _by_model(self, gaps: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+        """Return the gap of each model, the mean over its seeds."""
+        of_value = {
+            kind: of_kind[:, 0].reshape(-1, self.n_repeats) for kind, of_kind in gaps.items()
+        }
+        return {
+            name: {kind: float(values[i].mean()) for kind, values in of_value.items()}
+            for i, name in enumerate(self._models())
+        }
+
+
+class FairnessGap(_GroupMetric):
     """Gap between groups in what a model of synthetic rows calls: 0 if it treats all alike.
 
     A bank trains its model on a synthetic table and lends by it. Do women and men, or the young and
@@ -186,48 +295,58 @@ default="demographic_parity"
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        Asked.of(self, context)
-
     def _compute(self, context: Context) -> Result:
-        asked = Asked.of(self, context)
-        if reason := unanswerable(context, asked.question):
+        if reason := unanswerable(context, self._question(context)):
             return undefined(reason)
-        rates = {name: rates_of(self, context, t, asked) for name, t in _TRAININGS.items()}
-        gaps = {name: gap(found, self.criterion, self.aggregate) for name, found in rates.items()}
-        if reason := incomparable(self, rates["tstr"], CRITERIA[self.criterion]):
-            return undefined(reason, **described(self, context, asked, rates))
-        means = {name: found.mean(axis=0) for name, found in gaps.items()}
-        intervals = {
-            name: gap_interval(found, self.criterion, self.aggregate)
-            for name, found in rates.items()
+        rates, names = self._rates(context, SYNTHETIC), CRITERIA[self.criterion]
+        if reason := self._incomparable(rates, names):
+            return undefined(reason, **self._groups(context))
+        value = gap(rates, self.criterion, self.aggregate).mean(axis=0)[0]
+        return Result(value, warnings=self._warnings(context, rates, names))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in _TRAININGS.items()}
+        gaps = {kind: gap(part, self.criterion, self.aggregate) for kind, part in rates.items()}
+        tstr, trtr = (part.mean(axis=0) for part in gaps.values())
+        interval, interval_of_real = (
+            gap_interval(part, self.criterion, self.aggregate) for part in rates.values()
+        )
+        values = {
+            kind: {name: part[:, 0] for name, part in of_kind.items()}
+            for kind, of_kind in rates.items()
         }
-        changes = preservation(at_hand(rates["tstr"]), at_hand(rates["trtr"]), self.criterion)
-        return Result(
-            means["tstr"][0],
-            interval=intervals["tstr"],
-            baseline=means["trtr"][0],
-            warnings=warnings_of(self, context, asked, rates["tstr"], CRITERIA[self.criterion]),
+        return replace(
+            result,
+            interval=interval,
+            baseline=trtr[0],
             details={
                 "criterion": self.criterion,
-                "gap_tstr": _stated(means["tstr"][0], intervals["tstr"]),
-                "gap_trtr": _stated(means["trtr"][0], intervals["trtr"]),
-                "difference": _difference(means["tstr"], means["trtr"]),
-                "preservation": changes.mean(),
-                "ratio": {
-                    name: rate_ratio(at_hand(r), self.criterion).mean() for name, r in rates.items()
-                },
+                "gap_tstr": stated(tstr[0], interval),
+                "gap_trtr": stated(trtr[0], interval_of_real),
+                "difference": _difference(tstr, trtr),
+                "preservation": preservation(values["tstr"], values["trtr"], self.criterion).mean(),
+                "ratio": {k: rate_ratio(part, self.criterion).mean() for k, part in values.items()},
                 "average_odds_difference": {
-                    name: average_odds_difference(at_hand(r)).mean() for name, r in rates.items()
+                    kind: average_odds_difference(part).mean() for kind, part in values.items()
                 },
-                "models": _by_model(self, gaps),
-                **described(self, context, asked, rates),
-                **_counts(self, context, asked),
+                "models": self._by_model(gaps),
+                **self._groups(context),
+                **self._counts(context, _TRAININGS),
             },
         )
 
+    def _summary(self, result: Result) -> str:
+        real = number(as_float(result.details["gap_trtr"]["value"]))
+        return (
+            "Between the groups, rates of the model of synthetic rows are up to "
+            f"{number(result.value)} apart; those of the model of real rows {real}, a difference "
+            f"of {shown_difference(result.details['difference'])}."
+        )
 
-class EqualizedOddsImprovement(OfTwoLabels):
+
+class EqualizedOddsImprovement(_GroupMetric):
     """Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
 
     A team hopes that a synthetic table, made to be balanced, gives a fairer model than the real
@@ -316,56 +435,64 @@ class EqualizedOddsImprovement(OfTwoLabels):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        Asked.of(self, context)
-
     def _compute(self, context: Context) -> Result:
-        asked = Asked.of(self, context)
-        if reason := unanswerable(context, asked.question) or insufficient(self, context, asked):
+        if reason := unanswerable(context, self._question(context)) or self._short(context):
             return undefined(reason)
-        rates = {name: rates_of(self, context, t, asked) for name, t in _TRAININGS.items()}
-        if reason := incomparable(self, rates["tstr"], ("tpr", "fpr")):
+        rates, names = self._rates(context, SYNTHETIC), CRITERIA["equalized_odds"]
+        if reason := self._incomparable(rates, names):
             return undefined(reason)
-        gaps = {name: gap(found, "equalized_odds") for name, found in rates.items()}
-        means = {name: found.mean(axis=0) for name, found in gaps.items()}
-        gain = _difference(means["trtr"], means["tstr"])
+        tstr, trtr = (part.mean(axis=0)[0] for part in self._gaps(context).values())
+        warnings = self._warnings(context, rates, names)
+        return Result((trtr - tstr) / 2.0 + 0.5, baseline=0.5, warnings=warnings)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        gaps = self._gaps(context, self.n_bootstrap)
+        tstr, trtr = (part.mean(axis=0) for part in gaps.values())
+        gain = _difference(trtr, tstr)
         ends = [end / 2.0 + 0.5 for end in (gain["low"], gain["high"]) if end is not None]
-        return Result(
-            (means["trtr"][0] - means["tstr"][0]) / 2.0 + 0.5,
+        return replace(
+            result,
             interval=(ends[0], ends[1]) if ends else None,
-            baseline=0.5,
-            warnings=warnings_of(self, context, asked, rates["tstr"], ("tpr", "fpr")),
             details={
-                "equalized_odds": {name: 1.0 - found[0] for name, found in means.items()},
+                "equalized_odds": {"tstr": 1.0 - tstr[0], "trtr": 1.0 - trtr[0]},
                 "gain": gain,
-                "models": _by_model(self, gaps),
-                **described(self, context, asked, rates),
-                **_counts(self, context, asked),
+                "models": self._by_model(gaps),
+                **self._groups(context),
+                **self._counts(context, _TRAININGS),
             },
         )
 
+    def _gaps(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
+        return {
+            kind: gap(self._rates(context, training, n_bootstrap), "equalized_odds")
+            for kind, training in _TRAININGS.items()
+        }
 
-def _stated(value: float, interval: tuple[float, float] | None) -> dict[str, float | None]:
-    low, high = interval or (None, None)
-    return {"value": float(value), "low": low, "high": high}
+    def _short(self, context: Context) -> str:
+        """Return which table has too few rows of a label in a group; empty if none has."""
+        grouping = self._grouping(context)
+        names = np.array(groups_of(context, grouping).names)
+        for role in ("train", "synthetic"):
+            fewest = base_counts(context, role, grouping).min(axis=1, initial=2**62)
+            if (fewest < self.min_cell).any():
+                return (
+                    f"{role} has fewer than {self.min_cell} positive or negative rows of these "
+                    f"groups of {self.sensitive}: {', '.join(names[fewest < self.min_cell])}."
+                )
+        return ""
+
+    def _summary(self, result: Result) -> str:
+        odds = {n: number(as_float(v)) for n, v in result.details["equalized_odds"].items()}
+        return (
+            "Learning from synthetic rows instead of real ones moves equalized odds from "
+            f"{odds['trtr']} to {odds['tstr']}; 1 is equal treatment."
+        )
 
 
 def _difference(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
     """Return the difference of two gaps with its interval, which stays within [-1, 1]."""
-    found = difference_interval(first, second)
-    inside = None if found is None else (max(found[0], -1.0), min(found[1], 1.0))
-    return _stated(first[0] - second[0], inside)
-
-
-def _by_model(metric: Any, gaps: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    names = list(chosen_models(metric.estimators))
-    shape = (len(names), metric.n_repeats)
-    by_name = {kind: found[:, 0].reshape(shape).mean(axis=1) for kind, found in gaps.items()}
-    return {
-        name: {kind: float(found[i]) for kind, found in by_name.items()}
-        for i, name in enumerate(names)
-    }
-
-
-def _counts(metric: Any, context: Context, asked: Asked) -> dict[str, Any]:
-    return counts_of_rows(context, asked.question, _TRAININGS, "holdout", metric.random_state)
+    interval = difference_interval(first, second)
+    inside = None if interval is None else (max(interval[0], -1.0), min(interval[1], 1.0))
+    return stated(first[0] - second[0], inside)

@@ -10,12 +10,11 @@ from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
+from skeval.formatting import percent
 from skeval.result import Result
 from skeval.stats.intervals import expected_overlap, interval_overlap
 from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.tags import MetricTags
-
-__all__ = ["MeanCIOverlap"]
 
 
 class MeanCIOverlap(Metric):
@@ -117,6 +116,12 @@ class MeanCIOverlap(Metric):
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,
             ceiling=mean_of_defined({name: ceilings[name] for name in known}),
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Intervals of the means of {result.details['n_used']} columns overlap by "
+            f"{percent(result.value)} on average."
         )
 
     def _score(self, x: np.ndarray, y: np.ndarray, z: float) -> float:

@@ -2,34 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skeval._aggregate import undefined
 from skeval._parameters import Interval
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number
 from skeval.result import Result
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.models import (
+    HOLDOUT,
     SYNTHETIC,
     TRAIN,
+    Part,
     Training,
-    chosen_models,
-    replicates,
-    synthetic_part,
+    augmented,
+    synthetic_split,
 )
-from skeval.steps.problem import Question, problem_of, unanswerable
-from skeval.steps.scoring import reported, scoring_for
+from skeval.steps.problem import problem_of, unanswerable
+from skeval.steps.scoring import reported, score_named
 from skeval.tags import MetricTags, Need
-from skeval.utility.results import SCORED, counts_of_rows, directed, interval_of, ratio
+from skeval.utility.model_metric import (
+    SCORED,
+    ModelMetric,
+    directed,
+    score_name,
+    shown_difference,
+    stated_replicates,
+)
 
 _NEEDS: frozenset[Need] = frozenset({"holdout", "target"})
 
 
-class TSTR(Metric):
+class _Transfer(ModelMetric):
+    """Base of scores of models that are trained on some rows and tested on others, beside TRTR."""
+
+    n_bootstrap: int
+
+    def _transfer(self) -> tuple[str, Training, Part]:
+        """Return the name of the transfer in the details, what is learned from, and the test."""
+        raise NotImplementedError
+
+    def _compute(self, context: Context) -> Result:
+        if reason := unanswerable(context, self._question(context)):
+            return undefined(reason)
+        _, training, tested = self._transfer()
+        scoring = self._scoring(context)
+        score = self._replicates(context, training, tested, scoring).mean(axis=0)[0]
+        if np.isnan(score):
+            return undefined(
+                f"{scoring} is not defined on the tested rows, as where all have one label."
+            )
+        return Result(score, tags=directed(self.tags, scoring))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        (name, training, tested), scoring = self._transfer(), self._scoring(context)
+        trials = {name: (training, tested), "trtr": (TRAIN, HOLDOUT)}
+        by_model = {
+            key: self._replicates(context, *trial, scoring, self.n_bootstrap)
+            for key, trial in trials.items()
+        }
+        score, on_real = (scores.mean(axis=0) for scores in by_model.values())
+        problem = problem_of(context, self._question(context))
+        details = {
+            "scoring": scoring,
+            "task": problem.task,
+            "trtr": stated_replicates(on_real),
+            "difference": stated_replicates(score - on_real),
+            "ratio": ratio(float(score[0]), float(on_real[0]), scoring),
+            "models": {
+                label: {key: float(scores[i, 0]) for key, scores in by_model.items()}
+                for i, label in enumerate(self._models())
+            },
+            "scores": {
+                other: {
+                    key: float(self._replicates(context, *trial, other).mean(axis=0)[0])
+                    for key, trial in trials.items()
+                }
+                for other in reported(problem)
+            },
+            **self._counts(context, {"train": TRAIN, name: training}, tested),
+        }
+        return replace(
+            result,
+            interval=percentile_interval(score),
+            baseline=float(on_real[0]),
+            details=details,
+        )
+
+
+class TSTR(_Transfer):
     """Score on real rows of a model that learnt on synthetic ones: as good as TRTR, or worse.
 
     A team that is given the synthetic table only trains its model on it, and then meets real cases.
@@ -134,14 +201,19 @@ class TSTR(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "tstr", SYNTHETIC, HOLDOUT
 
-    def _compute(self, context: Context) -> Result:
-        return transferred(self, context, {"tstr": (SYNTHETIC, "holdout")})
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"A model trained on synthetic rows has {score_name(result)} {number(result.value)} on "
+            f"holdout rows; trained on real rows it has {number(details['trtr']['value'])}, a "
+            f"difference of {shown_difference(details['difference'])}."
+        )
 
 
-class TRTS(Metric):
+class TRTS(_Transfer):
     """Score on synthetic rows of a model that learnt on real ones: high if its rules hold there.
 
     The mirror of :class:`TSTR`. It is high where synthetic rows are easy to tell apart by the rules
@@ -212,14 +284,18 @@ class TRTS(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "trts", TRAIN, synthetic_split(self.test_size)[1]
 
-    def _compute(self, context: Context) -> Result:
-        return transferred(self, context, {"trts": (TRAIN, f"unlearnt {self.test_size!r}")})
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The model of real rows has {score_name(result)} {number(result.value)} on synthetic "
+            f"rows and {number(result.details['trtr']['value'])} on holdout rows; synthetic rows "
+            "that are easier than real ones are a fault too."
+        )
 
 
-class TSTS(Metric):
+class TSTS(_Transfer):
     """Score on synthetic rows of a model that learnt on other synthetic rows.
 
     What an analyst sees who has the synthetic table only, divides it, and reports how good the
@@ -288,15 +364,18 @@ class TSTS(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "tsts", *synthetic_split(self.test_size)
 
-    def _compute(self, context: Context) -> Result:
-        training = synthetic_part(1.0 - self.test_size)
-        return transferred(self, context, {"tsts": (training, f"unlearnt {self.test_size!r}")})
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Evaluated on synthetic rows alone, the model has {score_name(result)} "
+            f"{number(result.value)}; on real rows it has "
+            f"{number(result.details['trtr']['value'])}."
+        )
 
 
-class AugmentationGain(Metric):
+class AugmentationGain(_Transfer):
     """By how much synthetic rows, added to the real ones, raise a model's score on real rows.
 
     A team keeps its real rows and adds synthetic ones, in the hope of a better model. 0 if they
@@ -366,87 +445,52 @@ class AugmentationGain(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "augmented", augmented(self.ratio), HOLDOUT
 
     def _compute(self, context: Context) -> Result:
-        augmented = Training("both", ratio=float(self.ratio))
-        found = transferred(self, context, {"augmented": (augmented, "holdout")})
-        if np.isnan(found.value):
-            return found
-        sign = 1.0 if directed(self.tags, found.details["scoring"]).greater_is_better else -1.0
-        gain = {
-            name: None if value is None else sign * value
-            for name, value in found.details["difference"].items()
-        }
-        ends = [end for end in (gain["low"], gain["high"]) if end is not None]
-        return Result(
-            gain["value"] if gain["value"] is not None else float("nan"),
-            interval=(min(ends), max(ends)) if ends else None,
-            baseline=0.0,
-            details={
-                **found.details,
-                "scaled": (gain["value"] or 0.0) / 2.0 + 0.5,
-            },
+        result = super()._compute(context)
+        if np.isnan(result.value):
+            return result
+        scoring = self._scoring(context)
+        alone = self._replicates(context, TRAIN, HOLDOUT, scoring).mean(axis=0)[0]
+        if np.isnan(alone):
+            return undefined(f"{scoring} is not defined for the model of train alone.")
+        return Result(self._sign(scoring) * (result.value - alone))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        scored = super()._in_relation(context, result)
+        if np.isnan(result.value):
+            return result
+        low, high = (scored.details["difference"][end] for end in ("low", "high"))
+        sign = self._sign(scored.details["scoring"])
+        interval = (
+            None if low is None else (min(sign * low, sign * high), max(sign * low, sign * high))
         )
+        details = {**scored.details, "scaled": result.value / 2.0 + 0.5}
+        return replace(scored, interval=interval, baseline=0.0, details=details)
+
+    def _sign(self, scoring: str) -> float:
+        return 1.0 if score_named(scoring).greater_is_better else -1.0
+
+    def _summary(self, result: Result) -> str:
+        rows = result.details["n_learnt"]
+        added = f"With {rows['augmented'] - rows['train']:,} synthetic rows added to train"
+        if result.value == 0.0:
+            return f"{added}, the model is as good as before."
+        change = "better" if result.value > 0.0 else "worse"
+        gain = number(abs(result.value))
+        return f"{added}, {score_name(result)} on holdout rows gets {change} by {gain}."
 
 
-def check_scoring(metric: Any, context: Context) -> None:
-    """Refuse, at fit, a question or a scoring that does not suit the target."""
-    scoring_for(metric.scoring, problem_of(context, Question.of(metric)))
+def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
+    """Return the fraction of the score of real rows that synthetic ones keep; 1 is all.
 
-
-def transferred(
-    metric: Any, context: Context, tested: Mapping[str, tuple[Training, str]]
-) -> Result:
-    """Return the score of one transfer beside TRTR."""
-    question = Question.of(metric)
-    if reason := unanswerable(context, question):
-        return undefined(reason)
-    problem = problem_of(context, question)
-    scoring = scoring_for(metric.scoring, problem)
-    models = chosen_models(metric.estimators)
-    ((name, (training, rows)),) = tested.items()
-
-    def of(which: Training, on: str, model: Any, score: str, n_bootstrap: int) -> np.ndarray:
-        repeats, seed = metric.n_repeats, metric.random_state
-        return replicates(context, which, on, model, question, score, n_bootstrap, repeats, seed)
-
-    def mean(which: Training, on: str, score: str, n_bootstrap: int) -> np.ndarray:
-        return np.mean([of(which, on, m, score, n_bootstrap) for m in models.values()], axis=0)
-
-    on_real = mean(TRAIN, "holdout", scoring, metric.n_bootstrap)
-    found = mean(training, rows, scoring, metric.n_bootstrap)
-    if np.isnan(found[0]):
-        return undefined(
-            f"{scoring} is not defined on the tested rows, as where all have one label."
-        )
-    trainings = {"train": TRAIN, name: training}
-    return Result(
-        found[0],
-        interval=percentile_interval(found),
-        baseline=float(on_real[0]),
-        tags=directed(metric.tags, scoring),
-        details={
-            "scoring": scoring,
-            "task": problem.task,
-            "trtr": interval_of(on_real),
-            "difference": interval_of(found - on_real),
-            "ratio": ratio(float(found[0]), float(on_real[0]), scoring),
-            "models": {
-                label: {
-                    name: float(of(training, rows, model, scoring, metric.n_bootstrap)[0]),
-                    "trtr": float(of(TRAIN, "holdout", model, scoring, metric.n_bootstrap)[0]),
-                }
-                for label, model in models.items()
-            },
-            "scores": {
-                other: {
-                    name: float(mean(training, rows, other, 0)[0]),
-                    "trtr": float(mean(TRAIN, "holdout", other, 0)[0]),
-                }
-                for other in reported(problem)
-            },
-            **counts_of_rows(context, question, trainings, rows, metric.random_state),
-        },
-    )
+    For losses the inverse ratio; nan where a score can be negative and one is not positive.
+    """
+    if score_named(scoring).greater_is_better:
+        part, whole = on_synthetic, on_real
+    else:
+        part, whole = on_real, on_synthetic
+    defined = part >= 0.0 and whole > 0.0 and (on_synthetic > 0.0 or scoring != "r2")
+    return part / whole if defined else float("nan")

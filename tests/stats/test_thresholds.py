@@ -55,7 +55,7 @@ def test_it_is_the_least_value_of_the_curve_that_reaches_the_level(seed, level, 
 def test_shares_of_calls():
     called = np.array([1, 0, 1, 1, 0, 0], dtype=bool)
     weights = np.array([np.ones(6), [2, 0, 1, 0, 0, 3], [0, 0, 0, 0, 1, 1]])
-    precision, recall = called_shares(TRUTH, called, weights)
+    precision, recall = called_shares(TRUTH, called, weights).T
     assert precision == pytest.approx([2 / 3, 2 / 3, 0.0])
     assert recall[:2] == pytest.approx([2 / 3, 1.0])
     assert np.isnan(recall[2])

@@ -21,8 +21,7 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.steps import models as families
-from skeval.utility import TSTR, TSTS, ModelRankAgreement, SelectionRegret
-from skeval.utility import agreement as _ranked
+from skeval.utility import TSTR, TSTS, ModelRankAgreement, SelectionRegret, model_metric
 
 FOUR = [  # as published: on raw columns
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
@@ -40,10 +39,10 @@ def hand_scores(monkeypatch):
     synthetic = dict(zip(QUICK, (0.85, 0.87, 0.6, 0.65), strict=True))
 
     def scores(context, training, tested, model, question, scoring, n_replicates, *rest):
-        found = (real if training.rows == "train" else synthetic)[model]
-        return np.full(1 + n_replicates, found)
+        score = (real if training.rows.role == "train" else synthetic)[model]
+        return np.full(1 + n_replicates, score)
 
-    monkeypatch.setattr(_ranked, "replicates", scores)
+    monkeypatch.setattr(model_metric, "replicates", scores)
 
 
 @pytest.mark.usefixtures("hand_scores")

@@ -18,7 +18,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Mis
 from skeval.steps import models as families
 from skeval.steps.scoring import Predictions
 from skeval.utility import TSTR, CalibrationPreservation
-from skeval.utility.calibration import _confidences, _preserved
+from skeval.utility.calibration import confidences_in, preserved
 
 FAST = {"estimators": "linear", "n_bootstrap": 100}
 
@@ -96,7 +96,7 @@ def test_several_labels_are_judged_by_the_one_called():
 def test_a_label_that_no_real_row_has_is_always_wrong():
     scores = np.array([[0.1, 0.2], [0.6, 0.3]])  # what is left of 1 is of another label
     found = Predictions(np.array([2, 0]), scores, True)
-    sure, hits = _confidences(found, np.array([1, 0]), None)
+    sure, hits = confidences_in(found, np.array([1, 0]), None)
     assert sure == pytest.approx([0.7, 0.6])
     assert hits.tolist() == [False, True]
 
@@ -131,13 +131,12 @@ def test_intervals_of_the_value_come_from_the_difference():
     steady = np.full(50, 0.1)
     spread = 0.3 + 0.01 * np.resize([-1, 1], 50)
     spread[0] = 0.3
-    value, low, high = _preserved(spread, steady)
+    value, (low, high) = preserved(spread, steady)
     assert value == pytest.approx(0.8)
     assert low < 0.8 < high < 1.0
-    assert _preserved(steady, spread)[0] == pytest.approx(0.8)
-    value, low, high = _preserved(steady, steady)
-    assert (value, low, high) == (1.0, 1.0, 1.0)
-    assert _preserved(steady[:1], spread[:1])[1:] == (None, None)
+    assert preserved(steady, spread)[0] == pytest.approx(0.8)
+    assert preserved(steady, steady) == (1.0, (1.0, 1.0))
+    assert preserved(steady[:1], spread[:1])[1] is None
 
 
 def test_several_models_and_seeds():

@@ -10,7 +10,7 @@ from sklearn.metrics import precision_score, recall_score
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.steps.models import AUGMENTED, TRAIN, out_of_fold, predicted
+from skeval.steps.models import HOLDOUT, TRAIN, augmented, out_of_fold, predicted
 from skeval.steps.problem import Question, rows_of_role
 from skeval.utility import PrecisionEfficacy, RecallEfficacy
 
@@ -22,11 +22,11 @@ def by_hand(cancer, model, fixed, level, oof):
     truth = rows_of_role(context, "holdout", question).target
     free = precision_score if fixed is recall_score else recall_score
     values = []
-    for training in (TRAIN, AUGMENTED):
+    for training in (TRAIN, augmented(1.0)):
         known = (
             out_of_fold(context, training, model, question, 2, 0)
             if oof
-            else predicted(context, training, "train", model, question, 0)
+            else predicted(context, training, TRAIN.rows, model, question, 0)
         ).scores[:, 1]
         tried = {t: fixed(learnt, known >= t) for t in np.unique(known)}
         least = min(value for value in tried.values() if value >= level - 1e-12)
@@ -34,7 +34,7 @@ def by_hand(cancer, model, fixed, level, oof):
             (t for t, value in tried.items() if value == least),
             key=lambda t: free(learnt, known >= t),
         )
-        tested = predicted(context, training, "holdout", model, question, 0).scores[:, 1]
+        tested = predicted(context, training, HOLDOUT, model, question, 0).scores[:, 1]
         values.append(free(truth, tested >= best))
     return values
 

@@ -11,7 +11,6 @@ from skeval.reporting._sentences import (
     joint,
     marginals,
     privacy,
-    utility,
 )
 from skeval.result import Result
 
@@ -22,8 +21,4 @@ SENTENCES: dict[str, Callable[[Result], str]] = {
     **joint.SENTENCES,
     **marginals.SENTENCES,
     **privacy.SENTENCES,
-    **utility.SENTENCES,
 }
-
-# what bears the scores, where it is no column
-UNITS = {"CoefficientOverlap": "coefficient"}

@@ -59,7 +59,7 @@ def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.ranks import agreement
+    >>> from skeval.utility.ranks import agreement
     >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])[:, :, None]
     >>> [round(float(agreement(real, synthetic, s)[0]), 4) for s in ("sra", "kendall", "spearman")]
     [0.6667, 0.3333, 0.6]
@@ -223,7 +223,7 @@ def permutation_p_value(
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.ranks import permutation_p_value
+    >>> from skeval.utility.ranks import permutation_p_value
     >>> round(permutation_p_value(np.arange(4.0), np.arange(4.0)), 6)  # one order of 24
     0.041667
     """
@@ -278,7 +278,7 @@ def regret(
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.ranks import first_best, regret
+    >>> from skeval.utility.ranks import first_best, regret
     >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])
     >>> chosen = first_best(synthetic)
     >>> chosen, [round(float(regret(real[:, None], chosen, relative=r)[0]), 4) for r in (0, 1)]
