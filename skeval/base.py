@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import ColumnName, Columns, Constraint, Nullable, check_parameters
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
+from skeval.parameters import Legal, check_parameters, legal_sets
 from skeval.result import Result
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
@@ -47,9 +47,9 @@ class Metric(BaseEstimator):
 
     Authors set ``tags`` and write ``_compute(context)``, which returns a float or a
     :class:`Result`, from ``context.train``, ``context.holdout``, ``context.synthetic`` and shared
-    steps. Work on the real rows that is worth doing once goes into ``_prepare(context)``. Legal
-    sets of parameters stand in ``_legal``, by name. Reports print the sentence that
-    ``_summary(result)`` returns, of a result that has its baseline.
+    steps. Work on the real rows that is worth doing once goes into ``_prepare(context)``. The
+    annotations of ``__init__`` are the legal sets of the parameters, see :mod:`skeval.parameters`.
+    Reports print the sentence that ``_summary(result)`` returns, of a result that has its baseline.
 
     Attributes
     ----------
@@ -80,7 +80,6 @@ class Metric(BaseEstimator):
     """
 
     tags: ClassVar[MetricTags]
-    _legal: ClassVar[Mapping[str, Constraint]] = {}
     # train and synthetic are positional: scikit-learn has nothing to route here
     __metadata_request__fit: ClassVar[dict[str, str]] = {
         "holdout": UNUSED,
@@ -200,15 +199,14 @@ class Metric(BaseEstimator):
             If a parameter is outside its legal set.
         """
         self._check_parameters()
-        legal = {"target": ColumnName()} if "target" in self.tags.needs else {}
+        sets = legal_sets(type(self)).items()
+        names = {name: None for name, one in sets if isinstance(one, Legal) and one.names_columns}
+        target = {"target": None} if "target" in self.tags.needs else {}
         named = {}
-        for name, one in {**legal, **self._legal}.items():
-            one = one.inner if isinstance(one, Nullable) else one
+        for name in target | names:
             value = getattr(self, name, None)
-            if isinstance(one, ColumnName) and isinstance(value, str):
-                named[name] = [value]
-            elif isinstance(one, Columns) and isinstance(value, list | tuple):
-                named[name] = list(value)
+            if isinstance(value, str | list | tuple):
+                named[name] = [value] if isinstance(value, str) else list(value)
         return named
 
     def _compute(self, context: Context) -> float | Result:
@@ -224,7 +222,7 @@ class Metric(BaseEstimator):
     def _check_parameters(self) -> None:
         if not isinstance(getattr(type(self), "tags", None), MetricTags):
             raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
     def _result(self, context: Context) -> Result:
         found = self._compute(context)

@@ -13,8 +13,6 @@ from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.suite import MetricSuite
 
-__all__ = ["evaluate_draws"]
-
 
 def evaluate_draws(
     evaluator: Metric | MetricSuite, draws: Iterable[Any], *, confidence: float = 0.95
@@ -22,7 +20,7 @@ def evaluate_draws(
     """Evaluate several synthetic tables that one fitted generator drew.
 
     The interval of one result is about one table, and mostly about the rows that were tested. What
-    another draw would score is told by drawing again. Work on the real rows is done once.
+    another draw would score is seen by drawing again. Work on the real rows is done once.
 
     Parameters
     ----------
@@ -57,8 +55,8 @@ def evaluate_draws(
     >>> from skeval.fidelity import KSComplement
     >>> metric = KSComplement().fit(make_mixed(300, random_state=0))
     >>> draws = (make_mixed(300, random_state=seed) for seed in range(1, 6))
-    >>> found = evaluate_draws(metric, draws)
-    >>> found.index.to_list(), found["n_draws"].to_list(), bool(found["sd"].iloc[0] < 0.03)
+    >>> scores = evaluate_draws(metric, draws)
+    >>> scores.index.to_list(), scores["n_draws"].to_list(), bool(scores["sd"].iloc[0] < 0.03)
     (['KSComplement'], [5], True)
     """
     frames = []

@@ -1,4 +1,4 @@
-"""What a suite found, facet by facet: every metric from 0, the worst, to 1, as fresh real rows."""
+"""One score a facet: every metric from 0, the worst, to 1, as fresh real rows."""
 
 from __future__ import annotations
 
@@ -6,44 +6,38 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from skeval._parameters import Constraint, Interval, Options, check_parameters
 from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.parameters import Interval, Legal, check_parameters, legal_sets
 from skeval.result import Result
 from skeval.stats.overall import bounded_score, calibrated_score, weighted_mean
 from skeval.tags import Aspect
 
-__all__ = ["OverallScore"]
-
 _FACETS = get_args(Aspect)
 _MEANS = ("arithmetic", "geometric", "min")
-_WEIGHT = Interval(float, 0.0, float("inf"), "left")
 
 
-@dataclass(frozen=True)
-class _Weights:
-    """None, or weights by the names of metrics."""
+def _are_weights(value: object) -> bool:
+    return value is None or (
+        isinstance(value, Mapping)
+        and all(isinstance(name, str) for name in value)
+        and all(map(Interval(0, float("inf"), "left").accepts, value.values()))
+    )
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is such a mapping."""
-        return value is None or (
-            isinstance(value, Mapping)
-            and all(isinstance(name, str) for name in value)
-            and all(_WEIGHT.accepts(weight) for weight in value.values())
-        )
 
-    def describe(self) -> str:
-        """Name the choices."""
-        return "None or a mapping of names of metrics to finite weights of at least 0"
-
-    def invalid_example(self) -> object:
-        """Return a weight that cannot be."""
-        return {"metric": -1.0}
+Weights = Annotated[
+    Mapping[str, float] | None,
+    Legal(
+        "None or a mapping of names of metrics to finite weights of at least 0",
+        _are_weights,
+        {"metric": -1.0},
+    ),
+]
 
 
 class OverallScore(BaseEstimator):
@@ -117,16 +111,10 @@ class OverallScore(BaseEstimator):
     [0.5, 0.0, 0.0]
     """
 
-    _legal: ClassVar[Mapping[str, Constraint]] = {
-        "weights": _Weights(),
-        "mean": Options(_MEANS),
-        "calibrated": Options((True, False)),
-    }
-
     def __init__(
         self,
-        weights: Mapping[str, float] | None = None,
-        mean: str = "arithmetic",
+        weights: Weights = None,
+        mean: Literal["arithmetic", "geometric", "min"] = "arithmetic",
         calibrated: bool = True,
     ) -> None:
         self.weights = weights
@@ -183,7 +171,7 @@ class OverallScore(BaseEstimator):
             `score` in [0, 1], its `weight`, on which `scale` it was scored ("baseline", "ratio" or
             "bounds"), whether it is `beyond` its baseline, and why it is `left_out`, if it is.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         if not isinstance(result, Mapping):
             raise InvalidParameterError(
                 f"{type(self).__name__} scores what a suite's evaluate gives, "
@@ -192,12 +180,12 @@ class OverallScore(BaseEstimator):
         weights = self._weights(result)
         rows = [
             {
-                "facet": found.tags.aspect if found.tags else "",
+                "facet": each.tags.aspect if each.tags else "",
                 "metric": name,
                 "weight": weights[name],
-                **asdict(_scored(found, weights[name], self.calibrated)),
+                **asdict(_scored(each, weights[name], self.calibrated)),
             }
-            for name, found in result.items()
+            for name, each in result.items()
         ]
         columns = ["facet", "metric", "value", "baseline", "score", "weight", "scale", "beyond"]
         return pd.DataFrame(rows, columns=[*columns, "left_out"])
@@ -254,19 +242,19 @@ class OverallScore(BaseEstimator):
 
     def _weights(self, result: Mapping[str, Result]) -> dict[str, float]:
         """Return the weight of every metric of the result."""
-        found: dict[str, float] = {}
+        given: dict[str, float] = {}
         for key, weight in (self.weights or {}).items():
             facet, _, rest = key.partition("/")
             tags = result[rest].tags if key not in result and rest in result else None
             name = rest if tags is not None and tags.aspect == facet else key
-            if name not in result or name in found:
-                fault = "twice" if name in found else "which the result has not"
+            if name not in result or name in given:
+                fault = "twice" if name in given else "which the result has not"
                 raise InvalidParameterError(
                     f"{type(self).__name__}: weights names {key!r}, {fault}. "
                     f"Metrics of the result: {', '.join(result)}."
                 )
-            found[name] = float(weight)
-        return {name: found.get(name, 1.0) for name in result}
+            given[name] = float(weight)
+        return {name: given.get(name, 1.0) for name in result}
 
     def _warn_of_bounds(self, frame: pd.DataFrame) -> None:
         by_bounds = frame.loc[(frame["scale"] == "bounds") & (frame["left_out"] == ""), "metric"]

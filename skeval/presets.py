@@ -8,8 +8,6 @@ from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.suite import MetricSuite
 
-__all__ = ["PRESETS", "make_suite"]
-
 Named = list[tuple[str, Metric]]
 
 
@@ -81,7 +79,7 @@ def _report(target: str | None, sensitive: str | None) -> Named:
 
 
 def _utility(target: str | None, sensitive: str | None) -> Named:
-    from skeval import utility
+    import skeval.utility as utility
 
     if target is None:
         return []
@@ -108,7 +106,7 @@ def _utility(target: str | None, sensitive: str | None) -> Named:
 
 
 def _fidelity() -> Named:
-    from skeval import fidelity
+    import skeval.fidelity as fidelity
 
     return [
         ("ks_complement", fidelity.KSComplement()),
@@ -121,7 +119,7 @@ def _fidelity() -> Named:
 
 def _headlines() -> Named:
     """Return the metrics of privacy that the report shows: screens, attacks, an audit."""
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     return [
         ("privacy_score", privacy.PrivacyScore()),
@@ -134,13 +132,13 @@ def _headlines() -> Named:
 
 
 def _privacy(sensitive: str | None) -> Named:
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     return [*_screens(), *_attacks(sensitive), ("one_run_audit", privacy.OneRunDPAudit())]
 
 
 def _attacks(sensitive: str | None) -> Named:
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     metrics: Named = [
         ("membership", privacy.MembershipInference()),
@@ -158,7 +156,8 @@ def _attacks(sensitive: str | None) -> Named:
 
 
 def _syneval() -> Named:
-    from skeval import fidelity, privacy
+    import skeval.fidelity as fidelity
+    import skeval.privacy as privacy
 
     return [
         ("exact_matches", privacy.ExactMatchShare()),
@@ -175,7 +174,7 @@ def _syneval() -> Named:
 
 
 def _screens() -> Named:
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     return [
         ("exact_matches", privacy.ExactMatchShare()),
@@ -197,7 +196,7 @@ def _screens() -> Named:
 
 
 def _quality() -> Named:
-    from skeval import fidelity
+    import skeval.fidelity as fidelity
 
     return [
         ("column_shapes/ks_complement", fidelity.KSComplement()),
@@ -211,7 +210,7 @@ def _quality() -> Named:
 
 
 def _diagnostic() -> Named:
-    from skeval import diagnostic
+    import skeval.diagnostic as diagnostic
 
     return [
         ("data_validity/boundary_adherence", diagnostic.BoundaryAdherence()),

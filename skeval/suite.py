@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, ClassVar, Self
+from typing import Any, Literal, Self
 
 from joblib import Parallel, delayed
 from sklearn.base import clone
@@ -13,7 +13,6 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import (
@@ -22,6 +21,7 @@ from skeval.exceptions import (
     MissingInputError,
     SkevalError,
 )
+from skeval.parameters import JobCount, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult, property_warnings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
@@ -80,18 +80,13 @@ class MetricSuite(_BaseComposition):
 
     __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
     __metadata_request__evaluate = {"progress": UNUSED}
-    _legal: ClassVar[dict[str, Constraint]] = {
-        "n_jobs": Nullable(Interval(int, None, None)),
-        "on_error": Options(("warn", "raise")),
-        "check_holdout": Options((True, False)),
-    }
 
     def __init__(
         self,
         metrics: list[tuple[str, Metric]],
         *,
-        n_jobs: int | None = None,
-        on_error: str = "warn",
+        n_jobs: JobCount | None = None,
+        on_error: Literal["warn", "raise"] = "warn",
         check_holdout: bool = True,
     ) -> None:
         self.metrics = metrics
@@ -224,7 +219,7 @@ class MetricSuite(_BaseComposition):
             raise InvalidParameterError("MetricSuite: n_jobs must be None or an int other than 0.")
         names = [name for name, _ in self.metrics]
         self._validate_names(names)
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         if wrong := [name for name, metric in self.metrics if not isinstance(metric, Metric)]:
             raise InvalidParameterError(
                 f"MetricSuite: metrics must be (name, Metric) pairs; no Metric: {', '.join(wrong)}."

@@ -51,7 +51,7 @@ def exported(module: ModuleType, described: set[int]) -> dict[str, list[str]]:
         if inspect.isclass(value):
             heading = "Exceptions" if issubclass(value, BaseException) else "Classes"
         else:
-            heading = "Functions" if callable(value) and hasattr(value, "__name__") else "Other"
+            heading = "Functions" if inspect.isroutine(value) else "Other"
         if heading != "Other":
             described.add(id(value))
         sections[heading].append(name)

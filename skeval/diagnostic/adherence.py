@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import mean_of_columns, undefined
-from skeval._parameters import Columns, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
     OF_COLUMNS,
-    ByColumn,
     ShareTally,
+    by_column,
     check_names,
     columns_of,
     empty_notices,
@@ -27,7 +25,8 @@ from skeval.diagnostic.columns import (
     unreadable,
 )
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.result import Result
+from skeval.parameters import Columns
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.tables.cells import plain_values, read_column, with_real_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
@@ -91,10 +90,6 @@ def _allows_missing(context: Context, column: str, nullable: bool | str) -> bool
     return bool(nullable)
 
 
-def _is_value(bound: object) -> bool:
-    return bool(pd.api.types.is_scalar(bound)) and not pd.isna(bound)
-
-
 class BoundaryAdherence(Metric):
     """Share of synthetic numbers and dates within train's range: 1 if all are, 0 if none is.
 
@@ -154,19 +149,13 @@ class BoundaryAdherence(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {
-        "lower": ByColumn("numbers or dates", lambda bound: _is_value(bound)),
-        "upper": ByColumn("numbers or dates", lambda bound: _is_value(bound)),
-        "nullable": Options(("auto", True, False)),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        lower: Mapping[str, Any] | None = None,
-        upper: Mapping[str, Any] | None = None,
-        nullable: bool | str = "auto",
-        columns: int | list[str] | None = None,
+        lower: Annotated[Mapping[str, Any] | None, by_column("numbers or dates", _is_value)] = None,
+        upper: Annotated[Mapping[str, Any] | None, by_column("numbers or dates", _is_value)] = None,
+        nullable: Literal["auto"] | bool = "auto",
+        columns: Columns = None,
     ) -> None:
         self.lower = lower
         self.upper = upper
@@ -215,6 +204,10 @@ class BoundaryAdherence(Metric):
         return Judged((values >= low) & (values <= high), ~missing if nullable else None, counts)
 
 
+def _is_value(bound: object) -> bool:
+    return bool(pd.api.types.is_scalar(bound)) and not pd.isna(bound)
+
+
 def _bound(context: Context, column: str, bound: Any) -> float:
     """Read a bound as the column's cells are read."""
     schema = context.schema
@@ -227,11 +220,6 @@ def _bound(context: Context, column: str, bound: Any) -> float:
             f"{schema.kinds[column]}, which the column is."
         )
     return value
-
-
-def _is_collection(values: object) -> bool:
-    listed = isinstance(values, list | tuple | set | frozenset | np.ndarray | pd.Series | pd.Index)
-    return listed and len(values) > 0  # type: ignore[arg-type]
 
 
 class CategoryAdherence(Metric):
@@ -287,17 +275,14 @@ class CategoryAdherence(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {
-        "categories": ByColumn("lists of values", lambda values: _is_collection(values)),
-        "nullable": Options(("auto", True, False)),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        categories: Mapping[str, Iterable[Any]] | None = None,
-        nullable: bool | str = "auto",
-        columns: int | list[str] | None = None,
+        categories: Annotated[
+            Mapping[str, Iterable[Any]] | None, by_column("lists of values", _is_collection)
+        ] = None,
+        nullable: Literal["auto"] | bool = "auto",
+        columns: Columns = None,
     ) -> None:
         self.categories = categories
         self.nullable = nullable
@@ -351,6 +336,11 @@ class CategoryAdherence(Metric):
         return Judged(valid | missing if nullable else valid, None, violations)
 
 
+def _is_collection(values: object) -> bool:
+    listed = isinstance(values, list | tuple | set | frozenset | np.ndarray | pd.Series | pd.Index)
+    return listed and len(values) > 0  # type: ignore[arg-type]
+
+
 class FormatAdherence(Metric):
     """Share of synthetic cells written in the format asked for: 1 if all are, 0 if none is.
 
@@ -399,14 +389,17 @@ class FormatAdherence(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {
-        "patterns": ByColumn(
-            "regular expressions and formats of dates",
-            lambda pattern: isinstance(pattern, str | re.Pattern),
-        )
-    }
 
-    def __init__(self, patterns: Mapping[str, Pattern] | None = None) -> None:
+    def __init__(
+        self,
+        patterns: Annotated[
+            Mapping[str, Pattern] | None,
+            by_column(
+                "regular expressions and formats of dates",
+                lambda pattern: isinstance(pattern, str | re.Pattern),
+            ),
+        ] = None,
+    ) -> None:
         self.patterns = patterns
 
     def _prepare(self, context: Context) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from skeval._parameters import Columns
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
+from skeval.parameters import Legal
 from skeval.stats.intervals import wilson
 from skeval.steps.columns import emptied
 from skeval.steps.samples import ColumnChoice, chosen_columns
@@ -28,47 +27,19 @@ OF_COLUMNS = MetricTags(
 )
 
 
-@dataclass(frozen=True)
-class AnyColumns:
-    """A choice among all columns, those of text and ids included."""
+def by_column(what: str, legal: Callable[[object], bool]) -> Legal:
+    """Return the set of None and of mappings from column names to what `legal` takes."""
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` chooses columns."""
-        return Columns().accepts(value)
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return Columns().describe()
-
-    def invalid_example(self) -> object:
-        """Return a number of columns that cannot be."""
-        return Columns().invalid_example()
-
-
-@dataclass(frozen=True)
-class ByColumn:
-    """None, or a mapping from column names to values that `legal` takes; `what` names them."""
-
-    what: str
-    legal: Callable[[object], bool]
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` maps names to legal values."""
+    def is_legal(value: object) -> bool:
         if value is None:
             return True
         return (
             isinstance(value, Mapping)
             and len(value) > 0
-            and all(isinstance(name, str) and self.legal(given) for name, given in value.items())
+            and all(isinstance(name, str) and legal(given) for name, given in value.items())
         )
 
-    def describe(self) -> str:
-        """Name the mapping."""
-        return f"None or a mapping from column names to {self.what}"
-
-    def invalid_example(self) -> object:
-        """Return a string, which maps nothing."""
-        return "no mapping"
+    return Legal(f"None or a mapping from column names to {what}", is_legal, "no mapping")
 
 
 def any_columns(schema: TableSchema, columns: ColumnChoice) -> list[str]:

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
@@ -22,7 +20,8 @@ from skeval.diagnostic.columns import (
     present_numbers,
 )
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.result import Result
+from skeval.parameters import Columns, Count, NonNegative
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
@@ -74,9 +73,8 @@ class RangeCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"columns": Columns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
@@ -161,9 +159,8 @@ class CategoryCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"min_count": Interval(int, 1, None), "columns": Columns()}
 
-    def __init__(self, min_count: int = 1, columns: int | list[str] | None = None) -> None:
+    def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
         self.min_count = min_count
         self.columns = columns
 
@@ -360,9 +357,8 @@ class OutlierCoverage(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"k": Interval(float, 0.0, None), "columns": Columns()}
 
-    def __init__(self, k: float = 1.5, columns: int | list[str] | None = None) -> None:
+    def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
         self.k = k
         self.columns = columns
 

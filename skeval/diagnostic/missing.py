@@ -9,18 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import (
-    OF_COLUMNS,
-    AnyColumns,
-    any_columns,
-    lacks,
-    mean_of_bands,
-    missing_cells,
-)
-from skeval.result import Result
+from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
+from skeval.parameters import AnyColumns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
 from skeval.tags import MetricTags
@@ -68,9 +61,8 @@ class MissingValueSimilarity(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"columns": AnyColumns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns
 
     def _prepare(self, context: Context) -> None:
@@ -165,9 +157,8 @@ class MissingPatternSimilarity(Metric):
     """
 
     tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0), lenient=True)
-    _legal = {"columns": AnyColumns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns
 
     def _prepare(self, context: Context) -> None:

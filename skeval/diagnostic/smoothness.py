@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
@@ -19,7 +19,8 @@ from skeval.diagnostic.columns import (
     present_numbers,
 )
 from skeval.exceptions import DegenerateInputWarning
-from skeval.result import Result
+from skeval.parameters import Columns, Interval
+from skeval.result import Result, mean_of_columns
 from skeval.tables.preprocessing import NUMERIC
 
 _STEPS = 4  # grid steps a bandwidth has at least
@@ -79,17 +80,12 @@ class SmoothnessSimilarity(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {
-        "bandwidth": Options(("scott", "silverman")),
-        "grid": Interval(int, 16, None),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        bandwidth: str = "scott",
-        grid: int = 2048,
-        columns: int | list[str] | None = None,
+        bandwidth: Literal["scott", "silverman"] = "scott",
+        grid: Annotated[int, Interval(16)] = 2048,
+        columns: Columns = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.grid = grid

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import mean_of_columns, undefined
-from skeval._parameters import Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import OF_COLUMNS, check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
-from skeval.result import Result
+from skeval.parameters import Legal
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.tags import MetricTags
 
 __all__ = ["KeyUniqueness", "TableStructure"]
@@ -21,24 +21,18 @@ __all__ = ["KeyUniqueness", "TableStructure"]
 Key = tuple[str, ...]
 
 
-class _Keys:
-    """None, the name of a column, or a list of names and of tuples of names."""
+def _are_keys(value: object) -> bool:
+    if value is None or isinstance(value, str):
+        return True
+    if not isinstance(value, list | tuple) or len(value) == 0:
+        return False
+    return all(isinstance(key, str) or _is_composite(key) for key in value)
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` names keys."""
-        if value is None or isinstance(value, str):
-            return True
-        if not isinstance(value, list | tuple) or len(value) == 0:
-            return False
-        return all(isinstance(key, str) or _is_composite(key) for key in value)
 
-    def describe(self) -> str:
-        """Name the forms."""
-        return "None, a column name, or a list of column names and tuples of them"
-
-    def invalid_example(self) -> object:
-        """Return a number, which names no column."""
-        return 1
+Keys = Annotated[
+    str | Sequence[str | Sequence[str]] | None,
+    Legal("None, a column name, or a list of column names and tuples of them", _are_keys, 1),
+]
 
 
 def _is_composite(key: object) -> bool:
@@ -98,11 +92,8 @@ class KeyUniqueness(Metric):
     """
 
     tags = OF_COLUMNS
-    _legal = {"keys": _Keys(), "missing": Options(("any", "all"))}
 
-    def __init__(
-        self, keys: str | Sequence[str | Sequence[str]] | None = None, missing: str = "any"
-    ) -> None:
+    def __init__(self, keys: Keys = None, missing: Literal["any", "all"] = "any") -> None:
         self.keys = keys
         self.missing = missing
 
@@ -208,9 +199,8 @@ class TableStructure(Metric):
     """
 
     tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0), lenient=True)
-    _legal = {"dtypes": Options(("exact", "kind"))}
 
-    def __init__(self, dtypes: str = "exact") -> None:
+    def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:
         self.dtypes = dtypes
 
     def _compute(self, context: Context) -> Result:

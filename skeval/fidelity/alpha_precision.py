@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._parameters import Options
 from skeval.context import Context, shared
-from skeval.fidelity.precision_recall import LEGAL_BALLS, TwoSided
+from skeval.fidelity.precision_recall import TwoSided
+from skeval.parameters import Columns, Count, Interval, Seed, Space
 from skeval.stats.manifolds import is_within
 from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vectors
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
@@ -85,19 +85,18 @@ class AlphaPrecisionBetaRecall(TwoSided):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
-    _legal = {**LEGAL_BALLS, "center": Options(tuple(_CENTRES))}
     _sides = ("alpha_precision", "beta_recall")
 
     def __init__(
         self,
-        k: int = 1,
-        center: str = "mean",
+        k: Count = 1,
+        center: Literal["mean", "median"] = "mean",
         *,
         strict: bool = False,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        max_rows: int | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.k = k
         self.center = center

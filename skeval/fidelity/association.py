@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidValueWarning, MetricWarning
 from skeval.fidelity.pair_metric import (
-    OF_TABLES,
     PairMetric,
     binned_columns,
     difference,
@@ -20,8 +18,8 @@ from skeval.fidelity.pair_metric import (
     table_difference,
     varying,
 )
-from skeval.result import Result
-from skeval.stats.association import AVERAGES
+from skeval.parameters import BinCount, Columns
+from skeval.result import Result, undefined
 from skeval.stats.phik import phik, phik_of_package
 from skeval.steps.pairs import (
     Binning,
@@ -56,7 +54,7 @@ class PhikMatrixDifference(Metric):
     reduce : {"mean_abs", "max_abs"}, default="mean_abs"
         The mean or the greatest absolute difference over the pairs.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -91,21 +89,14 @@ class PhikMatrixDifference(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
-    _legal = {
-        "n_bins": Interval(int, 2, None),
-        "noise_correction": Options((True, False)),
-        "backend": Options(("fast", "phik")),
-        "reduce": Options(("mean_abs", "max_abs")),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        n_bins: int = 10,
+        n_bins: BinCount = 10,
         noise_correction: bool = True,
-        backend: str = "fast",
-        reduce: str = "mean_abs",
-        columns: int | list[str] | None = None,
+        backend: Literal["fast", "phik"] = "fast",
+        reduce: Literal["mean_abs", "max_abs"] = "mean_abs",
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.noise_correction = noise_correction
@@ -171,7 +162,7 @@ class CramersVDifference(PairMetric):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -207,16 +198,15 @@ class CramersVDifference(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
-    _legal = {"bias_correction": Options((True, False)), **OF_TABLES}
 
     def __init__(
         self,
         bias_correction: bool = True,
         *,
-        n_bins: int | None = 10,
-        nan: str = "own",
+        n_bins: BinCount | None = 10,
+        nan: Literal["own", "drop"] = "own",
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.bias_correction = bias_correction
         self.n_bins = n_bins
@@ -247,7 +237,7 @@ class TheilsUDifference(PairMetric):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -284,15 +274,14 @@ class TheilsUDifference(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
-    _legal = OF_TABLES
 
     def __init__(
         self,
-        n_bins: int | None = 10,
+        n_bins: BinCount | None = 10,
         *,
-        nan: str = "own",
+        nan: Literal["own", "drop"] = "own",
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.nan = nan
@@ -329,7 +318,7 @@ class MutualInformationDifference(PairMetric):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -368,21 +357,16 @@ class MutualInformationDifference(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
-    _legal = {
-        "normalized": Options(AVERAGES),
-        "correction": Options(("miller-madow", "exact", None)),
-        **OF_TABLES,
-    }
 
     def __init__(
         self,
-        normalized: str = "arithmetic",
-        correction: str | None = "miller-madow",
+        normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic",
+        correction: Literal["miller-madow", "exact"] | None = "miller-madow",
         *,
-        n_bins: int | None = 10,
-        nan: str = "own",
+        n_bins: BinCount | None = 10,
+        nan: Literal["own", "drop"] = "own",
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.normalized = normalized
         self.correction = correction
@@ -420,7 +404,7 @@ class CorrelationRatioDifference(PairMetric):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -455,9 +439,8 @@ class CorrelationRatioDifference(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
-    _legal = {"floor": Options((True, False)), "columns": Columns()}
 
-    def __init__(self, floor: bool = True, columns: int | list[str] | None = None) -> None:
+    def __init__(self, floor: bool = True, columns: Columns = None) -> None:
         self.floor = floor
         self.columns = columns
 
@@ -513,7 +496,7 @@ class MixedAssociationDifference(PairMetric):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -541,28 +524,18 @@ class MixedAssociationDifference(PairMetric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
-    _legal = {
-        "num": Options(("pearson", "spearman", "kendall")),
-        "cat": Options(("cramers_v", "theils_u")),
-        "mixed": Options(("eta", "cramers_v")),
-        "norm": Options(("mean_abs", "fro")),
-        "signed": Options((True, False)),
-        "n_bins": Interval(int, 2, None),
-        "floor": Options((True, False)),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        num: str = "pearson",
-        cat: str = "cramers_v",
-        mixed: str = "eta",
-        norm: str = "mean_abs",
+        num: Literal["pearson", "spearman", "kendall"] = "pearson",
+        cat: Literal["cramers_v", "theils_u"] = "cramers_v",
+        mixed: Literal["eta", "cramers_v"] = "eta",
+        norm: Literal["mean_abs", "fro"] = "mean_abs",
         *,
         signed: bool = True,
-        n_bins: int = 10,
+        n_bins: BinCount = 10,
         floor: bool = True,
-        columns: int | list[str] | None = None,
+        columns: Columns = None,
     ) -> None:
         self.num = num
         self.cat = cat

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.divergences import column_counts
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, NonNegative
+from skeval.result import Result, mean_of_columns
 from skeval.tags import MetricTags
 
 
@@ -35,7 +34,7 @@ class ChiSquaredTest(Metric):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -77,19 +76,13 @@ class ChiSquaredTest(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = {
-        "min_expected": Interval(float, 0.0, None),
-        "n_bins": Interval(int, 2, None),
-        "strategy": Options(("uniform", "quantile")),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        min_expected: float = 5,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        columns: int | list[str] | None = None,
+        min_expected: NonNegative = 5,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.min_expected = min_expected
         self.n_bins = n_bins

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_metric import PairMetric, worst_pair
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, Count, Interval, Seed
+from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval
 from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
 from skeval.steps.samples import chosen_columns
@@ -44,7 +43,7 @@ class ContingencySimilarity(PairMetric):
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the draw of rows.
 
@@ -85,28 +84,18 @@ class ContingencySimilarity(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
     )
-    _legal = {
-        "n_bins": Interval(int, 2, None),
-        "min_association": Interval(float, 0.0, 1.0, "left"),
-        "nan": Options(("own", "drop")),
-        "max_rows": Nullable(Interval(int, 1, None)),
-        "numeric_pairs": Options((True, False)),
-        "floor": Options((True, False)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_bins: int = 10,
-        min_association: float = 0.0,
-        nan: str = "own",
-        max_rows: int | None = None,
+        n_bins: BinCount = 10,
+        min_association: Annotated[float, Interval(0, 1, "left")] = 0.0,
+        nan: Literal["own", "drop"] = "own",
+        max_rows: Count | None = None,
         *,
         numeric_pairs: bool = True,
         floor: bool = True,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_bins = n_bins
         self.min_association = min_association

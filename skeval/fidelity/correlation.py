@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.association import infinite_notes
@@ -20,7 +18,8 @@ from skeval.fidelity.pair_metric import (
     skipped,
     worst_pair,
 )
-from skeval.result import Result
+from skeval.parameters import Columns, Interval, Seed
+from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.steps.pairs import Drawn, correlations
 from skeval.steps.samples import chosen_columns
@@ -97,24 +96,16 @@ class CorrelationSimilarity(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
     )
-    _legal = {
-        "method": Options(("pearson", "spearman", "kendall")),
-        "min_correlation": Interval(float, 0.0, 1.0, "left"),
-        "max_rows": Nullable(Interval(int, 2, None)),
-        "floor": Options((True, False)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        method: str = "pearson",
-        min_correlation: float = 0.0,
+        method: Literal["pearson", "spearman", "kendall"] = "pearson",
+        min_correlation: Annotated[float, Interval(0, 1, "left")] = 0.0,
         *,
-        max_rows: int | None = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
         floor: bool = True,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.method = method
         self.min_correlation = min_correlation

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
-from skeval.steps.accumulation import LEGAL, accumulated, cannot_accumulate, check_scale
+from skeval.steps.accumulation import Thresholds, accumulated, cannot_accumulate, check_scale
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import column_key, nothing_to_measure
@@ -68,13 +67,12 @@ class NNDistanceDistributions(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DistancesDisplay"
     )
-    _legal = {"space": SPACE, "columns": Columns(), "random_state": Interval(int, 0, None)}
 
     def __init__(
         self,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.space = space
         self.columns = columns
@@ -200,17 +198,16 @@ class MDAResemblance(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="MDADisplay")
-    _legal = LEGAL
 
     def __init__(
         self,
-        threshold: float | list[float] | str = 0.2,
-        direction: str = "symmetric",
-        scale: str = "max",
+        threshold: Thresholds = 0.2,
+        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
+        scale: Literal["max", "observed"] = "max",
         *,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.threshold = threshold
         self.direction = direction
@@ -284,22 +281,15 @@ class NearestNeighborAdversarialAccuracy(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=None, bounds=(0.0, 1.0))
-    _legal = {
-        "n_resample": Interval(int, 1, None),
-        "ties": Options(("strict", "half")),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_resample: int = 30,
-        ties: str = "strict",
+        n_resample: Count = 30,
+        ties: Literal["strict", "half"] = "strict",
         *,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_resample = n_resample
         self.ties = ties

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.special import rel_entr
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Constraint, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, Interval, NonNegative
+from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import histogram, mean_of_defined
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tags import MetricTags
-
-_CELLS: Mapping[str, Constraint] = {
-    "n_bins": Interval(int, 2, None),
-    "strategy": Options(("uniform", "quantile")),
-    "columns": Columns(),
-}
 
 
 def column_counts(
@@ -74,7 +68,7 @@ class JensenShannonDistance(Metric):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -109,14 +103,13 @@ class JensenShannonDistance(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = {"base": Interval(float, 2.0, None), **_CELLS}
 
     def __init__(
         self,
-        base: float = 2,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        columns: int | list[str] | None = None,
+        base: Annotated[float, Interval(2)] = 2,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.base = base
         self.n_bins = n_bins
@@ -145,7 +138,7 @@ class HellingerDistance(Metric):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -178,13 +171,12 @@ class HellingerDistance(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = _CELLS
 
     def __init__(
         self,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        columns: int | list[str] | None = None,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
@@ -212,7 +204,7 @@ class KLDivergence(Metric):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -249,14 +241,13 @@ class KLDivergence(Metric):
         bounds=(0.0, float("inf")),
         display="ColumnScoresDisplay",
     )
-    _legal = {"smoothing": Interval(float, 0.0, None), **_CELLS}
 
     def __init__(
         self,
-        smoothing: float = 1e-5,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        columns: int | list[str] | None = None,
+        smoothing: NonNegative = 1e-5,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.smoothing = smoothing
         self.n_bins = n_bins

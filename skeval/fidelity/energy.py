@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from skeval._parameters import MATRIX_SPACE, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Interval, MatrixSpace, Seed
 from skeval.result import Result
 from skeval.stats.pairwise import actual_and_permuted, euclidean, pair_sums
 from skeval.steps.two_sample import Sampling, Statistic, two_sample_result
@@ -76,19 +76,13 @@ class EnergyDistance(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
-    _legal = {
-        "n_permutations": Interval(int, 0, None),
-        "max_rows": Nullable(Interval(int, 2, None)),
-        "space": MATRIX_SPACE,
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_permutations: int = 199,
-        max_rows: int | None = 2500,
-        space: Any = "euclidean",
-        random_state: int = 0,
+        n_permutations: Annotated[int, Interval(0)] = 199,
+        max_rows: Annotated[int, Interval(2)] | None = 2500,
+        space: MatrixSpace = "euclidean",
+        random_state: Seed = 0,
     ) -> None:
         self.n_permutations = n_permutations
         self.max_rows = max_rows

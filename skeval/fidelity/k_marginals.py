@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, is_text
+from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -30,42 +28,9 @@ from skeval.tags import MetricTags
 
 _ROLES = ("train", "synthetic")
 _BINNING = ("uniform", 50)  # of the similarity matrix too, so that codes are computed once
+GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 _DENSE = 2**16  # joint cells that are always counted in an array
 _LARGEST = 2**62
-
-
-@dataclass(frozen=True)
-class AllOrSome:
-    """The word "all", or a positive number."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` says how many."""
-        return value == "all" if isinstance(value, str) else Interval(int, 1, None).accepts(value)
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "'all' or a positive int"
-
-    def invalid_example(self) -> object:
-        """Return a number of subsets that cannot be."""
-        return 0
-
-
-@dataclass(frozen=True)
-class ColumnName:
-    """The name of one column."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` can be a name."""
-        return isinstance(value, str)
-
-    def describe(self) -> str:
-        """Name the choice."""
-        return "the name of a categorical or boolean column"
-
-    def invalid_example(self) -> object:
-        """Return what is no name."""
-        return 0
 
 
 class Marginals(NamedTuple):
@@ -120,7 +85,7 @@ class KMarginalSimilarity(Metric):
     min_count : int, default=10
         Groups of fewer train rows have no score of their own.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sets of columns, if drawn, and of the independent rows of the floor.
 
@@ -175,28 +140,18 @@ class KMarginalSimilarity(Metric):
         bounds=(0.0, float("inf")),
         display="ColumnScoresDisplay",
     )
-    _legal = {
-        "k": Interval(int, 1, None),
-        "n_subsets": AllOrSome(),
-        "n_bins": Interval(int, 2, None),
-        "scale": Interval(float, 0.0, None, closed="neither"),
-        "group_by": Nullable(ColumnName()),
-        "min_count": Interval(int, 1, None),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        k: int = 2,
-        n_subsets: str | int = "all",
-        n_bins: int = 10,
-        scale: float = 1.0,
+        k: Count = 2,
+        n_subsets: Literal["all"] | Count = "all",
+        n_bins: BinCount = 10,
+        scale: Positive = 1.0,
         *,
-        group_by: str | None = None,
-        min_count: int = 10,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        group_by: GroupColumn | None = None,
+        min_count: Count = 10,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.k = k
         self.n_subsets = n_subsets

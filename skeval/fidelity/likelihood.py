@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import ndtri
 from sklearn.mixture import GaussianMixture
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
+from skeval.result import Result, undefined
 from skeval.steps.columns import cells, codes
 from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
 from skeval.tables.preprocessing import numbers
@@ -25,31 +24,20 @@ from skeval.tags import MetricTags
 _N_CANDIDATES = 8
 _BLOCK = 2**14  # rows whose densities are computed at a time
 _NO_PROBABILITY = np.log(1e-8)  # what SDMetrics takes for the logarithm of 0
-_LEGAL: dict[str, Constraint] = {
-    "smoothing": Interval(float, 0.0, None),
-    "n_bins": Nullable(Interval(int, 2, None)),
-    "columns": Columns(),
-}
 _DENSE = 2**22  # joint cells that are counted in an array
 
 
-class ComponentRange:
-    """A positive number, or two of them in ascending order."""
+def _are_components(value: object) -> bool:
+    count = Interval(1, kind=int)
+    if isinstance(value, tuple | list):
+        return len(value) == 2 and all(map(count.accepts, value)) and value[0] <= value[1]
+    return count.accepts(value)
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` names numbers of components."""
-        count = Interval(int, 1, None)
-        if isinstance(value, tuple | list):
-            return len(value) == 2 and all(map(count.accepts, value)) and value[0] <= value[1]
-        return count.accepts(value)
 
-    def describe(self) -> str:
-        """Name the choices."""
-        return "a positive int or a pair (low, high) of them"
-
-    def invalid_example(self) -> object:
-        """Return a number of components that cannot be."""
-        return 0
+ComponentRange = Annotated[
+    int | tuple[int, int],
+    Legal("a positive int or a pair (low, high) of them", _are_components, 0),
+]
 
 
 class GMLikelihood(Metric):
@@ -115,26 +103,17 @@ class GMLikelihood(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True)
-    _legal = {
-        "n_components": ComponentRange(),
-        "covariance_type": Options(("full", "tied", "diag", "spherical")),
-        "n_init": Interval(int, 1, None),
-        "criterion": Options(("bic", "aic")),
-        "max_rows": Nullable(Interval(int, 2, None)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_components: int | tuple[int, int] = (1, 30),
-        covariance_type: str = "diag",
-        n_init: int = 3,
-        criterion: str = "bic",
+        n_components: ComponentRange = (1, 30),
+        covariance_type: Literal["full", "tied", "diag", "spherical"] = "diag",
+        n_init: Count = 3,
+        criterion: Literal["bic", "aic"] = "bic",
         *,
-        max_rows: int | None = 5000,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        max_rows: Annotated[int, Interval(2)] | None = 5000,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -316,7 +295,7 @@ class BNLikelihood(Metric):
         If given, numeric and date columns are modelled too, on so many bins of equal width over
         train.
     columns : None, int or list of str, default=None
-        The columns to model: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -353,14 +332,13 @@ class BNLikelihood(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 1.0))
-    _legal = {**_LEGAL, "log": Options((True, False))}
 
     def __init__(
         self,
-        smoothing: float = 1.0,
+        smoothing: NonNegative = 1.0,
         log: bool = False,
-        n_bins: int | None = None,
-        columns: int | list[str] | None = None,
+        n_bins: BinCount | None = None,
+        columns: Columns = None,
     ) -> None:
         self.smoothing = smoothing
         self.log = log
@@ -386,7 +364,7 @@ class BNLogLikelihood(Metric):
         If given, numeric and date columns are modelled too, on so many bins of equal width over
         train.
     columns : None, int or list of str, default=None
-        The columns to model: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -413,13 +391,12 @@ class BNLogLikelihood(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 0.0))
-    _legal = _LEGAL
 
     def __init__(
         self,
-        smoothing: float = 1.0,
-        n_bins: int | None = None,
-        columns: int | list[str] | None = None,
+        smoothing: NonNegative = 1.0,
+        n_bins: BinCount | None = None,
+        columns: Columns = None,
     ) -> None:
         self.smoothing = smoothing
         self.n_bins = n_bins

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.result import Result
+from skeval.parameters import Columns, Interval, OpenFraction, Seed
+from skeval.result import Result, undefined
 from skeval.stats.separation import (
     Confusion,
     jensen_shannon_terms,
@@ -23,6 +22,7 @@ from skeval.stats.separation import (
 from skeval.steps.classifiers import (
     MAX_ROWS,
     Classifiers,
+    ProbabilisticClassifiers,
     Scores,
     candidates,
     fold_scores,
@@ -100,26 +100,17 @@ class TotalVariationLowerBound(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-    _legal = {
-        "estimator": Classifiers(several=True),
-        "test_size": Interval(float, 0.0, 1.0, "neither"),
-        "confidence": Interval(float, 0.0, 1.0, "neither"),
-        "method": Options(("pooled", "two_sided", "ks")),
-        "max_rows": Nullable(Interval(int, 20, None)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        estimator: Any = None,
-        test_size: float = 0.5,
-        confidence: float = 0.95,
-        method: str = "pooled",
+        estimator: Classifiers = None,
+        test_size: OpenFraction = 0.5,
+        confidence: OpenFraction = 0.95,
+        method: Literal["pooled", "two_sided", "ks"] = "pooled",
         *,
-        max_rows: int | None = MAX_ROWS,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.estimator = estimator
         self.test_size = test_size
@@ -233,24 +224,16 @@ class JensenShannonLowerBound(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-    _legal = {
-        "estimator": Classifiers(several=True, methods=("fit", "predict_proba")),
-        "confidence": Interval(float, 0.0, 1.0, "neither"),
-        "n_folds": Interval(int, 2, None),
-        "max_rows": Nullable(Interval(int, 20, None)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        estimator: Any = None,
-        confidence: float = 0.95,
+        estimator: ProbabilisticClassifiers = None,
+        confidence: OpenFraction = 0.95,
         *,
-        n_folds: int = 5,
-        max_rows: int | None = MAX_ROWS,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        n_folds: Annotated[int, Interval(2)] = 5,
+        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.estimator = estimator
         self.confidence = confidence

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.stats import kstwo
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, Interval
+from skeval.result import Result, mean_of_columns
 from skeval.stats import distributions
 from skeval.stats.distributions import kolmogorov_of_sorted, quantiles_of_sorted, tv_interval
 from skeval.steps.columns import (
@@ -80,9 +80,8 @@ class KSComplement(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = {"columns": Columns()}
 
-    def __init__(self, columns: int | list[str] | None = None) -> None:
+    def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
@@ -164,7 +163,7 @@ class TVComplement(Metric):
         If given, numeric and date columns are measured too, on so many bins of equal width over
         train.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -195,14 +194,12 @@ class TVComplement(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = {
-        "nan": Options(("own", "drop")),
-        "n_bins": Nullable(Interval(int, 2, None)),
-        "columns": Columns(),
-    }
 
     def __init__(
-        self, nan: str = "own", n_bins: int | None = None, columns: int | list[str] | None = None
+        self,
+        nan: Literal["own", "drop"] = "own",
+        n_bins: BinCount | None = None,
+        columns: Columns = None,
     ) -> None:
         self.nan = nan
         self.n_bins = n_bins
@@ -297,17 +294,12 @@ class StatisticSimilarity(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = {
-        "statistic": Options(("mean", "median", "std")),
-        "scale": Options(("range", "iqr")),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        statistic: str = "mean",
-        scale: str = "range",
-        columns: int | list[str] | None = None,
+        statistic: Literal["mean", "median", "std"] = "mean",
+        scale: Literal["range", "iqr"] = "range",
+        columns: Columns = None,
     ) -> None:
         self.statistic = statistic
         self.scale = scale
@@ -406,9 +398,10 @@ class QuantileMSE(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = {"n_quantiles": Interval(int, 2, None), "columns": Columns()}
 
-    def __init__(self, n_quantiles: int = 10, columns: int | list[str] | None = None) -> None:
+    def __init__(
+        self, n_quantiles: Annotated[int, Interval(2)] = 10, columns: Columns = None
+    ) -> None:
         self.n_quantiles = n_quantiles
         self.columns = columns
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._parameters import MATRIX_SPACE, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Count, Interval, MatrixSpace, Seed
 from skeval.result import Result
 from skeval.stats.pairwise import (
     PairSums,
@@ -22,23 +22,9 @@ from skeval.stats.pairwise import (
 from skeval.steps.two_sample import Sampling, Statistic, two_sample_result
 from skeval.tags import MetricTags
 
-_RULES = ("median", "train_median")
+Gamma = Literal["median", "train_median"] | Annotated[float, Interval(0, float("inf"), "neither")]
 _MEDIAN_ROWS = 500  # of each sample: half a million pairs put the median within about a hundredth
 _BLOCK = 2**20
-
-
-class _Gamma:
-    """A positive number, or a rule that sets it."""
-
-    def accepts(self, value: object) -> bool:
-        rule = isinstance(value, str) and value in _RULES
-        return rule or Interval(float, 0.0, float("inf"), closed="neither").accepts(value)
-
-    def describe(self) -> str:
-        return "'median', 'train_median' or a float in (0, inf)"
-
-    def invalid_example(self) -> object:
-        return -1.0
 
 
 class MaximumMeanDiscrepancy(Metric):
@@ -121,27 +107,17 @@ class MaximumMeanDiscrepancy(Metric):
 
     # unbiased, k(x, x) = 1 is left out of two means: at least -1/n - 1/m, n and m being 2 or more
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(-1.0, 2.0))
-    _legal = {
-        "kernel": Options(("rbf", "laplacian")),
-        "gamma": _Gamma(),
-        "unbiased": Options((True, False)),
-        "n_permutations": Interval(int, 0, None),
-        "max_rows": Nullable(Interval(int, 2, None)),
-        "n_components": Nullable(Interval(int, 1, None)),
-        "space": MATRIX_SPACE,
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        kernel: str = "rbf",
-        gamma: str | float = "median",
+        kernel: Literal["rbf", "laplacian"] = "rbf",
+        gamma: Gamma = "median",
         unbiased: bool = True,
-        n_permutations: int = 199,
-        max_rows: int | None = 2500,
-        n_components: int | None = None,
-        space: Any = "euclidean",
-        random_state: int = 0,
+        n_permutations: Annotated[int, Interval(0)] = 199,
+        max_rows: Annotated[int, Interval(2)] | None = 2500,
+        n_components: Count | None = None,
+        space: MatrixSpace = "euclidean",
+        random_state: Seed = 0,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma

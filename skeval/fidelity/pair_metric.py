@@ -9,23 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, JointTables, joint_tables
 from skeval.steps.samples import chosen_columns, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL
-
-# legal parameters of the metrics that measure association in tables of cells
-OF_TABLES: dict[str, Constraint] = {
-    "n_bins": Nullable(Interval(int, 2, None)),
-    "nan": Options(("own", "drop")),
-    "floor": Options((True, False)),
-    "columns": Columns(),
-}
 
 
 class PairMetric(Metric):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import MATRIX_SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Interval, MatrixSpace, OpenFraction, Seed
+from skeval.result import Result, undefined
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
 from skeval.steps.manifolds import cluster_histograms, clustered_rows
 from skeval.steps.samples import column_key, holdout_in_place, nothing_to_measure
@@ -96,32 +95,20 @@ class PRDCurve(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
-    _legal = {
-        "n_clusters": Interval(int, 2, None),
-        "n_runs": Interval(int, 1, None),
-        "n_angles": Interval(int, 3, None),
-        "beta": Interval(float, 1.0, None, "neither"),
-        "balance": Options((True, False)),
-        "headline": Options(("f_beta", "auc")),
-        "space": MATRIX_SPACE,
-        "columns": Columns(),
-        "max_rows": Nullable(Interval(int, 20, None)),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_clusters: int = 20,
-        n_runs: int = 10,
-        n_angles: int = 1001,
-        beta: float = 8,
+        n_clusters: Annotated[int, Interval(2)] = 20,
+        n_runs: Count = 10,
+        n_angles: Annotated[int, Interval(3)] = 1001,
+        beta: Annotated[float, Interval(1, closed="neither")] = 8,
         *,
         balance: bool = True,
-        headline: str = "f_beta",
-        space: Any = "euclidean",
-        columns: int | list[str] | None = None,
-        max_rows: int | None = 10_000,
-        random_state: int = 0,
+        headline: Literal["f_beta", "auc"] = "f_beta",
+        space: MatrixSpace = "euclidean",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(20)] | None = 10_000,
+        random_state: Seed = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_runs = n_runs
@@ -252,26 +239,17 @@ class ClassifierPRD(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
-    _legal = {
-        "estimator": Classifiers(several=True),
-        "n_angles": Interval(int, 3, None),
-        "beta": Interval(float, 1.0, None, "neither"),
-        "test_size": Interval(float, 0.0, 1.0, "neither"),
-        "max_rows": Nullable(Interval(int, 20, None)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        estimator: Any = None,
-        n_angles: int = 1001,
-        beta: float = 8,
+        estimator: Classifiers = None,
+        n_angles: Annotated[int, Interval(3)] = 1001,
+        beta: Annotated[float, Interval(1, closed="neither")] = 8,
         *,
-        test_size: float = 0.5,
-        max_rows: int | None = MAX_ROWS,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        test_size: OpenFraction = 0.5,
+        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.estimator = estimator
         self.n_angles = n_angles

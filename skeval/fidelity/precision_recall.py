@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Interval, Positive, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats.manifolds import (
     calibrated_coverage,
     expected_clipped_coverage,
@@ -25,15 +24,6 @@ from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn,
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, nothing_to_measure
 from skeval.tags import MetricTags
-
-LEGAL_BALLS: dict[str, Constraint] = {
-    "k": Interval(int, 1, None),
-    "strict": Options((False, True)),
-    "space": SPACE,
-    "columns": Columns(),
-    "max_rows": Nullable(Interval(int, 2, None)),
-    "random_state": Interval(int, 0, None),
-}
 
 
 class TwoSided(Metric):
@@ -91,7 +81,6 @@ class _Balls(TwoSided):
     """A metric of the balls around the rows of one table."""
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
-    _legal = LEGAL_BALLS
     strict: bool
     columns: int | list[str] | None
     random_state: int
@@ -191,13 +180,13 @@ class ImprovedPrecisionRecall(_Balls):
 
     def __init__(
         self,
-        k: int = 3,
+        k: Count = 3,
         *,
         strict: bool = False,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        max_rows: int | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.k = k
         self.strict = strict
@@ -274,13 +263,13 @@ class DensityCoverage(_Balls):
 
     def __init__(
         self,
-        k: int = 5,
+        k: Count = 5,
         *,
         strict: bool = False,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        max_rows: int | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.k = k
         self.strict = strict
@@ -363,13 +352,13 @@ class ClippedDensityCoverage(_Balls):
 
     def __init__(
         self,
-        k: int = 5,
+        k: Count = 5,
         *,
         strict: bool = False,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        max_rows: int | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.k = k
         self.strict = strict
@@ -453,21 +442,18 @@ class ProbabilisticPrecisionRecall(TwoSided):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
-    _legal = {name: legal for name, legal in LEGAL_BALLS.items() if name != "strict"} | {
-        "scale": Interval(float, 0.0, None, "neither")
-    }
     _sides = ("precision", "recall")
     _with_radii = ("train", "synthetic")
 
     def __init__(
         self,
-        k: int = 4,
-        scale: float = 1.2,
+        k: Count = 4,
+        scale: Positive = 1.2,
         *,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        max_rows: int | None = 5_000,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: Annotated[int, Interval(2)] | None = 5_000,
+        random_state: Seed = 0,
     ) -> None:
         self.k = k
         self.scale = scale

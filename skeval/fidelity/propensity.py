@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Anything, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.result import Result
+from skeval.parameters import Columns, Interval, Seed, has_methods
+from skeval.result import Result, undefined
 from skeval.stats.propensity import (
     PropensityNull,
     analytic_null,
@@ -148,30 +147,21 @@ class PropensityMSE(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False)
-    _legal = {
-        "model": Anything(("fit", "predict_proba"), values=("logistic", "cart")),
-        "interactions": Options((True, False)),
-        "null": Options(("snoke", "two_sample", "permutation", "holdout")),
-        "out_of_fold": Options((True, False)),
-        "form": Options(("raw", "ratio", "standardized")),
-        "n_permutations": Interval(int, 50, None),
-        "max_rows": Nullable(Interval(int, 20, None)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        model: Any = "logistic",
+        model: Annotated[
+            Any, has_methods(("fit", "predict_proba"), values=("logistic", "cart"))
+        ] = "logistic",
         interactions: bool = False,
-        null: str = "snoke",
+        null: Literal["snoke", "two_sample", "permutation", "holdout"] = "snoke",
         out_of_fold: bool = False,
-        form: str = "raw",
+        form: Literal["raw", "ratio", "standardized"] = "raw",
         *,
-        n_permutations: int = 99,
-        max_rows: int | None = MAX_ROWS,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        n_permutations: Annotated[int, Interval(50)] = 99,
+        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.model = model
         self.interactions = interactions

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Seed
+from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
 from skeval.steps.columns import sorted_values
 from skeval.steps.samples import chosen_columns
@@ -79,20 +78,14 @@ class RangeQueryError(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    _legal = {
-        "order": Interval(int, 1, None),
-        "n_queries": Interval(int, 1, None),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        order: int = 3,
-        n_queries: int = 1000,
+        order: Count = 3,
+        n_queries: Count = 1000,
         *,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.order = order
         self.n_queries = n_queries

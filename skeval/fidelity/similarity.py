@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.result import Result
+from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
+from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, expected_total_variation, total_variation
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
@@ -22,20 +21,6 @@ from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import category_codes, numbers
 from skeval.tags import MetricTags
 
-_LEGAL: Mapping[str, Constraint] = {
-    "n_bins": Interval(int, 2, None),
-    "strategy": Options(("uniform", "quantile")),
-    "average": Options(("matrix", "upper", "balanced")),
-    "order": Options((2, 3)),
-    "n_triples": Interval(int, 1, None),
-    "max_categories": Interval(int, 1, None),
-    "n_pairs": Nullable(Interval(int, 0, None)),
-    "pair_columns": Columns(),
-    "min_count": Interval(int, 1, None),
-    "columns": Columns(),
-    "random_state": Interval(int, 0, None),
-}
-_OF_MATRIX_ONLY = {"n_triples", "max_categories", "random_state"}
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
 _MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
@@ -75,7 +60,7 @@ class SimilarityMatrix(Metric):
         In the histograms of the details, categories of fewer train rows are pooled, and bars and
         joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the triples.
 
@@ -108,22 +93,21 @@ class SimilarityMatrix(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
     )
-    _legal = _LEGAL
 
     def __init__(
         self,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        average: str = "matrix",
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        average: Literal["matrix", "upper", "balanced"] = "matrix",
         *,
-        order: int = 2,
-        n_triples: int = 10_000,
-        max_categories: int = 50,
-        n_pairs: int | None = 24,
-        pair_columns: int | list[str] | None = None,
-        min_count: int = 10,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        order: Literal[2, 3] = 2,
+        n_triples: Count = 10_000,
+        max_categories: Count = 50,
+        n_pairs: Annotated[int, Interval(0)] | None = 24,
+        pair_columns: Columns = None,
+        min_count: Count = 10,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
@@ -183,7 +167,7 @@ class SimilarityScore(Metric):
         In the histograms of the details, categories of fewer train rows are pooled, and bars and
         joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these.
+        Columns to use: all, the first *n*, or a list of names.
 
     Attributes
     ----------
@@ -217,23 +201,19 @@ class SimilarityScore(Metric):
         bounds=(0.0, float("inf")),
         display="SimilarityMatrixDisplay",
     )
-    _legal = {
-        "scale": Interval(float, 0.0, None, closed="neither"),
-        **{name: _LEGAL[name] for name in _LEGAL if name not in _OF_MATRIX_ONLY},
-    }
 
     def __init__(
         self,
-        n_bins: int = 10,
-        strategy: str = "uniform",
-        average: str = "matrix",
-        scale: float = 100.0,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        average: Literal["matrix", "upper", "balanced"] = "matrix",
+        scale: Positive = 100.0,
         *,
-        order: int = 2,
-        n_pairs: int | None = 24,
-        pair_columns: int | list[str] | None = None,
-        min_count: int = 10,
-        columns: int | list[str] | None = None,
+        order: Literal[2, 3] = 2,
+        n_pairs: Annotated[int, Interval(0)] | None = 24,
+        pair_columns: Columns = None,
+        min_count: Count = 10,
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy

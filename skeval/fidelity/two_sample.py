@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
-from skeval.result import Result
+from skeval.parameters import Columns, Interval, OpenFraction, Seed
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, wilson
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
@@ -19,7 +18,7 @@ from skeval.stats.separation import Confusion
 from skeval.steps.classifiers import (
     FEWEST,
     MAX_ROWS,
-    Classifiers,
+    Classifier,
     Scores,
     Split,
     balanced_rows,
@@ -128,30 +127,19 @@ class ClassifierTwoSampleTest(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-    _legal = {
-        "scoring": Options(("accuracy", "auc")),
-        "estimator": Classifiers(),
-        "test": Options(("holdout", "permutation")),
-        "n_folds": Interval(int, 2, None),
-        "test_size": Interval(float, 0.0, 1.0, "neither"),
-        "n_permutations": Interval(int, 19, None),
-        "max_rows": Nullable(Interval(int, 20, None)),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        scoring: str = "accuracy",
-        estimator: Any = None,
-        test: str = "holdout",
+        scoring: Literal["accuracy", "auc"] = "accuracy",
+        estimator: Classifier = None,
+        test: Literal["holdout", "permutation"] = "holdout",
         *,
-        n_folds: int = 5,
-        test_size: float = 0.5,
-        n_permutations: int = 199,
-        max_rows: int | None = MAX_ROWS,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        n_folds: Annotated[int, Interval(2)] = 5,
+        test_size: OpenFraction = 0.5,
+        n_permutations: Annotated[int, Interval(19)] = 199,
+        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.scoring = scoring
         self.estimator = estimator

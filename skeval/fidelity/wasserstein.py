@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import MATRIX_SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Interval, MatrixSpace, Seed
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
 from skeval.steps.columns import (
     emptied_columns,
@@ -87,17 +86,12 @@ class WassersteinDistance(Metric):
         bounds=(0.0, float("inf")),
         display="ColumnScoresDisplay",
     )
-    _legal = {
-        "p": Interval(float, 1.0, None),
-        "normalize": Options(("range", "std", "iqr", None)),
-        "columns": Columns(),
-    }
 
     def __init__(
         self,
-        p: float = 1,
-        normalize: str | None = "range",
-        columns: int | list[str] | None = None,
+        p: Annotated[float, Interval(1)] = 1,
+        normalize: Literal["range", "std", "iqr"] | None = "range",
+        columns: Columns = None,
     ) -> None:
         self.p = p
         self.normalize = normalize
@@ -215,21 +209,14 @@ class SlicedWassersteinDistance(Metric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
-    _legal = {
-        "n_projections": Interval(int, 1, None),
-        "p": Interval(float, 1.0, float("inf"), closed="left"),
-        "statistic": Options(("mean", "max")),
-        "space": MATRIX_SPACE,
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_projections: int = 200,
-        p: float = 2,
-        statistic: str = "mean",
-        space: Any = "euclidean",
-        random_state: int = 0,
+        n_projections: Count = 200,
+        p: Annotated[float, Interval(1, float("inf"), "left")] = 2,
+        statistic: Literal["mean", "max"] = "mean",
+        space: MatrixSpace = "euclidean",
+        random_state: Seed = 0,
     ) -> None:
         self.n_projections = n_projections
         self.p = p

@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
 from skeval.generators.clients import (
     SEEDS,
@@ -22,13 +21,10 @@ from skeval.generators.clients import (
     parameters_of,
     with_parameters,
 )
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.tables.frames import as_frame
 
 _SEED_LIMIT = 2**32
-_NUMBER_AND_SEED = {
-    "n": Nullable(Interval(int, 1, None)),
-    "random_state": Nullable(Interval(int, 0, None)),
-}
 
 
 class GeneratorAdapter(BaseEstimator):
@@ -109,19 +105,13 @@ class GeneratorAdapter(BaseEstimator):
     ((5, 7), (300, 7))
     """
 
-    _legal: ClassVar[dict[str, Constraint]] = {
-        "generator": Generator(),
-        "parameters": Nullable(Arguments()),
-        "random_state": _NUMBER_AND_SEED["random_state"],
-    }
-
     def __init__(
         self,
-        generator: Any,
+        generator: Generator,
         *,
         metadata: Any = None,
-        parameters: dict[str, Any] | None = None,
-        random_state: int | None = 0,
+        parameters: Arguments | None = None,
+        random_state: Seed | None = 0,
     ) -> None:
         self.generator = generator
         self.metadata = metadata
@@ -175,7 +165,7 @@ class GeneratorAdapter(BaseEstimator):
             If a parameter is outside its legal set: a `generator` that can neither be fitted nor
             sampled, a `random_state` that is no int.
         """
-        check_parameters("GeneratorAdapter", self.get_params(deep=False), self._legal)
+        check_parameters("GeneratorAdapter", self.get_params(deep=False), legal_sets(type(self)))
         train = as_frame(X, "train")
         if isinstance(X, pd.DataFrame):
             train = train.set_axis(X.columns, axis="columns")
@@ -188,7 +178,7 @@ class GeneratorAdapter(BaseEstimator):
         self.remember_rows_ = False
         return self
 
-    def sample(self, n: int | None = None, random_state: int | None = None) -> pd.DataFrame:
+    def sample(self, n: Count | None = None, random_state: Seed | None = None) -> pd.DataFrame:
         """Draw synthetic rows.
 
         Parameters
@@ -212,7 +202,7 @@ class GeneratorAdapter(BaseEstimator):
         """
         check_is_fitted(self, "generator_")
         given = {"n": n, "random_state": random_state}
-        check_parameters("GeneratorAdapter.sample", given, _NUMBER_AND_SEED)
+        check_parameters("GeneratorAdapter.sample", given, legal_sets(GeneratorAdapter.sample))
         n = self.n_rows_ if n is None else int(n)
         seed = _seed_of(self.random_state if random_state is None else random_state)
         rows = as_frame(self._client.sample(self.generator_, n, seed), "synthetic")

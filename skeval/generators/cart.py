@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeRegressor
 
-from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.columns import (
     Codes,
@@ -25,6 +24,7 @@ from skeval.generators.columns import (
     start_draw,
     table_of,
 )
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
 
 __all__ = ["SequentialCART"]
 
@@ -97,23 +97,15 @@ class SequentialCART(BaseEstimator):
     True
     """
 
-    _legal: ClassVar[dict[str, Constraint]] = {
-        "min_samples_leaf": Interval(int, 1, None),
-        "max_depth": Nullable(Interval(int, 1, None)),
-        "max_levels": Interval(int, 1, None),
-        "smoothing": Options((True, False)),
-        "random_state": Nullable(Interval(int, 0, None)),
-    }
-
     def __init__(
         self,
-        min_samples_leaf: int = 5,
+        min_samples_leaf: Count = 5,
         *,
-        max_depth: int | None = None,
-        max_levels: int = 50,
+        max_depth: Count | None = None,
+        max_levels: Count = 50,
         smoothing: bool = False,
         order: Sequence[Any] | None = None,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
@@ -142,7 +134,7 @@ class SequentialCART(BaseEstimator):
         InvalidParameterError
             If a parameter is outside its legal set, or `order` names columns that are not there.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         check_table(self, table)
         check_hashable(self, table)
         train = table.reset_index(drop=True)

@@ -8,53 +8,39 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Legal
 
 SEEDS = ("random_state", "seed")  # what parameters are called that hold one
 _TABLE = "table"  # what SDV calls the one table
 _TABLES = (pd.DataFrame, pd.Series)  # which have a method `sample` too
+_GENERATORS = (
+    "an object with fit and sample, a class of such, a synthesizer of SDV or a pair of functions"
+)
 
 
-class Generator:
-    """The legal set of generators."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is a generator; of a class, what it makes is looked at later."""
-        known = _is_pair(value) or isinstance(value, type) or _is_of_sdv(type(value))
-        return known or _can_sample(value)
-
-    def describe(self) -> str:
-        """Name the kinds."""
-        return (
-            "an object with fit and sample, a class of such, a synthesizer of SDV or a pair of "
-            "functions"
-        )
-
-    def invalid_example(self) -> object:
-        """Return what is no generator."""
-        return "no such option"
+def _is_generator(value: object) -> bool:
+    """Tell whether `value` is a generator; of a class, what it makes is looked at later."""
+    known = _is_pair(value) or isinstance(value, type) or _is_of_sdv(type(value))
+    return known or _can_sample(value)
 
 
-class Arguments:
-    """The legal set of arguments by name."""
+Generator = Annotated[Any, Legal(_GENERATORS, _is_generator, "no such option")]
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` maps strings."""
-        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
-    def describe(self) -> str:
-        """Name them."""
-        return "a dict of arguments by name"
+def _are_arguments(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
-    def invalid_example(self) -> object:
-        """Return what is no dict."""
-        return "no such option"
+
+Arguments = Annotated[
+    dict[str, Any], Legal("a dict of arguments by name", _are_arguments, "no such option")
+]
 
 
 class Client(Protocol):
@@ -163,7 +149,7 @@ def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) 
     if _can_sample(generator):
         return Plain(generator)
     raise InvalidParameterError(
-        f"GeneratorAdapter: generator must be {Generator().describe()}, got {generator!r}."
+        f"GeneratorAdapter: generator must be {_GENERATORS}, got {generator!r}."
     )
 
 

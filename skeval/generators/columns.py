@@ -14,10 +14,10 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import Constraint, Interval, check_parameters
 from skeval.exceptions import TableError
+from skeval.parameters import Constraint, Interval, check_parameters
 
-_NUMBER: dict[str, Constraint] = {"n": Interval(int, 1, None)}
+_NUMBER: dict[str, Constraint] = {"n": Interval(1, kind=int)}
 # Floats with at most so many decimals are taken as rounded, and rounded again when sampled.
 _MOST_DECIMALS = 6
 T = TypeVar("T")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
 from skeval.generators.columns import (
     date_of,
@@ -24,6 +23,7 @@ from skeval.generators.columns import (
     read_numbers,
     start_draw,
 )
+from skeval.parameters import Positive, Seed, check_parameters, legal_sets
 
 _SENSITIVITY = {"add_remove": 1, "replace": 2}
 _MOST_CELLS = 4_000_000
@@ -114,19 +114,13 @@ class DPHistogram(BaseEstimator):
     [0.5, 0.5]
     """
 
-    _legal: ClassVar[dict[str, Constraint]] = {
-        "epsilon": Interval(float, 0.0, None, "neither"),
-        "adjacency": Options(tuple(_SENSITIVITY)),
-        "random_state": Nullable(Interval(int, 0, None)),
-    }
-
     def __init__(
         self,
         domain: Mapping[str, Sequence[Any] | pd.CategoricalDtype],
-        epsilon: float = 1.0,
+        epsilon: Positive = 1.0,
         *,
-        adjacency: str = "add_remove",
-        random_state: int | None = None,
+        adjacency: Literal["add_remove", "replace"] = "add_remove",
+        random_state: Seed | None = None,
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
@@ -154,7 +148,7 @@ class DPHistogram(BaseEstimator):
         TableError, SchemaMismatchError
             If `table` is not a DataFrame with the columns of the domain.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         axes = axes_of(self.domain)
         if not isinstance(table, pd.DataFrame):
             raise TableError(

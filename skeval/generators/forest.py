@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.generators.columns import (
     Codes,
     Grid,
@@ -25,6 +24,7 @@ from skeval.generators.columns import (
     start_draw,
     table_of,
 )
+from skeval.parameters import Count, Fraction, JobCount, Seed, check_parameters, legal_sets
 
 # Shares of 50 levels for so many rows take 6 MB.
 _ROWS_AT_ONCE = 16_384
@@ -102,29 +102,18 @@ class RandomForestImputation(BaseEstimator):
     [200, 0]
     """
 
-    _legal: ClassVar[dict[str, Constraint]] = {
-        "p": Interval(float, 0, 1),
-        "n_estimators": Interval(int, 1, None),
-        "max_depth": Nullable(Interval(int, 1, None)),
-        "min_samples_leaf": Interval(int, 1, None),
-        "max_samples": Interval(int, 1, None),
-        "max_levels": Interval(int, 1, None),
-        "n_jobs": Nullable(Interval(int, None, None)),
-        "random_state": Nullable(Interval(int, 0, None)),
-    }
-
     def __init__(
         self,
-        p: float = 0.5,
+        p: Fraction = 0.5,
         *,
-        n_estimators: int = 25,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 5,
+        n_estimators: Count = 25,
+        max_depth: Count | None = None,
+        min_samples_leaf: Count = 5,
         max_features: str | float | None = "sqrt",
-        max_samples: int = 10_000,
-        max_levels: int = 50,
-        n_jobs: int | None = None,
-        random_state: int | None = None,
+        max_samples: Count = 10_000,
+        max_levels: Count = 50,
+        n_jobs: JobCount | None = None,
+        random_state: Seed | None = None,
     ) -> None:
         self.p = p
         self.n_estimators = n_estimators
@@ -209,7 +198,7 @@ class RandomForestImputation(BaseEstimator):
         return table_of(cells, self.train_.columns)
 
     def _check_parameters(self) -> None:
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._legal)
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
     def _forest(self) -> Forest:
         settings = {

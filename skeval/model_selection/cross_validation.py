@@ -19,18 +19,14 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
 from skeval.tables.frames import as_frame
 
-_LEGAL: dict[str, Constraint] = {
-    "n_samples": Nullable(Interval(int, 1, None)),
-    "random_state": Interval(int, 0, None),
-}
 _OWNER = "cross_validate_generator"
 
 
@@ -92,11 +88,11 @@ def cross_validate_generator(
     evaluator: Metric | MetricSuite,
     *,
     cv: Any = 5,
-    n_samples: int | None = None,
+    n_samples: Count | None = None,
     schema: Any = None,
     groups: str | Sequence[Any] | None = None,
     stratify: str | Sequence[Any] | None = None,
-    random_state: int = 0,
+    random_state: Seed = 0,
     n_jobs: int | None = None,
 ) -> CrossValidated:
     """Evaluate a generator by cross-validation.
@@ -178,7 +174,7 @@ def cross_validate_generator(
             f"{type(evaluator).__name__}."
         )
     own = {"n_samples": n_samples, "random_state": random_state}
-    check_parameters("cross_validate_generator", own, _LEGAL)
+    check_parameters("cross_validate_generator", own, legal_sets(cross_validate_generator))
     splits = splits_of(rows, cv, groups=groups, stratify=stratify, random_state=random_state)
     if isinstance(table, pd.DataFrame):
         rows = rows.set_axis(table.columns, axis="columns")  # a generator may name them

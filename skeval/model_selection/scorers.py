@@ -11,24 +11,19 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from skeval._parameters import Constraint, Interval, Nullable, check_parameters
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
 from skeval.tables.frames import as_frame
-
-_LEGAL: dict[str, Constraint] = {
-    "n_samples": Nullable(Interval(int, 1, None)),
-    "random_state": Interval(int, 0, None),
-}
 
 
 def make_generator_scorer(
     evaluator: Metric | MetricSuite,
     *,
-    n_samples: int | None = None,
-    random_state: int = 0,
+    n_samples: Count | None = None,
+    random_state: Seed = 0,
     schema: Any = None,
 ) -> GeneratorScorer:
     """Make a scorer of generators from a metric or a suite.
@@ -123,8 +118,8 @@ class GeneratorScorer(BaseEstimator):
         self,
         evaluator: Metric | MetricSuite,
         *,
-        n_samples: int | None = None,
-        random_state: int = 0,
+        n_samples: Count | None = None,
+        random_state: Seed = 0,
         schema: Any = None,
     ) -> None:
         self.evaluator = evaluator
@@ -139,7 +134,8 @@ class GeneratorScorer(BaseEstimator):
                 "make_generator_scorer: evaluator must be a Metric or a MetricSuite, got "
                 f"{type(self.evaluator).__name__}."
             )
-        check_parameters("make_generator_scorer", self.get_params(deep=False), _LEGAL)
+        given = self.get_params(deep=False)
+        check_parameters("make_generator_scorer", given, legal_sets(GeneratorScorer))
         if isinstance(self.evaluator, Metric) and self.evaluator.tags.sign == 0:
             raise InvalidParameterError(
                 f"make_generator_scorer: {type(self.evaluator).__name__} is best in between, so "

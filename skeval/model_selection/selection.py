@@ -10,17 +10,17 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from skeval._parameters import Interval
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection.scorers import GeneratorScorer
 from skeval.overall import OverallScore
+from skeval.parameters import Interval
 from skeval.result import Result, SuiteResult
 from skeval.stats import pareto
 from skeval.stats.overall import weighted_mean
 from skeval.tags import Aspect
 
 FACETS = ("fidelity", "utility", "privacy")
-_BOUND = Interval(float, float("-inf"), float("inf"), "neither")
+_BOUND = Interval(float("-inf"), float("inf"), "neither")
 _FACETS = get_args(Aspect)
 
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, cast
+from typing import Any, Literal, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._parameters import Constraint, Interval, Nullable, Options, check_parameters
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import ColumnEncoder, Encoded, column_lines, round_to_grid
+from skeval.parameters import Count, Interval, check_parameters, legal_sets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
-LEGAL: dict[str, Constraint] = {
-    "leaf_size": Nullable(Interval(int, 1, None)),
-    "backend": Options(("auto", "numba", "numpy")),
-}
 
 
 class _Index(Protocol):
@@ -116,9 +112,9 @@ class MixedNearestNeighbors(BaseEstimator):
         ranges: ArrayLike | None = None,
         categorical: ArrayLike | None = None,
         *,
-        leaf_size: int | None = None,
+        leaf_size: Count | None = None,
         n_jobs: int | None = None,
-        backend: str = "auto",
+        backend: Literal["auto", "numba", "numpy"] = "auto",
     ) -> None:
         self.ranges = ranges
         self.categorical = categorical
@@ -146,7 +142,8 @@ class MixedNearestNeighbors(BaseEstimator):
         InvalidParameterError
             If a parameter, or a code of a categorical column, is outside its legal set.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), LEGAL)
+        given = self.get_params(deep=False)
+        check_parameters(type(self).__name__, given, legal_sets(type(self)))
         rows = cast(Floats, validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
         lines = column_lines(rows)
         self._columns = ColumnEncoder.learn(
@@ -242,7 +239,7 @@ class MixedNearestNeighbors(BaseEstimator):
         least, _ = self._index.nearest(queries, 1, own, unlimited, self.n_jobs)
         return self._index.ties(queries, least[:, 0], own, self.n_jobs) / queries.n_rows
 
-    def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: int | None = None) -> Ints:
+    def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: Count | None = None) -> Ints:
         """Count the balls around reference rows that hold each query row.
 
         Parameters
@@ -267,11 +264,8 @@ class MixedNearestNeighbors(BaseEstimator):
             If `radius` is not one number or one for each reference row, or `limit` is below 1.
         """
         check_is_fitted(self)
-        check_parameters(
-            f"{type(self).__name__}.count_within",
-            {"limit": limit},
-            {"limit": Nullable(Interval(int, 1, None))},
-        )
+        owner, legal = f"{type(self).__name__}.count_within", legal_sets(type(self).count_within)
+        check_parameters(owner, {"limit": limit}, legal)
         queries = self._encode(Y)
         radii = self._radii_as_sums(radius, self.n_samples_fit_, "reference rows")
         if not queries.n_rows:
@@ -309,7 +303,7 @@ class MixedNearestNeighbors(BaseEstimator):
         check_parameters(
             f"{type(self).__name__}.kneighbors",
             {"n_neighbors": n_neighbors},
-            {"n_neighbors": Interval(int, 1, None)},
+            {"n_neighbors": Interval(1, kind=int)},
         )
         available = self.n_samples_fit_ - excluding
         if all_of_them and n_neighbors > available:

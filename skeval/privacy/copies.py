@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.neighbors.encoding import round_to_grid
+from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
-from skeval.privacy.row_equality import ROLES, TextColumns, compared, value_counts
-from skeval.result import Result
+from skeval.privacy.row_equality import ROLES, compared, value_counts
+from skeval.result import Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
@@ -25,7 +24,6 @@ from skeval.tags import MetricTags
 _LEVEL = 0.05
 _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
-_DISTANCE = Interval(float, 0.0, 1.0)
 
 
 class ExactMatchShare(Metric):
@@ -98,24 +96,16 @@ class ExactMatchShare(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "columns": TextColumns(),
-        "decimals": Nullable(Interval(int, -15, 15)),
-        "count": Options(("rows", "multiset", "unique")),
-        "alert": Interval(float, 0.0, 1.0),
-        "n_permutations": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        columns: int | list[str] | None = None,
-        decimals: int | None = None,
-        count: str = "rows",
+        columns: AnyColumns = None,
+        decimals: Annotated[int, Interval(-15, 15)] | None = None,
+        count: Literal["rows", "multiset", "unique"] = "rows",
         *,
-        alert: float = 0.05,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        alert: Fraction = 0.05,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         self.columns = columns
         self.decimals = decimals
@@ -228,13 +218,13 @@ class IdenticalMatchShare(ExactMatchShare):
 
     def __init__(
         self,
-        columns: int | list[str] | None = None,
-        decimals: int | None = None,
-        count: str = "unique",
+        columns: AnyColumns = None,
+        decimals: Annotated[int, Interval(-15, 15)] | None = None,
+        count: Literal["rows", "multiset", "unique"] = "unique",
         *,
-        alert: float = 0.05,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        alert: Fraction = 0.05,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         super().__init__(
             columns,
@@ -244,25 +234,6 @@ class IdenticalMatchShare(ExactMatchShare):
             n_permutations=n_permutations,
             random_state=random_state,
         )
-
-
-@dataclass(frozen=True)
-class Radius:
-    """A distance in [0, 1], or the name of a rule that finds one."""
-
-    name: str = "loo-q01"
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is the name, or a distance."""
-        return value == self.name if isinstance(value, str) else _DISTANCE.accepts(value)
-
-    def describe(self) -> str:
-        """Name both."""
-        return f"{self.name!r} or {_DISTANCE.describe()}"
-
-    def invalid_example(self) -> object:
-        """Return a distance that cannot be."""
-        return _DISTANCE.invalid_example()
 
 
 class NearDuplicateShare(Metric):
@@ -337,24 +308,16 @@ class NearDuplicateShare(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "tau": Radius(),
-        "space": SPACE,
-        "columns": TextColumns(),
-        "text": _DISTANCE,
-        "n_permutations": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        tau: float | str = "loo-q01",
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        text: float = 0.9,
+        tau: Literal["loo-q01"] | Fraction = "loo-q01",
+        space: Space = "gower",
+        columns: AnyColumns = None,
+        text: Fraction = 0.9,
         *,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         self.tau = tau
         self.space = space

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Fraction, Interval, Seed
+from skeval.result import Result, undefined
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
@@ -83,9 +82,8 @@ class HittingRate(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {"tau": Interval(float, 0.0, 1.0), "columns": Columns()}
 
-    def __init__(self, tau: float = 1 / 30, columns: int | list[str] | None = None) -> None:
+    def __init__(self, tau: Fraction = 1 / 30, columns: Columns = None) -> None:
         self.tau = tau
         self.columns = columns
 
@@ -173,22 +171,15 @@ class NewRowShare(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "numerical_match_tolerance": Interval(float, 0.0, 1.0, closed="left"),
-        "tolerance_kind": Options(("relative", "range")),
-        "columns": Columns(),
-        "n_permutations": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        numerical_match_tolerance: float = 0.01,
-        tolerance_kind: str = "relative",
-        columns: int | list[str] | None = None,
+        numerical_match_tolerance: Annotated[float, Interval(0, 1, "left")] = 0.01,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        columns: Columns = None,
         *,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         self.numerical_match_tolerance = numerical_match_tolerance
         self.tolerance_kind = tolerance_kind

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skeval._parameters import Columns
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.disclosure import class_counts, joint_classes
@@ -17,24 +16,7 @@ from skeval.steps.samples import ColumnChoice, column_key
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 
-_COLUMNS = Columns()
 ROLES = ("train", "holdout", "synthetic")
-
-
-class TextColumns:
-    """A choice of columns as :class:`~skeval._parameters.Columns`, text columns among them."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` chooses columns."""
-        return _COLUMNS.accepts(value)
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return _COLUMNS.describe()
-
-    def invalid_example(self) -> object:
-        """Return a number of columns that cannot be."""
-        return _COLUMNS.invalid_example()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from skeval.exceptions import InvalidParameterError
 from skeval.stats.relabelling import NOISE, share_p_value
 
 __all__ = [
-    "CI_METHODS",
     "RISK_LEVELS",
     "Rate",
     "Risk",
@@ -25,8 +24,6 @@ __all__ = [
     "risk_level",
     "scores_p_value",
 ]
-
-CI_METHODS = ("anonymeter", "katz")
 
 
 @dataclass(frozen=True)

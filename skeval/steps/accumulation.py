@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from skeval._parameters import SPACE, Columns, Constraint, Interval, Options
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.parameters import Interval, Legal
 from skeval.result import Result
 from skeval.stats import accumulation as stats
 from skeval.stats.relabelling import labels_test
@@ -23,35 +23,17 @@ _LARGEST_THRESHOLD = 0.999  # of those found: at 1 there is nothing to the right
 _TERMS = {"privacy_area": stats.privacy_terms, "resemblance": stats.resemblance_terms}
 
 
-@dataclass(frozen=True)
-class Thresholds:
-    """A float in (0, 1), a non-empty list of them, or "loo-median"."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` names thresholds."""
-        if isinstance(value, str):
-            return value == "loo-median"
-        given = value if isinstance(value, list | tuple) else [value]
-        between = Interval(float, 0.0, 1.0, closed="neither")
-        return len(given) > 0 and all(between.accepts(one) for one in given)
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "a float in (0, 1), a non-empty list of such or 'loo-median'"
-
-    def invalid_example(self) -> object:
-        """Return a threshold at which there is nothing to the right."""
-        return 1.0
+def _are_thresholds(value: object) -> bool:
+    if isinstance(value, str):
+        return value == "loo-median"
+    given = value if isinstance(value, list | tuple) else [value]
+    return len(given) > 0 and all(map(Interval(0, 1, "neither").accepts, given))
 
 
-LEGAL: Mapping[str, Constraint] = {
-    "threshold": Thresholds(),
-    "direction": Options(("symmetric", "synthetic", "real")),
-    "scale": Options(("max", "observed")),
-    "space": SPACE,
-    "columns": Columns(),
-    "random_state": Interval(int, 0, None),
-}
+Thresholds = Annotated[
+    float | list[float] | str,
+    Legal("a float in (0, 1), a non-empty list of such or 'loo-median'", _are_thresholds, 1.0),
+]
 
 
 class Accumulating(Protocol):

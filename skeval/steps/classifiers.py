@@ -5,13 +5,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
 from skeval.context import Context, shared
+from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
@@ -27,30 +28,21 @@ FEWEST = 10
 _IMPORTANCE_ROWS = 1000
 
 
-@dataclass(frozen=True)
-class Classifiers:
-    """A classifier that is to be fitted, or, if `several`, a list of them; None for the default."""
+def _classifiers(several: bool, methods: tuple[str, ...] = ("fit", "predict")) -> Legal:
+    """Return the set of None, a classifier that can be fitted and, if `several`, lists of such."""
 
-    several: bool = False
-    methods: tuple[str, ...] = ("fit", "predict")
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is None, a classifier or a list of classifiers."""
+    def is_legal(value: object) -> bool:
         if isinstance(value, list | tuple):
-            return self.several and len(value) > 0 and all(self._is_one(part) for part in value)
-        return value is None or self._is_one(value)
+            return several and len(value) > 0 and all(is_estimator(one, methods) for one in value)
+        return value is None or is_estimator(value, methods)
 
-    def _is_one(self, value: object) -> bool:
-        return is_estimator(value, self.methods)
+    one = f"None or a scikit-learn classifier with {' and '.join(methods)}"
+    return Legal(f"{one}, or a list of such" if several else one, is_legal, "no such option")
 
-    def describe(self) -> str:
-        """Name the kind."""
-        one = f"None or a scikit-learn classifier with {' and '.join(self.methods)}"
-        return f"{one}, or a list of such" if self.several else one
 
-    def invalid_example(self) -> object:
-        """Return what is no classifier."""
-        return "no such option"
+Classifier = Annotated[Any, _classifiers(several=False)]
+Classifiers = Annotated[Any, _classifiers(several=True)]
+ProbabilisticClassifiers = Annotated[Any, _classifiers(True, methods=("fit", "predict_proba"))]
 
 
 @dataclass(frozen=True)
@@ -424,33 +416,22 @@ def named(estimators: list[Any]) -> dict[str, Any]:
     return found
 
 
-@dataclass(frozen=True)
-class Estimators:
-    """None, an estimator that is to be fitted, the name of a family, or, if `several`, a list."""
+def estimators_of(families: Sequence[str], fewest: int = 1, several: bool = True) -> Legal:
+    """Return the set of None, an estimator, a family's name and, if `several`, lists of these."""
 
-    families: tuple[str, ...]
-    fewest: int = 1
-    several: bool = True
+    def is_one(value: object) -> bool:
+        return value in families if isinstance(value, str) else is_estimator(value)
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is None, an estimator, a family's name or enough of them."""
+    def is_legal(value: object) -> bool:
         if isinstance(value, list | tuple):
-            enough = self.several and len(value) >= self.fewest
-            return enough and all(self._is_one(part) for part in value)
-        return value is None or (self.fewest == 1 and self._is_one(value))
+            return several and len(value) >= fewest and all(map(is_one, value))
+        return value is None or (fewest == 1 and is_one(value))
 
-    def _is_one(self, value: object) -> bool:
-        return value in self.families if isinstance(value, str) else is_estimator(value)
-
-    def describe(self) -> str:
-        """Name the kinds."""
-        names = ", ".join(repr(name) for name in self.families)
-        one = f"a scikit-learn estimator or one of {names}"
-        if not self.several:
-            return f"None, {one}"
-        many = f"a list of at least {self.fewest} such" if self.fewest > 1 else "a list of such"
-        return f"None or {many}, each {one}" if self.fewest > 1 else f"None, {one}, or {many}"
-
-    def invalid_example(self) -> object:
-        """Return what is no estimator."""
-        return "no such option"
+    one = f"a scikit-learn estimator or one of {', '.join(map(repr, families))}"
+    if not several:
+        text = f"None, {one}"
+    elif fewest > 1:
+        text = f"None or a list of at least {fewest} such, each {one}"
+    else:
+        text = f"None, {one}, or a list of such"
+    return Legal(text, is_legal, "no such option")

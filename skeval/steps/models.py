@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval.context import Context, shared
 from skeval.stats.intervals import replicated
-from skeval.steps.classifiers import named, seeded
+from skeval.steps.classifiers import estimators_of, named, seeded
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import Predictions, score_named
@@ -20,6 +20,9 @@ from skeval.tables.encoders import OneHot
 
 DEFAULT = "xgboost"
 FAMILIES = ("linear", "tree", "forest", "neighbors", "bayes", "xgboost", "mlp")
+Estimator = Annotated[Any, estimators_of(FAMILIES, several=False)]
+Estimators = Annotated[Any, estimators_of(FAMILIES)]
+SeveralEstimators = Annotated[Any, estimators_of(FAMILIES, fewest=2)]
 _LARGEST = 1e30  # beyond, single precision has no numbers
 _NARROW = 500  # columns times labels up to which Newton's method costs least
 _TO_STOP = 20  # rows of each label from which a part of them can say when to stop

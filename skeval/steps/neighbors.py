@@ -35,7 +35,8 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
         return clone(space).fit(context.train)
     real = [context[role] for role in ("train", "holdout") if role in context]
     learnt_from = pd.concat(real, ignore_index=True) if space == "gower" else context.train
-    return TablePreprocessor(context.schema, space=space).fit(learnt_from)
+    checked: Any = space  # by the preprocessor
+    return TablePreprocessor(context.schema, space=checked).fit(learnt_from)
 
 
 @shared

@@ -15,8 +15,6 @@ from skeval.steps.neighbors import encoded
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
-TASKS = ("auto", "binary", "multiclass", "regression")
-
 
 @dataclass(frozen=True)
 class Question:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Legal, one_of
 from skeval.steps.problem import Problem
 
 _REPORTED = {
@@ -29,25 +30,6 @@ _REPORTED = {
 }
 Array = np.ndarray
 _SMALLEST = np.finfo(np.float64).eps
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """The name of a score: one of ours, of a scorer of scikit-learn, or "auto"."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` names a score."""
-        return isinstance(value, str) and (
-            value == "auto" or value in SCORES or value in get_scorer_names()
-        )
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return f"'auto', {', '.join(map(repr, SCORES))} or the name of a scikit-learn scorer"
-
-    def invalid_example(self) -> object:
-        """Return what names no score."""
-        return "no such option"
 
 
 @dataclass(frozen=True)
@@ -313,3 +295,12 @@ SCORES: dict[str, Score] = {
     "mae": Score(_mae, False, _LOSS, "numbers"),
     "r2": Score(_r2, True, (-np.inf, 1.0), "numbers"),
 }
+
+
+def _is_score(value: object) -> bool:
+    return isinstance(value, str) and value in ("auto", *SCORES, *get_scorer_names())
+
+
+_NAMES = f"'auto', {', '.join(map(repr, SCORES))} or the name of a scikit-learn scorer"
+Scoring = Annotated[str, Legal(_NAMES, _is_score, "no such option")]
+ScoreName = Annotated[str, one_of(("auto", *SCORES))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from skeval._parameters import SPACE, Constraint, Interval, Nullable, Options, check_parameters
+from skeval.parameters import BinCount, Count, check_parameters, legal_sets
 from skeval.tables.frames import (
     Levels,
     as_frame,
@@ -91,10 +91,12 @@ class TablePreprocessor(ColumnTransformer):
            [40.,  1.]])
     """
 
-    _legal = {"space": Options(SPACE.values)}
-
     def __init__(
-        self, schema: Any = None, *, space: str = "euclidean", n_jobs: int | None = None
+        self,
+        schema: Any = None,
+        *,
+        space: Literal["gower", "euclidean"] = "euclidean",
+        n_jobs: int | None = None,
     ) -> None:
         super().__init__([], sparse_threshold=0, verbose_feature_names_out=True)
         self.schema = schema
@@ -117,7 +119,7 @@ class TablePreprocessor(ColumnTransformer):
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Learn from a table and return its matrix."""
-        check_parameters(type(self).__name__, {"space": self.space}, self._legal)
+        check_parameters(type(self).__name__, {"space": self.space}, legal_sets(type(self)))
         frame = as_frame(X, "train")
         self.schema_ = complete_schema(frame, self.schema)
         frame = canonical(frame, self.schema_, "train")
@@ -274,20 +276,13 @@ class Discretizer(TransformerMixin, BaseEstimator):
     array([0, 1, 3], dtype=int32)
     """
 
-    _legal: ClassVar[dict[str, Constraint]] = {
-        "n_bins": Interval(int, 2, None),
-        "strategy": Options(("uniform", "quantile")),
-        "max_categories": Nullable(Interval(int, 1, None)),
-        "nan": Options(("own", "drop")),
-    }
-
     def __init__(
         self,
-        n_bins: int = 10,
+        n_bins: BinCount = 10,
         *,
-        strategy: str = "uniform",
-        max_categories: int | None = 50,
-        nan: str = "own",
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        max_categories: Count | None = 50,
+        nan: Literal["own", "drop"] = "own",
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy
@@ -296,7 +291,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the cells from the training table; text and id columns are left out."""
-        check_parameters(type(self).__name__, self.get_params(), self._legal)
+        check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
         frame = as_frame(X, "train")
         self.schema_ = complete_schema(frame, None)
         frame = canonical(frame, self.schema_, "train")

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import compress
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Constraint, Interval, Nullable, Options
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import as_float, number, percent
-from skeval.result import Result
-from skeval.steps.classifiers import Estimators
+from skeval.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
+from skeval.result import Result, undefined
 from skeval.steps.models import (
     FAMILIES,
     HOLDOUT,
     SYNTHETIC,
     TRAIN,
     Part,
+    SeveralEstimators,
     Training,
     synthetic_split,
     training_rows,
 )
 from skeval.steps.problem import problem_of, unanswerable
-from skeval.steps.scoring import score_named
+from skeval.steps.scoring import Scoring, score_named
 from skeval.tags import MetricTags, Need
-from skeval.utility.model_metric import SCORED, ModelMetric
+from skeval.utility.model_metric import ModelMetric
 from skeval.utility.ranks import (
     STATISTICS,
     Decided,
@@ -48,14 +46,6 @@ _UNDECIDED = (
     "the real scores of no two models differ beyond chance, so that their order on real rows says "
     "nothing."
 )
-# what metrics that compare models take
-RANKED: Mapping[str, Constraint] = {
-    **SCORED,
-    "estimators": Estimators(FAMILIES, fewest=2),
-    "mode": Options(("tstr", "tsts")),
-    "test_size": Interval(float, 0.0, 1.0, "neither"),
-    "max_rows": Nullable(Interval(int, 1, None)),
-}
 
 
 class _ModelComparison(ModelMetric):
@@ -204,24 +194,23 @@ class ModelRankAgreement(_ModelComparison):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-    _legal = {**RANKED, "statistic": Options(STATISTICS)}
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: SeveralEstimators = None,
         *,
-        statistic: str = "sra",
-        mode: str = "tstr",
-        test_size: float = 0.4,
-        max_rows: int | None = 5_000,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        statistic: Literal["sra", "kendall", "spearman"] = "sra",
+        mode: Literal["tstr", "tsts"] = "tstr",
+        test_size: OpenFraction = 0.4,
+        max_rows: Count | None = 5_000,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring
@@ -352,24 +341,23 @@ class SelectionRegret(_ModelComparison):
     """
 
     tags = MetricTags("utility", greater_is_better=False, needs=_NEEDS, bounds=(0.0, float("inf")))
-    _legal = {**RANKED, "relative": Options((True, False))}
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: SeveralEstimators = None,
         *,
         relative: bool = False,
-        mode: str = "tsts",
-        test_size: float = 0.4,
-        max_rows: int | None = 5_000,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        mode: Literal["tstr", "tsts"] = "tsts",
+        test_size: OpenFraction = 0.4,
+        max_rows: Count | None = 5_000,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Options
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
-from skeval.result import Result
+from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
-from skeval.steps.classifiers import Estimators
-from skeval.steps.models import FAMILIES, HOLDOUT, SYNTHETIC, TRAIN, Training, predicted
+from skeval.steps.models import HOLDOUT, SYNTHETIC, TRAIN, Estimators, Training, predicted
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import Predictions
 from skeval.tags import MetricTags
-from skeval.utility.model_metric import COMMON, ModelMetric, stated, stated_replicates
+from skeval.utility.model_metric import ModelMetric, stated, stated_replicates
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 _FEWEST = 5  # rows of a bin that a curve shows
@@ -112,27 +110,19 @@ class CalibrationPreservation(ModelMetric):
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
-    _legal = {
-        **COMMON,
-        "task": Options(("auto", "binary", "multiclass")),
-        "estimators": Estimators(FAMILIES),
-        "n_bins": Interval(int, 1, None),
-        "n_repeats": Interval(int, 1, None),
-        "n_bootstrap": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        target: str,
-        estimators: Any = None,
+        target: ColumnName,
+        estimators: Estimators = None,
         *,
-        n_bins: int = 10,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        n_bins: Count = 10,
+        task: Literal["auto", "binary", "multiclass"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.estimators = estimators

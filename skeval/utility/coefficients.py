@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
-from skeval._aggregate import mean_of_columns, undefined
-from skeval._parameters import ColumnName, Columns, Interval, Label, Nullable, Options
 from skeval.context import Context, shared
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -20,7 +18,8 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.formatting import as_float, percent
-from skeval.result import Result
+from skeval.parameters import ColumnName, Columns, Label, OpenFraction
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import expected_overlap, interval_overlap
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.tags import MetricTags
@@ -128,26 +127,17 @@ class CoefficientOverlap(ModelMetric):
         bounds=(float("-inf"), 1.0),
         display="ColumnScoresDisplay",
     )
-    _legal = {
-        "target": ColumnName(),
-        "features": Columns(),
-        "formula": Nullable(FormulaText()),
-        "confidence": Interval(float, 0.0, 1.0, "neither"),
-        "clip": Options((False, True)),
-        "task": Options(("auto", "binary", "regression")),
-        "pos_label": Nullable(Label()),
-    }
 
     def __init__(
         self,
-        target: str,
-        features: list[str] | int | None = None,
+        target: ColumnName,
+        features: Columns = None,
         *,
-        formula: str | None = None,
-        confidence: float = 0.95,
+        formula: FormulaText | None = None,
+        confidence: OpenFraction = 0.95,
         clip: bool = False,
-        task: str = "auto",
-        pos_label: Any = None,
+        task: Literal["auto", "binary", "regression"] = "auto",
+        pos_label: Label | None = None,
     ) -> None:
         self.target = target
         self.features = features

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Legal, is_text
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 
 FEWEST = 10  # rows of train that a level with a coefficient of its own has
@@ -20,6 +21,8 @@ _MOST_COLUMNS = 300
 _POOLED = "other levels"
 _A_DAY = 86_400.0
 _NAMES = re.compile(r"`([^`]+)`|([^\W\d]\w*)")
+# whether it can be read is seen at fit
+FormulaText = Annotated[str, Legal("a formula such as 'income ~ age + city'", is_text, -1)]
 
 
 @dataclass(frozen=True)
@@ -229,23 +232,6 @@ def _unfit(values: np.ndarray, levels: Levels | None) -> str:
     if levels is not None:
         return "" if len(levels.names) > 1 else f"not two levels of {FEWEST} rows"
     return "" if values.size and (values != values[0]).any() else "one value only"
-
-
-@dataclass(frozen=True)
-class FormulaText:
-    """The text of a formula; whether it can be read is seen at fit."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is a text."""
-        return isinstance(value, str)
-
-    def describe(self) -> str:
-        """Name the kind."""
-        return "a formula such as 'income ~ age + city'"
-
-    def invalid_example(self) -> object:
-        """Return what is no text."""
-        return -1
 
 
 def columns_in(formula: str, columns: Sequence[str]) -> tuple[str, ...]:

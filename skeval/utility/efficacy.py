@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Options
 from skeval.context import Context
 from skeval.formatting import as_float, percent
-from skeval.result import Result
+from skeval.parameters import ColumnName, Columns, Fraction, Interval, Label, Positive, Seed
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
-from skeval.steps.classifiers import Estimators
 from skeval.steps.models import (
     DEFAULT,
-    FAMILIES,
     HOLDOUT,
     TRAIN,
+    Estimator,
     Training,
     augmented,
     out_of_fold,
@@ -27,17 +25,8 @@ from skeval.steps.models import (
 from skeval.steps.problem import problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import Predictions
 from skeval.tags import MetricTags
-from skeval.utility.model_metric import COMMON, ModelMetric
+from skeval.utility.model_metric import ModelMetric
 
-_LEGAL = {
-    **COMMON,
-    "task": Options(("auto", "binary")),
-    "estimator": Estimators(FAMILIES, several=False),
-    "ratio": Interval(float, 0.0, None, "neither"),
-    "threshold": Options(("out-of-fold", "train")),
-    "n_folds": Interval(int, 2, None),
-    "n_bootstrap": Interval(int, 0, None),
-}
 _NONE_REACHES = 1.0
 
 
@@ -185,23 +174,22 @@ class PrecisionEfficacy(_Efficacy):
     tags = MetricTags(
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
-    _legal = {**_LEGAL, "fixed_recall": Interval(float, 0.0, 1.0)}
     _fixed, _free = "recall", "precision"
 
     def __init__(
         self,
-        target: str,
-        fixed_recall: float = 0.9,
-        estimator: Any = None,
+        target: ColumnName,
+        fixed_recall: Fraction = 0.9,
+        estimator: Estimator = None,
         *,
-        ratio: float = 1.0,
-        threshold: str = "out-of-fold",
-        n_folds: int = 2,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.fixed_recall = fixed_recall
@@ -263,23 +251,22 @@ class RecallEfficacy(_Efficacy):
     """
 
     tags = PrecisionEfficacy.tags
-    _legal = {**_LEGAL, "fixed_precision": Interval(float, 0.0, 1.0)}
     _fixed, _free = "precision", "recall"
 
     def __init__(
         self,
-        target: str,
-        fixed_precision: float = 0.9,
-        estimator: Any = None,
+        target: ColumnName,
+        fixed_precision: Fraction = 0.9,
+        estimator: Estimator = None,
         *,
-        ratio: float = 1.0,
-        threshold: str = "out-of-fold",
-        n_folds: int = 2,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.fixed_precision = fixed_precision

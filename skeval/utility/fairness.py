@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import ColumnName, Interval, Options
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.formatting import as_float, number
-from skeval.result import Result
+from skeval.parameters import BinCount, ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
-from skeval.steps.classifiers import Estimators
-from skeval.steps.models import FAMILIES, SYNTHETIC, TRAIN, Training
+from skeval.steps.models import SYNTHETIC, TRAIN, Estimators, Training
 from skeval.steps.problem import Question, problem_of, unanswerable
 from skeval.tags import MetricTags
 from skeval.utility.groups import (
@@ -34,20 +32,9 @@ from skeval.utility.groups import (
     spread,
     tested_counts,
 )
-from skeval.utility.model_metric import COMMON, ModelMetric, shown_difference, stated
+from skeval.utility.model_metric import ModelMetric, shown_difference, stated
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
-_LEGAL = {
-    **COMMON,
-    "sensitive": ColumnName(),
-    "task": Options(("auto", "binary")),
-    "estimators": Estimators(FAMILIES),
-    "include_sensitive": Options((True, False)),
-    "min_cell": Interval(int, 1, None),
-    "n_bins": Interval(int, 2, None),
-    "n_repeats": Interval(int, 1, None),
-    "n_bootstrap": Interval(int, 0, None),
-}
 
 
 class _GroupMetric(ModelMetric):
@@ -256,29 +243,26 @@ default="demographic_parity"
         needs=frozenset({"holdout", "target"}),
         bounds=(0.0, 1.0),
     )
-    _legal = {
-        **_LEGAL,
-        "criterion": Options(tuple(CRITERIA)),
-        "aggregate": Options(("max", "mean")),
-    }
 
     def __init__(
         self,
-        target: str,
-        sensitive: str,
-        criterion: str = "demographic_parity",
+        target: ColumnName,
+        sensitive: ColumnName,
+        criterion: Literal[
+            "demographic_parity", "equalized_odds", "equal_opportunity"
+        ] = "demographic_parity",
         *,
-        aggregate: str = "max",
-        estimators: Any = None,
+        aggregate: Literal["max", "mean"] = "max",
+        estimators: Estimators = None,
         include_sensitive: bool = True,
-        min_cell: int = 5,
-        n_bins: int = 4,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        min_cell: Count = 5,
+        n_bins: BinCount = 4,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.sensitive = sensitive
@@ -404,23 +388,22 @@ class EqualizedOddsImprovement(_GroupMetric):
     """
 
     tags = replace(FairnessGap.tags, greater_is_better=True)
-    _legal = _LEGAL
 
     def __init__(
         self,
-        target: str,
-        sensitive: str,
+        target: ColumnName,
+        sensitive: ColumnName,
         *,
-        estimators: Any = None,
+        estimators: Estimators = None,
         include_sensitive: bool = True,
-        min_cell: int = 5,
-        n_bins: int = 4,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        min_cell: Count = 5,
+        n_bins: BinCount = 4,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.sensitive = sensitive

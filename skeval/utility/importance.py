@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Nullable, Options
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import as_float, percent
-from skeval.result import Result
+from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, row_weights
-from skeval.steps.classifiers import Estimators
 from skeval.steps.models import (
     DEFAULT,
-    FAMILIES,
     HOLDOUT,
     SYNTHETIC,
     TRAIN,
+    Estimator,
     Model,
     Native,
     Training,
@@ -33,9 +31,9 @@ from skeval.steps.models import (
 )
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable
 from skeval.steps.samples import sample_positions
-from skeval.steps.scoring import SCORES, Predictions
+from skeval.steps.scoring import SCORES, Predictions, ScoreName
 from skeval.tags import MetricTags
-from skeval.utility.model_metric import COMMON, ModelMetric
+from skeval.utility.model_metric import ModelMetric
 
 _N_PAIRS = 3
 _N_MOVED = 5
@@ -140,34 +138,23 @@ class FeatureImportanceAgreement(ModelMetric):
         needs=frozenset({"holdout", "target"}),
         bounds=(-1.0, 1.0),
     )
-    _legal = {
-        **COMMON,
-        "importance": Options(("permutation", "native")),
-        "statistic": Options(AGREEMENTS),
-        "k": Interval(int, 1, None),
-        "scoring": Options(("auto", *SCORES)),
-        "estimator": Estimators(FAMILIES, several=False),
-        "n_permutations": Interval(int, 1, None),
-        "max_rows": Nullable(Interval(int, 1, None)),
-        "n_bootstrap": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        target: str,
-        importance: str = "permutation",
-        statistic: str = "spearman",
+        target: ColumnName,
+        importance: Literal["permutation", "native"] = "permutation",
+        statistic: Literal["spearman", "topk", "l1"] = "spearman",
         *,
-        k: int = 5,
-        scoring: str = "auto",
-        estimator: Any = None,
-        n_permutations: int = 5,
-        max_rows: int | None = 2_000,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_bootstrap: int = 200,
-        random_state: int = 0,
+        k: Count = 5,
+        scoring: ScoreName = "auto",
+        estimator: Estimator = None,
+        n_permutations: Count = 5,
+        max_rows: Count | None = 2_000,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 200,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.importance = importance

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import mean_of_columns
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.formatting import percent
-from skeval.result import Result
+from skeval.parameters import Columns, OpenFraction
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import expected_overlap, interval_overlap
 from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.tags import MetricTags
@@ -85,19 +86,13 @@ class MeanCIOverlap(Metric):
         bounds=(float("-inf"), 1.0),
         display="ColumnScoresDisplay",
     )
-    _legal = {
-        "columns": Columns(),
-        "confidence": Interval(float, 0.0, 1.0, "neither"),
-        "clip": Options((False, True)),
-        "spread": Options(("sem", "std")),
-    }
 
     def __init__(
         self,
-        columns: int | list[str] | None = None,
-        confidence: float = 0.95,
+        columns: Columns = None,
+        confidence: OpenFraction = 0.95,
         clip: bool = False,
-        spread: str = "sem",
+        spread: Literal["sem", "std"] = "sem",
     ) -> None:
         self.columns = columns
         self.confidence = confidence

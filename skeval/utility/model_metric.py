@@ -8,16 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval._parameters import ColumnName, Columns, Constraint, Interval, Label, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number
 from skeval.result import Result
 from skeval.stats.intervals import percentile_interval
-from skeval.steps.classifiers import Estimators
 from skeval.steps.models import (
     DEFAULT,
-    FAMILIES,
     HOLDOUT,
     Part,
     Training,
@@ -26,26 +23,10 @@ from skeval.steps.models import (
     rows_of,
     training_rows,
 )
-from skeval.steps.problem import TASKS, Question, problem_of, rows_of_role
-from skeval.steps.scoring import Scoring, score_named, scoring_for
+from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.scoring import score_named, scoring_for
 from skeval.tags import MetricTags
 
-# what every metric of models takes
-COMMON: dict[str, Constraint] = {
-    "target": ColumnName(),
-    "task": Options(TASKS),
-    "pos_label": Nullable(Label()),
-    "features": Columns(),
-    "random_state": Interval(int, 0, None),
-}
-# and those that score predictions
-SCORED: dict[str, Constraint] = {
-    **COMMON,
-    "scoring": Scoring(),
-    "estimators": Estimators(FAMILIES),
-    "n_repeats": Interval(int, 1, None),
-    "n_bootstrap": Interval(int, 0, None),
-}
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
     "average_precision": "average precision",

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval
 from skeval.context import Context
 from skeval.formatting import number
-from skeval.result import Result
+from skeval.parameters import (
+    ColumnName,
+    Columns,
+    Count,
+    Interval,
+    Label,
+    OpenFraction,
+    Positive,
+    Seed,
+)
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.models import (
     HOLDOUT,
     SYNTHETIC,
     TRAIN,
+    Estimators,
     Part,
     Training,
     augmented,
     synthetic_split,
 )
 from skeval.steps.problem import problem_of, unanswerable
-from skeval.steps.scoring import reported, score_named
+from skeval.steps.scoring import Scoring, reported, score_named
 from skeval.tags import MetricTags, Need
 from skeval.utility.model_metric import (
-    SCORED,
     ModelMetric,
     directed,
     score_name,
@@ -176,20 +184,19 @@ class TSTR(_Transfer):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-    _legal = SCORED
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
         *,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring
@@ -257,21 +264,20 @@ class TRTS(_Transfer):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-    _legal = {**SCORED, "test_size": Interval(float, 0.0, 1.0, "neither")}
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
         *,
-        test_size: float = 0.4,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        test_size: OpenFraction = 0.4,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring
@@ -337,21 +343,20 @@ class TSTS(_Transfer):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-    _legal = TRTS._legal
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
         *,
-        test_size: float = 0.4,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        test_size: OpenFraction = 0.4,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring
@@ -418,21 +423,20 @@ class AugmentationGain(_Transfer):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=frozenset({"holdout", "target"}))
-    _legal = {**SCORED, "ratio": Interval(float, 0.0, None, "neither")}
 
     def __init__(
         self,
-        target: str,
-        scoring: str = "auto",
-        estimators: Any = None,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
         *,
-        ratio: float = 1.0,
-        task: str = "auto",
-        pos_label: Any = None,
-        features: list[str] | int | None = None,
-        n_repeats: int = 1,
-        n_bootstrap: int = 1000,
-        random_state: int = 0,
+        ratio: Positive = 1.0,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
     ) -> None:
         self.target = target
         self.scoring = scoring

@@ -13,10 +13,11 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
+from skeval.fidelity import ClassifierPRD, ClassifierTwoSampleTest
+from skeval.parameters import legal_sets
 from skeval.stats.roc import auc
 from skeval.stats.separation import Confusion, jensen_shannon_terms
 from skeval.steps.classifiers import (
-    Classifiers,
     candidates,
     copied_share,
     fold_scores,
@@ -99,14 +100,15 @@ def test_names_of_classifiers():
     assert list(candidates([GaussianNB(), GaussianNB(), LogisticRegression()])) == [
         "GaussianNB", "GaussianNB 2", "LogisticRegression"
     ]  # fmt: skip
-    one, several = Classifiers(), Classifiers(several=True)
+    one = legal_sets(ClassifierTwoSampleTest)["estimator"]
+    several = legal_sets(ClassifierPRD)["estimator"]
     assert one.accepts(None)
     assert one.accepts(GaussianNB())
     assert not one.accepts([GaussianNB()])
     assert not one.accepts(GaussianNB)
     assert several.accepts([GaussianNB()])
     assert not several.accepts([])
-    assert "list" in several.describe()
+    assert "list" in several.description
 
 
 def test_ids_texts_and_keys_are_left_out():

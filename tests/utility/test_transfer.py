@@ -109,6 +109,13 @@ def fits(monkeypatch):
     return seen
 
 
+def test_the_score_alone_trains_no_model_for_the_baseline(cancer, fits):
+    metric = TSTR("y").fit(*cancer[:2])
+    value = metric.score(cancer.synthetic)
+    assert len(fits) == 1
+    assert metric.evaluate(cancer.synthetic).value == value
+
+
 def test_each_model_is_fitted_once_a_training_table(cancer, fits):
     suite = MetricSuite(
         [
@@ -311,7 +318,7 @@ def test_pandas_frames_reach_pipelines():
         def predict_proba(self, X):
             return super().predict_proba(X[["age"]])
 
-    train, holdout, synthetic = (make_mixed(100, random_state=seed) for seed in range(3))
+    train, holdout = (make_mixed(100, random_state=seed) for seed in range(2))
     metric = TSTR("member", estimators=make_pipeline(Spy()), n_bootstrap=0).fit(train, holdout)
     metric.score(train)
     frame = seen[0]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from skeval._aggregate import undefined
-from skeval._parameters import Anything, ColumnName, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
+from skeval.parameters import ColumnName, Count, Fraction, Seed, has_methods
 from skeval.privacy.attacks.secrets import (
     MISSING,
     Guesses,
@@ -24,7 +23,7 @@ from skeval.privacy.attacks.secrets import (
     known_columns,
     marginal_guesses,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.cap import inference_distance
 from skeval.stats.roc import delong
 from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
@@ -130,28 +129,20 @@ class AttributeInferenceRisk(Metric):
         bounds=(-1.0, 1.0),
         evidence="attack",
     )
-    _legal = {
-        "secret": ColumnName(),
-        "known": Nullable(Names()),
-        "estimator": Anything(("fit", "predict", "get_params"), (None,)),
-        "scoring": Nullable(Options(("accuracy", "balanced_accuracy", "roc_auc", "neg_mae"))),
-        "tau": Interval(float, 0, 1),
-        "max_rows": Nullable(Interval(int, 1, None)),
-        "n_permutations": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        secret: str,
-        known: list[str] | None = None,
-        estimator: Any = None,
-        scoring: str | None = None,
+        secret: ColumnName,
+        known: Names | None = None,
+        estimator: Annotated[
+            Any, has_methods(("fit", "predict", "get_params"), values=(None,))
+        ] = None,
+        scoring: Literal["accuracy", "balanced_accuracy", "roc_auc", "neg_mae"] | None = None,
         *,
-        tau: float = 0.5,
-        max_rows: int | None = 50_000,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        tau: Fraction = 0.5,
+        max_rows: Count | None = 50_000,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         self.secret = secret
         self.known = known

@@ -5,41 +5,30 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Constraint, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Count, Fraction, Seed
 from skeval.privacy.attacks.secrets import (
     CodedRows,
+    NameOrNames,
     Names,
+    SomeNames,
     check_known_and_secret,
     check_to_cut,
     coded_rows,
     names_of,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import cap as stats
 from skeval.stats.cap import guess_protection
 from skeval.stats.row_scores import RowMean, Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import sample_positions
 from skeval.tags import MetricTags
 
-_LEGAL: dict[str, Constraint] = {
-    "known": Names(),
-    "sensitive": Names(one=True),
-    "method": Options(("cap", "zero_cap", "generalized_cap", "tcap", "disco")),
-    "n_bins": Interval(int, 1, None),
-    "continuous": Nullable(Names(none=True)),
-    "baseline": Options(("uniform", "marginal", "mode")),
-    "normalize": Options((True, False)),
-    "tau": Interval(float, 0, 1),
-    "n_permutations": Interval(int, 1, None),
-    "random_state": Interval(int, 0, None),
-}
 _UNFOUND = {
     "cap": "no train row has the known columns of a synthetic row.",
     "tcap": "no train row has known columns to which the synthetic table attributes a secret.",
@@ -142,21 +131,20 @@ class DisclosureProtection(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack")
-    _legal = _LEGAL
 
     def __init__(
         self,
-        known: list[str],
-        sensitive: str | list[str],
-        method: str = "cap",
+        known: Names,
+        sensitive: NameOrNames,
+        method: Literal["cap", "zero_cap", "generalized_cap", "tcap", "disco"] = "cap",
         *,
-        n_bins: int = 10,
-        continuous: list[str] | None = None,
-        baseline: str = "uniform",
+        n_bins: Count = 10,
+        continuous: SomeNames | None = None,
+        baseline: Literal["uniform", "marginal", "mode"] = "uniform",
         normalize: bool = True,
-        tau: float = 1.0,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        tau: Fraction = 1.0,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         self.known = known
         self.sensitive = sensitive
@@ -252,27 +240,22 @@ class DisclosureProtectionEstimate(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack")
-    _legal = {
-        **_LEGAL,
-        "num_rows": Interval(int, 1, None),
-        "num_iterations": Interval(int, 1, None),
-    }
 
     def __init__(
         self,
-        known: list[str],
-        sensitive: str | list[str],
-        method: str = "cap",
+        known: Names,
+        sensitive: NameOrNames,
+        method: Literal["cap", "zero_cap", "generalized_cap", "tcap", "disco"] = "cap",
         *,
-        num_rows: int = 1000,
-        num_iterations: int = 10,
-        n_bins: int = 10,
-        continuous: list[str] | None = None,
-        baseline: str = "uniform",
+        num_rows: Count = 1000,
+        num_iterations: Count = 10,
+        n_bins: Count = 10,
+        continuous: SomeNames | None = None,
+        baseline: Literal["uniform", "marginal", "mode"] = "uniform",
         normalize: bool = True,
-        tau: float = 1.0,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        tau: Fraction = 1.0,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         self.known = known
         self.sensitive = sensitive

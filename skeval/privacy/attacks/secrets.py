@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Legal
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.classifiers import seeded
@@ -24,29 +25,23 @@ _MOST_LABELS = 100
 _N_TREES = 10
 
 
-@dataclass(frozen=True)
-class Names:
-    """A list of column names; or one name alone, if `one`; or none at all, if `none`."""
+def _lists_of_names(one: bool = False, none: bool = False) -> Legal:
+    """Return the set of lists of column names; of one alone, if `one`; empty too, if `none`."""
 
-    one: bool = False
-    none: bool = False
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is such a list, or name."""
+    def is_legal(value: object) -> bool:
         if isinstance(value, str):
-            return self.one
+            return one
         if not isinstance(value, list | tuple):
             return False
-        return (self.none or len(value) > 0) and all(isinstance(name, str) for name in value)
+        return (none or len(value) > 0) and all(isinstance(name, str) for name in value)
 
-    def describe(self) -> str:
-        """Name the choices."""
-        one = "the name of a column or " if self.one else ""
-        return f"{one}a {'' if self.none else 'non-empty '}list of names"
+    text = f"{'' if none else 'non-empty '}list of names"
+    return Legal(f"{'the name of a column or ' if one else ''}a {text}", is_legal, -1)
 
-    def invalid_example(self) -> object:
-        """Return what is no name."""
-        return -1
+
+Names = Annotated[list[str], _lists_of_names()]
+NameOrNames = Annotated[str | list[str], _lists_of_names(one=True)]
+SomeNames = Annotated[list[str], _lists_of_names(none=True)]
 
 
 def names_of(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, Positive
 from skeval.privacy.disclosure.equivalence_classes import (
     CAP,
-    MODE,
     BinChoice,
-    Bins,
-    ColumnName,
+    SensitiveColumn,
     check_bins,
     classes,
     clusters,
@@ -111,22 +109,15 @@ class LDiversity(Metric):
         evidence="disclosure",
         display="ColumnScoresDisplay",
     )
-    _legal = {
-        "quasi_identifiers": Columns(),
-        "sensitive": ColumnName(),
-        "n_bins": Bins(),
-        "c": Interval(float, 0, None, closed="neither"),
-        "mode": MODE,
-    }
 
     def __init__(
         self,
-        quasi_identifiers: int | list[str] | None = None,
-        sensitive: str | None = None,
+        quasi_identifiers: Columns = None,
+        sensitive: SensitiveColumn | None = None,
         *,
         n_bins: BinChoice = 10,
-        c: float = 3.0,
-        mode: str = "equivalence",
+        c: Positive = 3.0,
+        mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.sensitive = sensitive
@@ -245,20 +236,14 @@ class TCloseness(Metric):
         evidence="disclosure",
         display="ColumnScoresDisplay",
     )
-    _legal = {
-        "quasi_identifiers": Columns(),
-        "sensitive": ColumnName(),
-        "n_bins": Bins(),
-        "distance": Options(("tv", "emd")),
-    }
 
     def __init__(
         self,
-        quasi_identifiers: int | list[str] | None = None,
-        sensitive: str | None = None,
+        quasi_identifiers: Columns = None,
+        sensitive: SensitiveColumn | None = None,
         *,
         n_bins: BinChoice = 10,
-        distance: str = "tv",
+        distance: Literal["tv", "emd"] = "tv",
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.sensitive = sensitive

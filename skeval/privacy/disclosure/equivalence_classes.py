@@ -3,68 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from numbers import Integral
-from typing import TypeAlias
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
-from skeval._parameters import Options
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.result import Result
+from skeval.parameters import BinCount, Legal, is_text
+from skeval.result import Result, undefined
 from skeval.stats import disclosure as stats
 from skeval.steps.columns import cells
 from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, TablePreprocessor, numbers
 from skeval.tables.schema import TableSchema
 
-BinChoice: TypeAlias = int | Mapping[str, Sequence[float | str]]
-MODE = Options(("equivalence", "cluster"))
 CAP = 999  # what no cluster is said to exceed
 _N_CLUSTERS = (2, 5, 10, 15)
 _DEFAULT_BINS = 10
 
 
-@dataclass(frozen=True)
-class Bins:
-    """A number of bins, or the inner edges of some columns' bins."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is a whole number above 1, or maps names to sequences of edges."""
-        if isinstance(value, Mapping):
-            return all(
-                isinstance(name, str) and isinstance(edges, list | tuple) and len(edges) > 0
-                for name, edges in value.items()
-            )
-        return isinstance(value, Integral) and int(value) >= 2
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "an int in [2, inf) or a mapping of column names to non-empty lists of edges"
-
-    def invalid_example(self) -> object:
-        """Return a number of bins that tells nothing apart."""
-        return 1
+def _are_edges(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(edges, list | tuple) and len(edges) > 0
+        for name, edges in value.items()
+    )
 
 
-@dataclass(frozen=True)
-class ColumnName:
-    """None, or the name of one column."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` can name a column."""
-        return value is None or isinstance(value, str)
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "the name of a column or None"
-
-    def invalid_example(self) -> object:
-        """Return what is no name."""
-        return -1
+BinChoice = (
+    BinCount
+    | Annotated[
+        Mapping[str, Sequence[float | str]],
+        Legal("a mapping of column names to non-empty lists of edges", _are_edges, "no mapping"),
+    ]
+)
+SensitiveColumn = Annotated[str, Legal("the name of a column", is_text, -1)]
 
 
 def check_bins(owner: str, schema: TableSchema, n_bins: BinChoice) -> None:

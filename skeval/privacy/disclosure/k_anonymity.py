@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import binomtest
 
-from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, Count
 from skeval.privacy.disclosure.equivalence_classes import (
     CAP,
-    MODE,
     BinChoice,
-    Bins,
     check_bins,
     class_table,
     clusters,
@@ -89,20 +87,14 @@ class KAnonymity(Metric):
     tags = MetricTags(
         "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
     )
-    _legal = {
-        "quasi_identifiers": Columns(),
-        "n_bins": Bins(),
-        "k0": Interval(int, 1, None),
-        "mode": MODE,
-    }
 
     def __init__(
         self,
-        quasi_identifiers: int | list[str] | None = None,
+        quasi_identifiers: Columns = None,
         *,
         n_bins: BinChoice = 10,
-        k0: int = 5,
-        mode: str = "equivalence",
+        k0: Count = 5,
+        mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.n_bins = n_bins
@@ -192,11 +184,8 @@ class ReplicatedUniques(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="disclosure")
-    _legal = {"quasi_identifiers": Columns(), "n_bins": Bins()}
 
-    def __init__(
-        self, quasi_identifiers: int | list[str] | None = None, *, n_bins: BinChoice = 10
-    ) -> None:
+    def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.n_bins = n_bins
 

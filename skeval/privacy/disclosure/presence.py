@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, Count
 from skeval.privacy.disclosure.equivalence_classes import (
-    MODE,
     BinChoice,
-    Bins,
     check_bins,
     class_table,
     clusters,
     quasi_columns,
     too_few_to_cluster,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import disclosure as stats
 from skeval.tags import MetricTags
 
@@ -89,20 +86,14 @@ class KMap(Metric):
     tags = MetricTags(
         "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
     )
-    _legal = {
-        "quasi_identifiers": Columns(),
-        "n_bins": Bins(),
-        "k0": Interval(int, 1, None),
-        "mode": MODE,
-    }
 
     def __init__(
         self,
-        quasi_identifiers: int | list[str] | None = None,
+        quasi_identifiers: Columns = None,
         *,
         n_bins: BinChoice = 10,
-        k0: int = 5,
-        mode: str = "equivalence",
+        k0: Count = 5,
+        mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.n_bins = n_bins
@@ -205,14 +196,13 @@ class DeltaPresence(Metric):
     tags = MetricTags(
         "privacy", greater_is_better=False, bounds=(0.0, float("inf")), evidence="disclosure"
     )
-    _legal = {"quasi_identifiers": Columns(), "n_bins": Bins(), "mode": MODE}
 
     def __init__(
         self,
-        quasi_identifiers: int | list[str] | None = None,
+        quasi_identifiers: Columns = None,
         *,
         n_bins: BinChoice = 10,
-        mode: str = "equivalence",
+        mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.n_bins = n_bins

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.result import Result
+from skeval.parameters import Columns, Seed, Space
+from skeval.result import Result, undefined
 from skeval.steps.accumulation import (
-    LEGAL,
+    Thresholds,
     accumulated,
     cannot_accumulate,
     check_scale,
@@ -111,17 +111,16 @@ class MinimumDistanceAccumulation(Metric):
         evidence="screen",
         display="MDADisplay",
     )
-    _legal = LEGAL
 
     def __init__(
         self,
-        threshold: float | list[float] | str = 0.2,
-        direction: str = "symmetric",
-        scale: str = "max",
+        threshold: Thresholds = 0.2,
+        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
+        scale: Literal["max", "observed"] = "max",
         *,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.threshold = threshold
         self.direction = direction

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
@@ -71,20 +70,14 @@ class Authenticity(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "n_permutations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_permutations: int = 200,
+        n_permutations: Count = 200,
         *,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_permutations = n_permutations
         self.space = space

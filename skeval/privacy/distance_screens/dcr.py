@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats.proximity import closer_share, permutation_variance, share_standard_error
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.samples import column_key, nothing_to_measure
@@ -100,26 +99,17 @@ class DCROverfittingProtection(Metric):
         bounds=(0.0, 1.0),
         evidence="screen",
     )
-    _legal = {
-        "ties": Options(("pool", "half", "holdout")),
-        "scale": Options(("common", "reference")),
-        "num_rows_subsample": Nullable(Interval(int, 1, None)),
-        "num_iterations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        ties: str = "pool",
-        scale: str = "common",
+        ties: Literal["pool", "half", "holdout"] = "pool",
+        scale: Literal["common", "reference"] = "common",
         *,
-        num_rows_subsample: int | None = None,
-        num_iterations: int = 1,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        num_rows_subsample: Count | None = None,
+        num_iterations: Count = 1,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.ties = ties
         self.scale = scale

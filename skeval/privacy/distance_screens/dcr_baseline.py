@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations, iteration_seeds
 from skeval.privacy.distance_screens.percentiles import median_test
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import as_matrix, kept_features, nearest, preprocessor, reference_index
 from skeval.steps.samples import column_key, nothing_to_measure
@@ -85,28 +84,18 @@ class DCRBaselineProtection(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "n_random_repeats": Interval(int, 1, None),
-        "max_random_rows": Nullable(Interval(int, 1, None)),
-        "num_rows_subsample": Nullable(Interval(int, 1, None)),
-        "num_iterations": Interval(int, 1, None),
-        "n_permutations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_random_repeats: int = 5,
+        n_random_repeats: Count = 5,
         *,
-        max_random_rows: int | None = 5_000,
-        num_rows_subsample: int | None = None,
-        num_iterations: int = 1,
-        n_permutations: int = 200,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        max_random_rows: Count | None = 5_000,
+        num_rows_subsample: Count | None = None,
+        num_iterations: Count = 1,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_random_repeats = n_random_repeats
         self.max_random_rows = max_random_rows

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Columns, Count, Legal, Seed, Space
 from skeval.privacy.distance_screens.dcr import (
     TrainShare,
     check_contrast,
@@ -26,7 +24,7 @@ from skeval.privacy.distance_screens.dcr import (
     share_details,
     train_share,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.steps.neighbors import is_gower
@@ -38,28 +36,6 @@ _ALL = "all columns"
 _MANY_COLUMNS = 10  # up to so many are looked at all at once only
 _N_OF_EACH = 3
 _N_BINS, _MAX_CATEGORIES = 10, 50
-
-
-@dataclass(frozen=True)
-class ColumnGroups:
-    """A choice of groups of columns: "auto", or a list of lists of names."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` chooses groups."""
-        if isinstance(value, str):
-            return value == "auto"
-        return _is_list(value) and all(
-            _is_list(group) and all(isinstance(name, str) for name in group)
-            for group in value  # type: ignore[attr-defined]
-        )
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "'auto' or a non-empty list of non-empty lists of column names"
-
-    def invalid_example(self) -> object:
-        """Return names that are not in groups."""
-        return ["a column", "another"]
 
 
 class DCRShare(Metric):
@@ -157,30 +133,19 @@ class DCRShare(Metric):
         bounds=(0.0, 1.0),
         evidence="screen",
     )
-    _legal = {
-        "ties": Options(("pool", "half", "holdout")),
-        "scale": Options(("common", "reference")),
-        "num_rows_subsample": Nullable(Interval(int, 1, None)),
-        "num_iterations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "column_groups": Nullable(ColumnGroups()),
-        "n_permutations": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        ties: str = "pool",
-        scale: str = "common",
+        ties: Literal["pool", "half", "holdout"] = "pool",
+        scale: Literal["common", "reference"] = "common",
         *,
-        num_rows_subsample: int | None = None,
-        num_iterations: int = 1,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        column_groups: str | list[list[str]] | None = None,
-        n_permutations: int = 999,
-        random_state: int = 0,
+        num_rows_subsample: Count | None = None,
+        num_iterations: Count = 1,
+        space: Space = "gower",
+        columns: Columns = None,
+        column_groups: ColumnGroups | None = None,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
     ) -> None:
         self.ties = ties
         self.scale = scale
@@ -293,6 +258,26 @@ def _interval(shares: list[TrainShare]) -> tuple[float, float]:
     low = max(share.value - half for share, half in zip(shares, halves, strict=True))
     high = max(share.value + half for share, half in zip(shares, halves, strict=True))
     return max(0.0, low), min(1.0, high)
+
+
+def are_groups(value: object) -> bool:
+    """Tell whether `value` chooses groups of columns: "auto", or a list of lists of names."""
+    if isinstance(value, str):
+        return value == "auto"
+    return _is_list(value) and all(
+        _is_list(group) and all(isinstance(name, str) for name in group)
+        for group in value  # type: ignore[attr-defined]
+    )
+
+
+ColumnGroups = Annotated[
+    str | list[list[str]],
+    Legal(
+        "'auto' or a non-empty list of non-empty lists of column names",
+        are_groups,
+        ["a column", "another"],
+    ),
+]
 
 
 def _is_list(value: object) -> bool:

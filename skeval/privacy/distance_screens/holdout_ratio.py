@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.percentiles import median_test
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.percentiles import ratio_interval, smaller_test
 from skeval.steps.neighbors import nearest
@@ -79,20 +78,14 @@ class HoldoutDistanceRatio(Metric):
         evidence="screen",
         display="DistancesDisplay",
     )
-    _legal = {
-        "n_permutations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        n_permutations: int = 200,
+        n_permutations: Count = 200,
         *,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_permutations = n_permutations
         self.space = space

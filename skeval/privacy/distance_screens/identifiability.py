@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from scipy.stats import entropy
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import rivals
@@ -93,22 +92,15 @@ class EpsilonIdentifiability(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "feature_weights": Options(("uniform", "entropy")),
-        "n_permutations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        feature_weights: str = "uniform",
+        feature_weights: Literal["uniform", "entropy"] = "uniform",
         *,
-        n_permutations: int = 200,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.feature_weights = feature_weights
         self.n_permutations = n_permutations

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.fidelity.distances import NearestNeighborAdversarialAccuracy
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies, rivals
@@ -87,20 +85,16 @@ class NNAAPrivacyLoss(Metric):
         bounds=(-1.0, 1.0),
         evidence="screen",
     )
-    _legal = {
-        **NearestNeighborAdversarialAccuracy._legal,
-        "n_permutations": Interval(int, 1, None),
-    }
 
     def __init__(
         self,
-        n_resample: int = 30,
-        ties: str = "strict",
+        n_resample: Count = 30,
+        ties: Literal["strict", "half"] = "strict",
         *,
-        n_permutations: int = 200,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.n_resample = n_resample
         self.ties = ties

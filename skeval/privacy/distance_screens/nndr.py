@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, Count, Interval, Seed, Space
 from skeval.privacy.distance_screens.percentiles import (
     label_test,
     seen_from_synthetic,
     seen_from_train,
     statistic,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.proximity import ratios
 from skeval.steps.neighbors import nearest
@@ -88,26 +87,17 @@ class NNDR(Metric):
     """
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
-    _legal = {
-        "q": Interval(float, 0.0, 100.0),
-        "convention": Options(("d1/d2", "d2/d1")),
-        "query": Options(("synthetic", "train")),
-        "n_permutations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        q: float = 5,
-        convention: str = "d1/d2",
-        query: str = "synthetic",
+        q: Annotated[float, Interval(0, 100)] = 5,
+        convention: Literal["d1/d2", "d2/d1"] = "d1/d2",
+        query: Literal["synthetic", "train"] = "synthetic",
         *,
-        n_permutations: int = 200,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.q = q
         self.convention = convention

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Interval, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
@@ -87,24 +86,16 @@ class DCRPercentile(Metric):
     tags = MetricTags(
         "privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen"
     )
-    _legal = {
-        "q": Interval(float, 0.0, 100.0),
-        "baseline": Options(("holdout", "train_loo")),
-        "n_permutations": Interval(int, 1, None),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        q: float = 5,
-        baseline: str = "holdout",
+        q: Annotated[float, Interval(0, 100)] = 5,
+        baseline: Literal["holdout", "train_loo"] = "holdout",
         *,
-        n_permutations: int = 200,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.q = q
         self.baseline = baseline

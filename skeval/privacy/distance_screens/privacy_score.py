@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.stats import beta, norm
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
-from skeval.result import Result
+from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFraction, Seed, Space
+from skeval.result import Result, undefined
 from skeval.stats import proximity as stats
 from skeval.stats.distributions import common_histograms
 from skeval.steps.neighbors import encoded, index_of, nearest
@@ -100,34 +99,21 @@ class PrivacyScore(Metric):
         evidence="screen",
         display="ProximityDisplay",
     )
-    _legal = {
-        "q": Interval(float, 0.0, 1.0, closed="neither"),
-        "risk_confidence": Nullable(Interval(float, 0.0, None)),
-        "mode": Options(("auto", "holdout", "split")),
-        "n_splits": Interval(int, 1, None),
-        "match_size": Options((True, False)),
-        "se": Options(("bootstrap", "delta")),
-        "n_bootstrap": Interval(int, 10, None),
-        "rescale": Options((True, False)),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        q: float = 0.1,
-        risk_confidence: float | None = None,
+        q: OpenFraction = 0.1,
+        risk_confidence: NonNegative | None = None,
         *,
-        mode: str = "auto",
-        n_splits: int = 5,
+        mode: Literal["auto", "holdout", "split"] = "auto",
+        n_splits: Count = 5,
         match_size: bool = True,
-        se: str = "bootstrap",
-        n_bootstrap: int = 500,
+        se: Literal["bootstrap", "delta"] = "bootstrap",
+        n_bootstrap: Annotated[int, Interval(10)] = 500,
         rescale: bool = False,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.q = q
         self.risk_confidence = risk_confidence

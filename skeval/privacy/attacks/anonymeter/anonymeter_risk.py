@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from numbers import Real
+from typing import Annotated, Literal
 
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.inference import Guessing, check_enough_columns, inference
 from skeval.privacy.attacks.anonymeter.linkability import linkability, random_halves
-from skeval.privacy.attacks.anonymeter.risks import LEGAL, TAGS, Attack, largest_risk
+from skeval.privacy.attacks.anonymeter.risks import TAGS, Attack, largest_risk
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, singling_out
 from skeval.result import Result
 from skeval.stats.risks import risk_level
 from skeval.steps.samples import chosen_columns, column_key
 
 
-@dataclass(frozen=True)
-class Levels:
-    """Two numbers in [0, 1], ascending."""
+def _are_levels(value: object) -> bool:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return False
+    if not all(isinstance(x, Real) and not isinstance(x, bool) for x in value):
+        return False
+    return all(low <= high for low, high in pairwise((0.0, *value, 1.0)))
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is such a pair."""
-        if not isinstance(value, list | tuple) or len(value) != 2:
-            return False
-        if not all(isinstance(x, Real) and not isinstance(x, bool) for x in value):
-            return False
-        return all(low <= high for low, high in pairwise((0.0, *value, 1.0)))
 
-    def describe(self) -> str:
-        """Name the pairs."""
-        return "two ascending numbers in [0, 1]"
-
-    def invalid_example(self) -> object:
-        """Return a descending pair."""
-        return (0.5, 0.3)
+Levels = Annotated[
+    Sequence[float], Legal("two ascending numbers in [0, 1]", _are_levels, (0.5, 0.3))
+]
 
 
 class AnonymeterRisk(Metric):
@@ -112,32 +105,21 @@ class AnonymeterRisk(Metric):
     """
 
     tags = TAGS
-    _legal = {
-        "n_attacks": Interval(int, 1, None),
-        "n_cols": Interval(int, 1, None),
-        "n_neighbors": Interval(int, 1, None),
-        "n_splits": Interval(int, 1, None),
-        "tolerance": Interval(float, 0.0, None),
-        "tolerance_kind": Options(("relative", "range")),
-        "levels": Levels(),
-        "columns": Columns(),
-        **LEGAL,
-    }
 
     def __init__(
         self,
         *,
-        n_attacks: int = 500,
-        n_cols: int = 3,
-        n_neighbors: int = 1,
-        n_splits: int = 5,
-        tolerance: float = 0.05,
-        tolerance_kind: str = "relative",
-        levels: Sequence[float] = (0.3, 0.5),
-        columns: int | list[str] | None = None,
-        ci_method: str = "anonymeter",
-        confidence_level: float = 0.95,
-        random_state: int = 0,
+        n_attacks: Count = 500,
+        n_cols: Count = 3,
+        n_neighbors: Count = 1,
+        n_splits: Count = 5,
+        tolerance: NonNegative = 0.05,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        levels: Levels = (0.3, 0.5),
+        columns: Columns = None,
+        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
+        confidence_level: OpenFraction = 0.95,
+        random_state: Seed = 0,
     ) -> None:
         self.n_attacks = n_attacks
         self.n_cols = n_cols

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._parameters import Anything, ColumnName, Columns, Constraint, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MissingInputError
+from skeval.parameters import (
+    ColumnName,
+    Columns,
+    Count,
+    NonNegative,
+    OpenFraction,
+    Seed,
+    has_methods,
+)
 from skeval.privacy.attacks.anonymeter.risks import (
-    LEGAL,
-    N_ATTACKS,
     TAGS,
     Attack,
     largest_risk,
@@ -33,13 +39,6 @@ from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 
-_SETTINGS: dict[str, Constraint] = {
-    "tolerance": Interval(float, 0.0, None),
-    "tolerance_kind": Options(("relative", "range")),
-    "estimator": Anything(("fit", "predict"), values=(None,)),
-    "n_attacks": N_ATTACKS,
-    **LEGAL,
-}
 _K = 8  # nearest rows looked at; those equally near share the guess
 _LEAST_MARGIN = 1e-12
 _FEWEST = 10  # rows of a label in train and in the holdout below which it is not told of
@@ -129,26 +128,20 @@ class InferenceRisk(Metric):
     """
 
     tags = TAGS
-    _legal = {
-        "secret": ColumnName(),
-        "aux_cols": Columns(),
-        "regression": Options((None, True, False)),
-        **_SETTINGS,
-    }
 
     def __init__(
         self,
-        secret: str,
-        aux_cols: int | list[str] | None = None,
+        secret: ColumnName,
+        aux_cols: Columns = None,
         *,
         regression: bool | None = None,
-        tolerance: float = 0.05,
-        tolerance_kind: str = "relative",
-        estimator: Any = None,
-        n_attacks: int | None = 500,
-        ci_method: str = "anonymeter",
-        confidence_level: float = 0.95,
-        random_state: int = 0,
+        tolerance: NonNegative = 0.05,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None,
+        n_attacks: Count | None = 500,
+        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
+        confidence_level: OpenFraction = 0.95,
+        random_state: Seed = 0,
     ) -> None:
         self.secret = secret
         self.aux_cols = aux_cols
@@ -244,19 +237,18 @@ class InferenceRiskAll(Metric):
     """
 
     tags = TAGS
-    _legal = {"columns": Columns(), **_SETTINGS}
 
     def __init__(
         self,
         *,
-        tolerance: float = 0.05,
-        tolerance_kind: str = "relative",
-        estimator: Any = None,
-        n_attacks: int | None = 500,
-        columns: int | list[str] | None = None,
-        ci_method: str = "anonymeter",
-        confidence_level: float = 0.95,
-        random_state: int = 0,
+        tolerance: NonNegative = 0.05,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None,
+        n_attacks: Count | None = 500,
+        columns: Columns = None,
+        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
+        confidence_level: OpenFraction = 0.95,
+        random_state: Seed = 0,
     ) -> None:
         self.tolerance = tolerance
         self.tolerance_kind = tolerance_kind

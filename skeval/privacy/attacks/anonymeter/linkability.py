@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
+from skeval.parameters import Columns, Count, Legal, OpenFraction, Seed, are_columns
 from skeval.privacy.attacks.anonymeter.inference import check_enough_columns
 from skeval.privacy.attacks.anonymeter.risks import (
-    LEGAL,
-    N_ATTACKS,
     TAGS,
     Attack,
     n_targets,
@@ -41,27 +40,20 @@ _PAIRS = 2**20  # held at once
 _DRAWS = 20  # of halves, for each that is wanted
 
 
-@dataclass(frozen=True)
-class Parts:
-    """None, or two non-empty lists of column names."""
+def _are_parts(value: object) -> bool:
+    if value is None:
+        return True
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == 2
+        and all(isinstance(part, list | tuple) and are_columns(part) for part in value)
+    )
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` names two sets of columns."""
-        if value is None:
-            return True
-        return (
-            isinstance(value, list | tuple)
-            and len(value) == 2
-            and all(isinstance(part, list | tuple) and Columns().accepts(part) for part in value)
-        )
 
-    def describe(self) -> str:
-        """Name the choices."""
-        return "None or a pair of non-empty lists of column names"
-
-    def invalid_example(self) -> object:
-        """Return a pair of names, which are no lists."""
-        return ("age", "city")
+Parts = Annotated[
+    Sequence[Sequence[str]] | None,
+    Legal("None or a pair of non-empty lists of column names", _are_parts, ("age", "city")),
+]
 
 
 class LinkabilityRisk(Metric):
@@ -144,28 +136,19 @@ class LinkabilityRisk(Metric):
     """
 
     tags = TAGS
-    _legal = {
-        "aux_cols": Parts(),
-        "n_neighbors": Interval(int, 1, None),
-        "n_attacks": N_ATTACKS,
-        "n_splits": Interval(int, 1, None),
-        "ties": Options(("all", "first")),
-        "columns": Columns(),
-        **LEGAL,
-    }
 
     def __init__(
         self,
-        aux_cols: Sequence[Sequence[str]] | None = None,
+        aux_cols: Parts = None,
         *,
-        n_neighbors: int = 1,
-        n_attacks: int | None = 500,
-        n_splits: int = 5,
-        ties: str = "all",
-        columns: int | list[str] | None = None,
-        ci_method: str = "anonymeter",
-        confidence_level: float = 0.95,
-        random_state: int = 0,
+        n_neighbors: Count = 1,
+        n_attacks: Count | None = 500,
+        n_splits: Count = 5,
+        ties: Literal["all", "first"] = "all",
+        columns: Columns = None,
+        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
+        confidence_level: OpenFraction = 0.95,
+        random_state: Seed = 0,
     ) -> None:
         self.aux_cols = aux_cols
         self.n_neighbors = n_neighbors

@@ -10,13 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
-from skeval._parameters import Constraint, Interval, Nullable, Options
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.result import Result
-from skeval.stats.risks import CI_METHODS, Rate, Risk, attack_rate, is_weak, residual_risk
+from skeval.result import Result, undefined
+from skeval.stats.risks import Rate, Risk, attack_rate, is_weak, residual_risk
 from skeval.steps.neighbors import Index, encoded, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -30,12 +28,6 @@ TAGS = MetricTags(
     bounds=(0.0, 1.0),
     evidence="attack",
 )
-LEGAL: dict[str, Constraint] = {
-    "ci_method": Options(CI_METHODS),
-    "confidence_level": Interval(float, 0.0, 1.0, closed="neither"),
-    "random_state": Interval(int, 0, None),
-}
-N_ATTACKS = Nullable(Interval(int, 1, None))
 _ALL_SUCCEED = (
     "every attack on holdout rows succeeds too, so that no risk of train rows can be told from it."
 )

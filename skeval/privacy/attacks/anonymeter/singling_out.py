@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.parameters import Columns, Count, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.predicates import (
     Codes,
     Distinct,
@@ -22,8 +22,8 @@ from skeval.privacy.attacks.anonymeter.predicates import (
     random_predicates,
     univariate_predicates,
 )
-from skeval.privacy.attacks.anonymeter.risks import LEGAL, TAGS, Attack, risk_result
-from skeval.result import Result
+from skeval.privacy.attacks.anonymeter.risks import TAGS, Attack, risk_result
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import Relabelled, compared
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
@@ -123,30 +123,20 @@ class SinglingOutRisk(Metric):
     """
 
     tags = TAGS
-    _legal = {
-        "mode": Options(MODES),
-        "n_attacks": Interval(int, 1, None),
-        "n_cols": Interval(int, 1, None),
-        "max_attempts": Interval(int, 1, None),
-        "distinct_rows": Options((True, False)),
-        "size_correction": Options(("subsample", "fit", "none")),
-        "columns": Columns(),
-        **LEGAL,
-    }
 
     def __init__(
         self,
-        mode: str = "multivariate",
+        mode: Literal["univariate", "multivariate"] = "multivariate",
         *,
-        n_attacks: int = 500,
-        n_cols: int = 3,
-        max_attempts: int = 2_000_000,
+        n_attacks: Count = 500,
+        n_cols: Count = 3,
+        max_attempts: Count = 2_000_000,
         distinct_rows: bool = True,
-        size_correction: str = "subsample",
-        columns: int | list[str] | None = None,
-        ci_method: str = "anonymeter",
-        confidence_level: float = 0.95,
-        random_state: int = 0,
+        size_correction: Literal["subsample", "fit", "none"] = "subsample",
+        columns: Columns = None,
+        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
+        confidence_level: OpenFraction = 0.95,
+        random_state: Seed = 0,
     ) -> None:
         self.mode = mode
         self.n_attacks = n_attacks

@@ -3,91 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
 from skeval.privacy.attacks.audit.runs import ATTACKS, Level, Outcome, Plan, audited, is_trained
 from skeval.privacy.attacks.audit.worlds import BASES, TARGETS
 from skeval.privacy.attacks.shadow.game import Execution, check_cost
 from skeval.privacy.attacks.shadow.parameters import GeneratorLike
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.dp_audit import against_claim
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags
 
 _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
-_NUMBER = Interval(float, None, None)
-
-
-@dataclass(frozen=True)
-class Several:
-    """One of a few names, or several of them."""
-
-    names: tuple[str, ...]
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is a name, or names that are all distinct."""
-        chosen = listed(value)
-        known = all(isinstance(name, str) and name in self.names for name in chosen)
-        return known and 0 < len(set(chosen)) == len(chosen)
-
-    def describe(self) -> str:
-        """List them."""
-        return f"one or several of {', '.join(map(repr, self.names))}"
-
-    def invalid_example(self) -> object:
-        """Return a name that is none of them."""
-        return "no such option"
-
-
-@dataclass(frozen=True)
-class Attacks:
-    """Names of attacks, functions and classifiers: one, or several."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is an attack or a list of such."""
-        chosen = listed(value)
-        if isinstance(value, str):
-            return value in (*ATTACKS, "classifier", "best")
-        return len(chosen) > 0 and all(self._is_one(attack) for attack in chosen)
-
-    def _is_one(self, attack: object) -> bool:
-        if isinstance(attack, str):
-            return attack in (*ATTACKS, "classifier")
-        return not isinstance(attack, type) and (callable(attack) or is_trained(attack))
-
-    def describe(self) -> str:
-        """Name the choices."""
-        names = ", ".join(map(repr, (*ATTACKS, "classifier")))
-        return f"'best', or one or several of {names}, a function and a classifier"
-
-    def invalid_example(self) -> object:
-        """Return a name that is none of them."""
-        return "no such option"
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """The name "split", or a number."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is one of these."""
-        return value == "split" if isinstance(value, str) else _NUMBER.accepts(value)
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "'split' or a number"
-
-    def invalid_example(self) -> object:
-        """Return what is neither."""
-        return "no such option"
+_AUDIT_ATTACKS = ", ".join(map(repr, (*ATTACKS, "classifier")))
 
 
 class DPAudit(Metric):
@@ -225,44 +159,26 @@ class DPAudit(Metric):
         bounds=(0.0, float("inf")),
         evidence="audit",
     )
-    _legal = {
-        "generator": GeneratorLike(),
-        "base": Several(BASES),
-        "target": Several(TARGETS),
-        "adjacency": Options(("add_remove", "replace")),
-        "n_runs": Interval(int, 1, None),
-        "n_pilot": Nullable(Interval(int, 1, None)),
-        "n_base": Interval(int, 1, None),
-        "attack": Attacks(),
-        "delta": Interval(float, 0.0, 1.0, "left"),
-        "confidence": Interval(float, 0.75, 1.0, "left"),
-        "method": Options(("cp", "gdp")),
-        "threshold": Threshold(),
-        "claimed_epsilon": Nullable(Interval(float, 0.0, None)),
-        "n_synthetic": Nullable(Interval(int, 1, None)),
-        "max_fits": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        generator: Any,
+        generator: GeneratorLike,
         *,
-        base: str | list[str] = "train",
-        target: str | list[str] = "achilles",
-        adjacency: str = "add_remove",
-        n_runs: int = 200,
-        n_pilot: int | None = None,
-        n_base: int = 100,
-        attack: Any = "best",
-        delta: float = 0.0,
-        confidence: float = 0.95,
-        method: str = "cp",
-        threshold: str | float = "split",
-        claimed_epsilon: float | None = None,
-        n_synthetic: int | None = None,
-        max_fits: int = 5_000,
-        random_state: int = 0,
+        base: Annotated[str | list[str], several_of(BASES)] = "train",
+        target: Annotated[str | list[str], several_of(TARGETS)] = "achilles",
+        adjacency: Literal["add_remove", "replace"] = "add_remove",
+        n_runs: Count = 200,
+        n_pilot: Count | None = None,
+        n_base: Count = 100,
+        attack: Attacks = "best",
+        delta: Annotated[float, Interval(0, 1, "left")] = 0.0,
+        confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95,
+        method: Literal["cp", "gdp"] = "cp",
+        threshold: Literal["split"] | Annotated[float, Interval()] = "split",
+        claimed_epsilon: NonNegative | None = None,
+        n_synthetic: Count | None = None,
+        max_fits: Count = 5_000,
+        random_state: Seed = 0,
         n_jobs: int | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> None:
@@ -395,3 +311,38 @@ class DPAudit(Metric):
 def listed(value: Any) -> tuple[Any, ...]:
     """Return one or several choices as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def several_of(names: Sequence[str]) -> Legal:
+    """Return the set of a few names and of lists of distinct ones of them."""
+
+    def is_legal(value: object) -> bool:
+        chosen = listed(value)
+        known = all(isinstance(name, str) and name in names for name in chosen)
+        return known and 0 < len(set(chosen)) == len(chosen)
+
+    text = f"one or several of {', '.join(map(repr, names))}"
+    return Legal(text, is_legal, "no such option")
+
+
+def _are_audit_attacks(value: object) -> bool:
+    chosen = listed(value)
+    if isinstance(value, str):
+        return value in (*ATTACKS, "classifier", "best")
+    return len(chosen) > 0 and all(map(_is_audit_attack, chosen))
+
+
+def _is_audit_attack(value: object) -> bool:
+    if isinstance(value, str):
+        return value in (*ATTACKS, "classifier")
+    return not isinstance(value, type) and (callable(value) or is_trained(value))
+
+
+Attacks = Annotated[
+    Any,
+    Legal(
+        f"'best', or one or several of {_AUDIT_ATTACKS}, a function and a classifier",
+        _are_audit_attacks,
+        "no such option",
+    ),
+]

@@ -6,25 +6,20 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from skeval._aggregate import undefined
-from skeval._parameters import ColumnName, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
+from skeval.parameters import ColumnName, Columns, Interval, Legal, NonNegative, Seed
+from skeval.privacy.attacks.membership.membership_inference import AttackName
 from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
-from skeval.privacy.attacks.membership.scores import (
-    ATTACKS,
-    CALIBRATED,
-    MemberScores,
-    member_scores,
-)
-from skeval.result import Result
+from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
+from skeval.result import Result, undefined
 from skeval.stats.dp_audit import (
     Adjacency,
     against_claim,
@@ -41,50 +36,10 @@ _NOTHING = {
     "pairs": "no train row can be matched with a holdout row.",
     "bernoulli": "no row with a coin is left to be guessed.",
 }
-_WHOLE = Interval(int, 0, None)
+_WHOLE = Interval(0, kind=int)
 # whoever is refused with fair coins, one in ten thousand, still has the pairs; splits of 4 to 1 and
 # 2 to 1 are refused from some 40 and 130 rows on
 _HARDLY = 1e-4
-
-
-@dataclass(frozen=True)
-class Bits:
-    """None, or numbers in a list, an array or a Series, which :func:`tossed` reads."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is None or holds things in a row."""
-        held = all(hasattr(value, name) for name in ("__len__", "__iter__"))
-        return value is None or (held and not isinstance(value, str | bytes))
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "None or a sequence of 0, 1 and nan"
-
-    def invalid_example(self) -> object:
-        """Return what holds no bits."""
-        return 2
-
-
-@dataclass(frozen=True)
-class Guesses:
-    """None, a number of guesses, or one for each side."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is None, a positive int or two ints from 0 on, not both 0."""
-        if value is None:
-            return True
-        counts: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
-        right_number = len(counts) == (2 if isinstance(value, list | tuple) else 1)
-        whole = all(_WHOLE.accepts(count) for count in counts)
-        return right_number and whole and sum(counts) > 0
-
-    def describe(self) -> str:
-        """Name the choices."""
-        return "None, a positive int or two ints from 0 on"
-
-    def invalid_example(self) -> object:
-        """Return a number of guesses that cannot be."""
-        return 0
 
 
 class OneRunDPAudit(Metric):
@@ -195,34 +150,21 @@ class OneRunDPAudit(Metric):
         bounds=(0.0, float("inf")),
         evidence="audit",
     )
-    _legal = {
-        "attack": Options(ATTACKS),
-        "design": Options(("pairs", "bernoulli")),
-        "delta": Interval(float, 0.0, 1.0, "left"),
-        "confidence": Interval(float, 0.75, 1.0, "left"),
-        "k_guesses": Guesses(),
-        "adjacency": Options(("add_remove", "replace")),
-        "claimed_epsilon": Nullable(Interval(float, 0.0, None)),
-        "included": Bits(),
-        "stratify": Nullable(ColumnName()),
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        attack: str = "distance",
-        design: str = "pairs",
+        attack: AttackName = "distance",
+        design: Literal["pairs", "bernoulli"] = "pairs",
         *,
-        delta: float = 0.0,
-        confidence: float = 0.95,
-        k_guesses: int | tuple[int, int] | None = None,
-        adjacency: str = "add_remove",
-        claimed_epsilon: float | None = None,
-        included: Sequence[float] | np.ndarray | None = None,
-        stratify: str | None = None,
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        delta: Annotated[float, Interval(0, 1, "left")] = 0.0,
+        confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95,
+        k_guesses: Guesses = None,
+        adjacency: Literal["add_remove", "replace"] = "add_remove",
+        claimed_epsilon: NonNegative | None = None,
+        included: Bits = None,
+        stratify: ColumnName | None = None,
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.attack = attack
         self.design = design
@@ -358,7 +300,7 @@ class OneRunDPAudit(Metric):
             return partial(one_run_p_value, *numbers, delta=self.delta), partial(
                 one_run_epsilon, found.n_canaries, delta=self.delta, confidence=self.confidence
             )
-        adjacency = cast("Adjacency", self.adjacency)
+        adjacency = self.adjacency
         return partial(pairs_p_value, *numbers, delta=self.delta, adjacency=adjacency), partial(
             pairs_epsilon,
             found.n_canaries,
@@ -379,6 +321,31 @@ def _drawn(context: Context, role: str, rows: np.ndarray, seed: int) -> np.ndarr
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return np.argsort(place[rows], kind="stable")
+
+
+def _are_bits(value: object) -> bool:
+    held = all(hasattr(value, name) for name in ("__len__", "__iter__"))
+    return value is None or (held and not isinstance(value, str | bytes))
+
+
+Bits = Annotated[
+    Sequence[float] | np.ndarray | None,
+    Legal("None or a sequence of 0, 1 and nan", _are_bits, 2),
+]
+
+
+def _are_guesses(value: object) -> bool:
+    if value is None:
+        return True
+    counts: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
+    right_number = len(counts) == (2 if isinstance(value, list | tuple) else 1)
+    return right_number and all(map(_WHOLE.accepts, counts)) and sum(counts) > 0
+
+
+Guesses = Annotated[
+    int | tuple[int, int] | None,
+    Legal("None, a positive int or two ints from 0 on", _are_guesses, 0),
+]
 
 
 @dataclass(frozen=True)

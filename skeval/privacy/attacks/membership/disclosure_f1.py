@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Nullable
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
 from skeval.privacy.attacks.membership.rates import Halves, f1_at, relative_f1
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import Rates, rates_at
 from skeval.steps.samples import column_key, nothing_to_measure
@@ -86,22 +83,15 @@ class MembershipDisclosureF1(Metric):
         bounds=(float("-inf"), 1.0),
         evidence="attack",
     )
-    _legal = {
-        "threshold": Nullable(Interval(float, 0.0, None)),
-        "population_fraction": Nullable(Interval(float, 0.0, 1.0, "neither")),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        threshold: float | None = None,
+        threshold: NonNegative | None = None,
         *,
-        population_fraction: float | None = None,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        population_fraction: OpenFraction | None = None,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.threshold = threshold
         self.population_fraction = population_fraction

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
-from skeval._parameters import SPACE, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
+from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
 from skeval.privacy.attacks.membership.outliers import outlier_risk
 from skeval.privacy.attacks.membership.rates import Halves, curve_points, precisions, rates
-from skeval.privacy.attacks.membership.rows import DENSITIES
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import Relabelled, holm
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
@@ -51,61 +48,7 @@ _OVERLAP = (
     "{share:.2%} of the {role} rows also stand in the reference, which should be disjoint of train "
     "and holdout: attacks that calibrate are then off."
 )
-
-
-@dataclass(frozen=True)
-class AttackChoice:
-    """One attack by name, several in a list, or "best"."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` chooses attacks."""
-        if isinstance(value, list | tuple):
-            return len(value) > 0 and all(name in ATTACKS for name in value)
-        return isinstance(value, str) and value in ("best", *ATTACKS)
-
-    def describe(self) -> str:
-        """Name the attacks."""
-        return f"'best', or one or a list of {', '.join(map(repr, ATTACKS))}"
-
-    def invalid_example(self) -> object:
-        """Return a name that is none of them."""
-        return "no such attack"
-
-
-@dataclass(frozen=True)
-class FalsePositiveRates:
-    """A rate between 0 and 1, or several."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` is one rate or a list of rates."""
-        if isinstance(value, list | tuple):
-            return len(value) > 0 and all(_is_rate(part) for part in value)
-        return _is_rate(value)
-
-    def describe(self) -> str:
-        """Name the set."""
-        return "a float in (0, 1), or a list of such"
-
-    def invalid_example(self) -> object:
-        """Return what is no rate."""
-        return 2.0
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of rows, of any library that the package reads."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` looks like a table."""
-        return hasattr(value, "columns") and hasattr(value, "__len__")
-
-    def describe(self) -> str:
-        """Name the kind."""
-        return "a table"
-
-    def invalid_example(self) -> object:
-        """Return what is no table."""
-        return "no table"
+AttackName = Annotated[str, one_of(tuple(ATTACKS))]
 
 
 class MembershipInference(Metric):
@@ -231,38 +174,23 @@ class MembershipInference(Metric):
         evidence="attack",
         display="ROCDisplay",
     )
-    _legal = {
-        "attack": AttackChoice(),
-        "reference": Nullable(Table()),
-        "reference_fraction": Interval(float, 0.0, 1.0, "neither"),
-        "scoring": Options(("auc", "tpr_at_fpr")),
-        "fpr": FalsePositiveRates(),
-        "prior": Interval(float, 0.0, 1.0, "neither"),
-        "density": Options(DENSITIES),
-        "n_neighbors": Interval(int, 1, None),
-        "n_permutations": Interval(int, 19, None),
-        "max_rows": Nullable(Interval(int, 20, None)),
-        "space": SPACE,
-        "columns": Columns(),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        attack: str | list[str] = "best",
-        reference: Any = None,
+        attack: AttackChoice = "best",
+        reference: Table | None = None,
         *,
-        reference_fraction: float = 0.5,
-        scoring: str = "auc",
-        fpr: float | list[float] | tuple[float, ...] = (0.1, 0.01, 0.001),
-        prior: float = 0.5,
-        density: str = "kde",
-        n_neighbors: int = 5,
-        n_permutations: int = 200,
-        max_rows: int | None = 10_000,
-        space: Any = "gower",
-        columns: int | list[str] | None = None,
-        random_state: int = 0,
+        reference_fraction: OpenFraction = 0.5,
+        scoring: Literal["auc", "tpr_at_fpr"] = "auc",
+        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        prior: OpenFraction = 0.5,
+        density: Literal["kde", "knn", "gmm", "prior"] = "kde",
+        n_neighbors: Count = 5,
+        n_permutations: Annotated[int, Interval(19)] = 200,
+        max_rows: Annotated[int, Interval(20)] | None = 10_000,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
     ) -> None:
         self.attack = attack
         self.reference = reference
@@ -499,8 +427,38 @@ def _place(group: Mapping[str, Any]) -> str:
     )
 
 
-def _is_rate(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and 0.0 < float(value) < 1.0
+def _are_membership_attacks(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) > 0 and all(name in ATTACKS for name in value)
+    return isinstance(value, str) and value in ("best", *ATTACKS)
+
+
+AttackChoice = Annotated[
+    str | list[str],
+    Legal(
+        f"'best', or one or a list of {', '.join(map(repr, ATTACKS))}",
+        _are_membership_attacks,
+        "no such attack",
+    ),
+]
+
+
+def _are_rates(value: object) -> bool:
+    rates = value if isinstance(value, list | tuple) else [value]
+    return len(rates) > 0 and all(map(Interval(0, 1, "neither").accepts, rates))
+
+
+FalsePositiveRates = Annotated[
+    float | list[float] | tuple[float, ...],
+    Legal("a float in (0, 1), or a list of such", _are_rates, 2.0),
+]
+
+
+def _is_table(value: object) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "__len__")
+
+
+Table = Annotated[Any, Legal("a table", _is_table, "no table")]
 
 
 def read_reference(

@@ -24,7 +24,6 @@ from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
 from skeval.tables.encoders import OneHot
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
-DENSITIES = ("kde", "knn", "gmm", "prior")
 MOST_CENTRES = 5000  # rows that a density is estimated from
 _LARGEST = 1e6  # standard deviations
 _BLOCK = 2**22  # kernels evaluated at once

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import ColumnName, Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.parameters import BinCount, ColumnName, Columns, Count, Seed
 from skeval.privacy.attacks.reconstruction.queries import (
     People,
     column_sets,
@@ -22,7 +21,7 @@ from skeval.privacy.attacks.reconstruction.queries import (
     secrets,
     seed_of,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, index_of
@@ -128,34 +127,21 @@ class LinearReconstructionAttack(Metric):
         bounds=(-1.0, 1.0),
         evidence="attack",
     )
-    _legal = {
-        "quasi_identifiers": Columns(),
-        "secret": ColumnName(),
-        "k": Interval(int, 1, None),
-        "n_queries": Nullable(Interval(int, 1, None)),
-        "solver": Options(("highs-ipm", "highs-ds", "highs")),
-        "scaling": Options(("conditional", "share")),
-        "n_min": Interval(int, 1, None),
-        "n_bins": Interval(int, 2, None),
-        "max_rows": Interval(int, 1, None),
-        "max_queries": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        quasi_identifiers: int | list[str] | None,
-        secret: str,
-        k: int = 3,
+        quasi_identifiers: Columns,
+        secret: ColumnName,
+        k: Count = 3,
         *,
-        n_queries: int | None = None,
-        solver: str = "highs-ipm",
-        scaling: str = "conditional",
-        n_min: int = 1,
-        n_bins: int = 10,
-        max_rows: int = 2000,
-        max_queries: int = 5000,
-        random_state: int = 0,
+        n_queries: Count | None = None,
+        solver: Literal["highs-ipm", "highs-ds", "highs"] = "highs-ipm",
+        scaling: Literal["conditional", "share"] = "conditional",
+        n_min: Count = 1,
+        n_bins: BinCount = 10,
+        max_rows: Count = 2000,
+        max_queries: Count = 5000,
+        random_state: Seed = 0,
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.secret = secret

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Columns, Interval, Nullable, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order, seed_of
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
 from skeval.steps.neighbors import encoded, kept_features, pool_index, ranges, reference_index
 from skeval.steps.samples import chosen_columns
@@ -126,34 +125,21 @@ class RecordReconstruction(Metric):
         bounds=(0.0, 1.0),
         evidence="attack",
     )
-    _legal = {
-        "known": Columns(),
-        "known_fraction": Interval(float, 0.0, 1.0, "neither"),
-        "n_unknown": Nullable(Interval(int, 1, None)),
-        "tolerance": Interval(float, 0.0, None),
-        "tolerance_kind": Options(("relative", "range")),
-        "method": Options(("nearest", "sequential")),
-        "n_neighbors": Interval(int, 1, None),
-        "n_splits": Interval(int, 1, None),
-        "max_rows": Interval(int, 1, None),
-        "confidence": Interval(float, 0.0, 1.0, "neither"),
-        "random_state": Interval(int, 0, None),
-    }
 
     def __init__(
         self,
-        known: int | list[str] | None = None,
-        known_fraction: float = 0.5,
+        known: Columns = None,
+        known_fraction: OpenFraction = 0.5,
         *,
-        n_unknown: int | None = None,
-        tolerance: float = 0.05,
-        tolerance_kind: str = "relative",
-        method: str = "nearest",
-        n_neighbors: int = 1,
-        n_splits: int = 5,
-        max_rows: int = 2000,
-        confidence: float = 0.95,
-        random_state: int = 0,
+        n_unknown: Count | None = None,
+        tolerance: NonNegative = 0.05,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        method: Literal["nearest", "sequential"] = "nearest",
+        n_neighbors: Count = 1,
+        n_splits: Count = 5,
+        max_rows: Count = 2000,
+        confidence: OpenFraction = 0.95,
+        random_state: Seed = 0,
     ) -> None:
         self.known = known
         self.known_fraction = known_fraction

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
+from skeval.parameters import Count, Interval, JobCount, Seed
 from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import curve_points
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.features import Reader, check_positions, given_rows
 from skeval.privacy.attacks.shadow.game import ALL, Execution, Fit, check_cost, play
-from skeval.privacy.attacks.shadow.parameters import LEGAL, RowChoice, execution_of
+from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, execution_of, rows_or
 from skeval.privacy.attacks.shadow.row_features import Domain, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
@@ -38,24 +37,6 @@ _FEW_MODELS = (
     "standard deviation of its own. Give 64 models or more, or variance='global'."
 )
 _LEAST = 1e-6  # of the spread of all scores: what counts as none
-
-
-def _by_attack(context: Context, attack: str) -> np.ndarray:
-    found = member_scores(context, attack)
-    return np.concatenate([found.members, found.others])
-
-
-def _by_queries(context: Context) -> np.ndarray:
-    reader = Reader(context.schema, context.levels)
-    real, domain = _pool(context)
-    return agreement_scores(real, reader.rows(context.synthetic), domain)
-
-
-SCORES: dict[str, Callable[[Context], np.ndarray]] = {
-    "neg_distance": lambda context: _by_attack(context, "distance"),
-    "query": _by_queries,
-    "log_density": lambda context: _by_attack(context, "eq1"),
-}
 
 
 class LikelihoodRatioMIA(Metric):
@@ -162,36 +143,22 @@ class LikelihoodRatioMIA(Metric):
         evidence="attack",
         display="ROCDisplay",
     )
-    _legal = {
-        **{
-            name: LEGAL[name]
-            for name in (
-                "generator", "n_targets", "max_fits", "progress", "n_jobs", "random_state",
-            )
-        },
-        "targets": RowChoice(("all", *METHODS[:-1])),
-        "n_models": Interval(int, 8, None),
-        "record_score": Options(tuple(SCORES)),
-        "variance": Options(("global", "per_record")),
-        "mode": Options(("online", "offline")),
-        "fpr": FalsePositiveRates(),
-    }  # fmt: skip
 
     def __init__(
         self,
-        generator: Any,
-        targets: str | Sequence[int] = "all",
-        n_targets: int = 100,
+        generator: GeneratorLike,
+        targets: Annotated[str | Sequence[int], rows_or(("all", *METHODS[:-1]))] = "all",
+        n_targets: Count = 100,
         *,
-        n_models: int = 64,
-        record_score: str = "neg_distance",
-        variance: str = "global",
-        mode: str = "online",
-        fpr: float | list[float] | tuple[float, ...] = (0.1, 0.01, 0.001),
-        max_fits: int = 1000,
-        progress: Callable[[int, int], object] | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
+        n_models: Annotated[int, Interval(8)] = 64,
+        record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance",
+        variance: Literal["global", "per_record"] = "global",
+        mode: Literal["online", "offline"] = "online",
+        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        max_fits: Count = 1000,
+        progress: Callback | None = None,
+        n_jobs: JobCount | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.generator = generator
         self.targets = targets
@@ -413,11 +380,29 @@ def record_scores(context: Context, score: str) -> np.ndarray:
     return SCORES[score](context)
 
 
+def _by_attack(context: Context, attack: str) -> np.ndarray:
+    found = member_scores(context, attack)
+    return np.concatenate([found.members, found.others])
+
+
+def _by_queries(context: Context) -> np.ndarray:
+    reader = Reader(context.schema, context.levels)
+    real, domain = _pool(context)
+    return agreement_scores(real, reader.rows(context.synthetic), domain)
+
+
 @shared
 def _pool(context: Context) -> tuple[np.ndarray, Domain]:
     reader = Reader(context.schema, context.levels)
     rows = np.concatenate([reader.rows(context[role]) for role in ("train", "holdout")])
     return rows, Domain.of(rows, reader.nominal)
+
+
+SCORES: dict[str, Callable[[Context], np.ndarray]] = {
+    "neg_distance": lambda context: _by_attack(context, "distance"),
+    "query": _by_queries,
+    "log_density": lambda context: _by_attack(context, "eq1"),
+}
 
 
 @shared

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.stats import binom
 
-from skeval._aggregate import undefined
-from skeval._parameters import ColumnName, Interval, Options
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.parameters import ColumnName, Count, Interval, JobCount, OpenFraction, Seed
 from skeval.privacy.attacks.shadow.duels import (
     FEW,
     collected,
@@ -24,10 +23,20 @@ from skeval.privacy.attacks.shadow.duels import (
 from skeval.privacy.attacks.shadow.features import arena_of, feature_names, secret_sources
 from skeval.privacy.attacks.shadow.game import ALL, Execution, Rules, check_cost, plan, play
 from skeval.privacy.attacks.shadow.no_box import Unlearnt
-from skeval.privacy.attacks.shadow.parameters import LEGAL, execution_of, game_faults, rules_of
-from skeval.result import Result
+from skeval.privacy.attacks.shadow.parameters import (
+    Callback,
+    FeatureChoice,
+    GeneratorLike,
+    Ranges,
+    execution_of,
+    game_faults,
+    rules_of,
+)
+from skeval.privacy.attacks.shadow.targets import TargetChoice
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
+from skeval.steps.classifiers import Classifier
 from skeval.tags import MetricTags
 
 _LEVEL = 0.05
@@ -161,39 +170,33 @@ class ShadowAttributeInference(Metric):
         bounds=(-1.0, 1.0),
         evidence="attack",
     )
-    _legal = {
-        **LEGAL,
-        "secret": ColumnName(),
-        "n_values": Interval(int, 2, None),
-        "control": Options(("chance", "out")),
-    }
 
     def __init__(
         self,
-        generator: Any,
-        secret: str,
-        targets: Any = "achilles",
-        n_targets: int = 5,
+        generator: GeneratorLike,
+        secret: ColumnName,
+        targets: TargetChoice = "achilles",
+        n_targets: Count = 5,
         *,
-        n_values: int = 5,
-        features: str | Sequence[str] = ("query", "closest"),
-        n_shadow: int = 100,
-        n_eval: int = 50,
-        control: str = "chance",
-        n_synthetic: int | None = None,
-        n_rows: int | None = None,
-        n_copies: int = 1,
-        classifier: Any = None,
-        game: str = "average",
-        knowledge: str = "auxiliary",
-        known_share: float = 0.5,
-        access: str = "black-box",
-        shadow_parameters: dict[str, Any] | None = None,
-        confidence: float = 0.95,
-        max_fits: int = 1000,
-        progress: Callable[[int, int], object] | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
+        n_values: Annotated[int, Interval(2)] = 5,
+        features: FeatureChoice = ("query", "closest"),
+        n_shadow: Annotated[int, Interval(2)] = 100,
+        n_eval: Annotated[int, Interval(2)] = 50,
+        control: Literal["chance", "out"] = "chance",
+        n_synthetic: Count | None = None,
+        n_rows: Annotated[int, Interval(2)] | None = None,
+        n_copies: Count = 1,
+        classifier: Classifier = None,
+        game: Literal["average", "model_seeded"] = "average",
+        knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary",
+        known_share: OpenFraction = 0.5,
+        access: Literal["black-box", "uncertain-box", "no-box"] = "black-box",
+        shadow_parameters: Ranges | None = None,
+        confidence: OpenFraction = 0.95,
+        max_fits: Count = 1000,
+        progress: Callback | None = None,
+        n_jobs: JobCount | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.generator = generator
         self.secret = secret

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
-from skeval._parameters import Interval, Options
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Count, Interval, JobCount, OpenFraction, Seed
 from skeval.privacy.attacks.shadow.duels import Played, duels, told
 from skeval.privacy.attacks.shadow.features import arena_of, feature_names
 from skeval.privacy.attacks.shadow.game import Rules, check_cost
 from skeval.privacy.attacks.shadow.parameters import (
-    LEGAL,
-    Threshold,
+    Callback,
+    FeatureChoice,
+    GeneratorLike,
+    Ranges,
     execution_of,
     game_faults,
     rules_of,
 )
-from skeval.result import Result
+from skeval.privacy.attacks.shadow.targets import TargetChoice
+from skeval.result import Result, undefined
+from skeval.steps.classifiers import Classifier
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags
 
@@ -180,41 +182,34 @@ class ShadowMembershipInference(Metric):
         bounds=(-1.0, 1.0),
         evidence="attack",
     )
-    _legal = {
-        **LEGAL,
-        "adjacency": Options(("add", "replace")),
-        "threshold": Threshold(),
-        "fpr": Interval(float, 0.0, 1.0, "neither"),
-        "attack_release": Options((True, False)),
-    }
 
     def __init__(
         self,
-        generator: Any,
-        targets: Any = "achilles",
-        n_targets: int = 5,
+        generator: GeneratorLike,
+        targets: TargetChoice = "achilles",
+        n_targets: Count = 5,
         *,
-        features: str | Sequence[str] = ("naive", "hist", "corr", "query", "closest"),
-        n_shadow: int = 50,
-        n_eval: int = 50,
-        n_synthetic: int | None = None,
-        n_rows: int | None = None,
-        n_copies: int = 1,
-        classifier: Any = None,
-        adjacency: str = "add",
-        game: str = "average",
-        knowledge: str = "auxiliary",
-        known_share: float = 0.5,
-        access: str = "black-box",
-        shadow_parameters: dict[str, Any] | None = None,
-        threshold: float | str = 0.5,
-        fpr: float = 0.1,
+        features: FeatureChoice = ("naive", "hist", "corr", "query", "closest"),
+        n_shadow: Annotated[int, Interval(2)] = 50,
+        n_eval: Annotated[int, Interval(2)] = 50,
+        n_synthetic: Count | None = None,
+        n_rows: Annotated[int, Interval(2)] | None = None,
+        n_copies: Count = 1,
+        classifier: Classifier = None,
+        adjacency: Literal["add", "replace"] = "add",
+        game: Literal["average", "model_seeded"] = "average",
+        knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary",
+        known_share: OpenFraction = 0.5,
+        access: Literal["black-box", "uncertain-box", "no-box"] = "black-box",
+        shadow_parameters: Ranges | None = None,
+        threshold: OpenFraction | Literal["accuracy", "fpr"] = 0.5,
+        fpr: OpenFraction = 0.1,
         attack_release: bool = False,
-        confidence: float = 0.95,
-        max_fits: int = 1000,
-        progress: Callable[[int, int], object] | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
+        confidence: OpenFraction = 0.95,
+        max_fits: Count = 1000,
+        progress: Callback | None = None,
+        n_jobs: JobCount | None = None,
+        random_state: Seed = 0,
     ) -> None:
         self.generator = generator
         self.targets = targets

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from skeval._parameters import Constraint, Interval, Options, check_parameters
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
 from skeval.privacy.attacks.membership.rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
 from skeval.tables.cells import Kind
@@ -29,26 +28,23 @@ _DECIMALS = 9  # beyond these, numbers depend on how sums are blocked
 Block = Callable[[slice], np.ndarray]
 
 
-@dataclass(frozen=True)
-class TargetChoice:
-    """A method of selection, positions of train rows, or a table of rows of one's own."""
+def _are_targets(value: object) -> bool:
+    if isinstance(value, str):
+        return value in METHODS
+    if hasattr(value, "columns"):
+        return len(value) > 0  # type: ignore[arg-type]
+    return are_positions(value)
 
-    def accepts(self, value: object) -> bool:
-        """Tell whether `value` chooses targets."""
-        if isinstance(value, str):
-            return value in METHODS
-        if hasattr(value, "columns"):
-            return len(value) > 0  # type: ignore[arg-type]
-        return are_positions(value)
 
-    def describe(self) -> str:
-        """Name the choices."""
-        names = ", ".join(map(repr, METHODS))
-        return f"one of {names}, distinct positions of train rows or a table of rows"
-
-    def invalid_example(self) -> object:
-        """Return a name that is none of them."""
-        return "no such method"
+TargetChoice = Annotated[
+    Any,
+    Legal(
+        f"one of {', '.join(map(repr, METHODS))}, distinct positions of train rows or a table of "
+        "rows",
+        _are_targets,
+        "no such method",
+    ),
+]
 
 
 def are_positions(value: object) -> bool:
@@ -61,12 +57,12 @@ def are_positions(value: object) -> bool:
 
 def select_targets(
     table: Any,
-    method: str = "achilles",
-    k: int = 5,
+    method: Annotated[str, one_of(METHODS)] = "achilles",
+    k: Count = 5,
     *,
-    n_neighbors: int = 5,
+    n_neighbors: Count = 5,
     schema: TableSchema | Mapping[str, Kind] | None = None,
-    random_state: int = 0,
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """Select the rows of a table that are most exposed to an attack.
 
@@ -125,13 +121,7 @@ def select_targets(
     [3]
     """
     given = {"method": method, "k": k, "n_neighbors": n_neighbors, "random_state": random_state}
-    legal: dict[str, Constraint] = {
-        "method": Options(METHODS),
-        "k": Interval(int, 1, None),
-        "n_neighbors": Interval(int, 1, None),
-        "random_state": Interval(int, 0, None),
-    }
-    check_parameters("select_targets", given, legal)
+    check_parameters("select_targets", given, legal_sets(select_targets))
     context = table if isinstance(table, Context) else Context.of(table, schema=schema)
     rows = context.given("train")[list(context.schema.kinds)].reset_index(drop=True)
     if method == "canary":
