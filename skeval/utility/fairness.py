@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.context import Context
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import as_float, number
 from skeval.parameters import BinCount, ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
@@ -20,7 +19,6 @@ from skeval.tags import MetricTags
 from skeval.utility.groups import (
     CRITERIA,
     Grouping,
-    Rates,
     average_odds_difference,
     base_counts,
     gap,
@@ -43,6 +41,8 @@ class _GroupMetric(ModelMetric):
     _tasks: ClassVar[tuple[str, ...]] = ("binary",)
 
     sensitive: str
+    criterion: str
+    aggregate: str
     include_sensitive: bool
     min_cell: int
     n_bins: int
@@ -65,6 +65,40 @@ class _GroupMetric(ModelMetric):
     def _grouping(self, context: Context) -> Grouping:
         return Grouping(self._question(context), self.sensitive, int(self.n_bins))
 
+    def _compute(self, context: Context) -> Result:
+        if reason := unanswerable(context, self._question(context)) or self._short(context):
+            return undefined(reason)
+        rates = self._rates(context, SYNTHETIC)
+        compared = [rates[name][0, 0] for name in CRITERIA[self.criterion]]
+        if np.isnan([spread(one) for one in compared]).any():
+            reason = (
+                f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout "
+                "rows of each kind whose rate is to be equal."
+            )
+            return undefined(reason, **self._groups(context))
+        warnings = []
+        names = np.array(groups_of(context, self._grouping(context)).names)
+        if (lost := np.isnan(compared).any(axis=0)).any():
+            warnings.append(
+                f"these groups of {self.sensitive} have a rate of fewer than {self.min_cell} "
+                f"holdout rows, which is left out: {', '.join(names[lost])}."
+            )
+        called = rates["selection"][:, 0]
+        if any(np.all(np.isnan(called) | (called == share)) for share in (0.0, 1.0)):
+            warnings.append(
+                "the models trained on synthetic rows call all holdout rows alike, and so have no "
+                "gap."
+            )
+        warned = tuple(DegenerateInputWarning(text) for text in warnings)
+        return Result(self._value(context), warnings=warned)
+
+    def _value(self, context: Context) -> float:
+        raise NotImplementedError
+
+    def _short(self, context: Context) -> str:
+        """Return what the metric lacks in the tables; empty if nothing."""
+        return ""
+
     def _rates(
         self, context: Context, training: Training, n_bootstrap: int = 0
     ) -> dict[str, np.ndarray]:
@@ -83,34 +117,9 @@ class _GroupMetric(ModelMetric):
         ]
         return {name: np.stack([rates[name] for rates in by_model]) for name in by_model[0]}
 
-    def _incomparable(self, rates: Rates, names: tuple[str, ...]) -> str:
-        """Return why no two groups can be compared; empty if they can."""
-        if not any(np.isnan(spread(rates[name][0, 0])) for name in names):
-            return ""
-        return (
-            f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout rows "
-            "of each kind whose rate is to be equal."
-        )
-
-    def _warnings(
-        self, context: Context, rates: Rates, names: tuple[str, ...]
-    ) -> tuple[MetricWarning, ...]:
-        """Warn of groups that are left out, and of models that call all alike and have no gap."""
-        warnings = []
-        lost = np.any([np.isnan(rates[name][0, 0]) for name in names], axis=0)
-        if lost.any():
-            groups = np.array(groups_of(context, self._grouping(context)).names)
-            warnings.append(
-                f"these groups of {self.sensitive} have a rate of fewer than {self.min_cell} "
-                f"holdout rows, which is left out: {', '.join(groups[lost])}."
-            )
-        called = rates["selection"][:, 0]
-        if any(np.all(np.isnan(called) | (called == share)) for share in (0.0, 1.0)):
-            warnings.append(
-                "the models trained on synthetic rows call all holdout rows alike, and so have no "
-                "gap."
-            )
-        return tuple(DegenerateInputWarning(text) for text in warnings)
+    def _gaps(self, context: Context, training: Training, n_bootstrap: int = 0) -> np.ndarray:
+        """Return the gaps of all models, of shape (n_models, 1 + n_bootstrap)."""
+        return gap(self._rates(context, training, n_bootstrap), self.criterion, self.aggregate)
 
     def _groups(self, context: Context) -> dict[str, Any]:
         """Return names, sizes and rates of the groups, and how often each is positive."""
@@ -121,29 +130,29 @@ class _GroupMetric(ModelMetric):
             sizes = by_label.sum(axis=1)
             unknown, known = np.full(sizes.size, np.nan), sizes >= self.min_cell
             positive[role] = np.divide(by_label[:, 1], sizes, out=unknown, where=known)
+        rates = {kind: self._rates(context, training) for kind, training in _TRAININGS.items()}
         return {
             "groups": list(groups_of(context, grouping).names),
             "group_sizes": counts["holdout"].sum(axis=1),
             "rates": {
-                kind: {
-                    name: rates.mean(axis=0)[0]
-                    for name, rates in self._rates(context, training).items()
-                }
-                for kind, training in _TRAININGS.items()
+                kind: {name: of_models.mean(axis=0)[0] for name, of_models in by_name.items()}
+                for kind, by_name in rates.items()
             },
             "base_rates": positive,
-            "base_rate_gap": {role: float(spread(rates)) for role, rates in positive.items()},
+            "base_rate_gap": {role: float(spread(shares)) for role, shares in positive.items()},
         }
 
-    def _by_model(self, gaps: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-        """Return the gap of each model, the mean over its seeds."""
-        of_value = {
-            kind: of_kind[:, 0].reshape(-1, self.n_repeats) for kind, of_kind in gaps.items()
+    def _described(self, context: Context) -> dict[str, Any]:
+        """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
+        gaps = {
+            kind: self._gaps(context, training).reshape(-1, self.n_repeats).mean(axis=1)
+            for kind, training in _TRAININGS.items()
         }
-        return {
-            name: {kind: float(values[i].mean()) for kind, values in of_value.items()}
+        models = {
+            name: {kind: float(of_models[i]) for kind, of_models in gaps.items()}
             for i, name in enumerate(self._models())
         }
+        return {"models": models, **self._groups(context), **self._counts(context, _TRAININGS)}
 
 
 class FairnessGap(_GroupMetric):
@@ -279,47 +288,34 @@ default="demographic_parity"
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if reason := unanswerable(context, self._question(context)):
-            return undefined(reason)
-        rates, names = self._rates(context, SYNTHETIC), CRITERIA[self.criterion]
-        if reason := self._incomparable(rates, names):
-            return undefined(reason, **self._groups(context))
-        value = gap(rates, self.criterion, self.aggregate).mean(axis=0)[0]
-        return Result(value, warnings=self._warnings(context, rates, names))
+    def _value(self, context: Context) -> float:
+        return float(self._gaps(context, SYNTHETIC).mean(axis=0)[0])
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
         rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in _TRAININGS.items()}
-        gaps = {kind: gap(part, self.criterion, self.aggregate) for kind, part in rates.items()}
-        tstr, trtr = (part.mean(axis=0) for part in gaps.values())
-        interval, interval_of_real = (
-            gap_interval(part, self.criterion, self.aggregate) for part in rates.values()
-        )
+        shape = (self.criterion, self.aggregate)
+        tstr, trtr = (gap(part, *shape).mean(axis=0) for part in rates.values())
+        interval, of_real = (gap_interval(part, *shape) for part in rates.values())
         values = {
-            kind: {name: part[:, 0] for name, part in of_kind.items()}
-            for kind, of_kind in rates.items()
+            kind: {name: of_models[:, 0] for name, of_models in by_name.items()}
+            for kind, by_name in rates.items()
         }
-        return replace(
-            result,
-            interval=interval,
-            baseline=trtr[0],
-            details={
-                "criterion": self.criterion,
-                "gap_tstr": stated(tstr[0], interval),
-                "gap_trtr": stated(trtr[0], interval_of_real),
-                "difference": _difference(tstr, trtr),
-                "preservation": preservation(values["tstr"], values["trtr"], self.criterion).mean(),
-                "ratio": {k: rate_ratio(part, self.criterion).mean() for k, part in values.items()},
-                "average_odds_difference": {
-                    kind: average_odds_difference(part).mean() for kind, part in values.items()
-                },
-                "models": self._by_model(gaps),
-                **self._groups(context),
-                **self._counts(context, _TRAININGS),
+        kept = preservation(values["tstr"], values["trtr"], self.criterion)
+        details = {
+            "criterion": self.criterion,
+            "gap_tstr": stated(tstr[0], interval),
+            "gap_trtr": stated(trtr[0], of_real),
+            "difference": _difference(tstr, trtr),
+            "preservation": kept.mean(),
+            "ratio": {k: rate_ratio(part, self.criterion).mean() for k, part in values.items()},
+            "average_odds_difference": {
+                kind: average_odds_difference(part).mean() for kind, part in values.items()
             },
-        )
+            **self._described(context),
+        }
+        return replace(result, interval=interval, baseline=trtr[0], details=details)
 
     def _summary(self, result: Result) -> str:
         real = number(as_float(result.details["gap_trtr"]["value"]))
@@ -388,6 +384,7 @@ class EqualizedOddsImprovement(_GroupMetric):
     """
 
     tags = replace(FairnessGap.tags, greater_is_better=True)
+    criterion, aggregate = "equalized_odds", "max"
 
     def __init__(
         self,
@@ -418,43 +415,28 @@ class EqualizedOddsImprovement(_GroupMetric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if reason := unanswerable(context, self._question(context)) or self._short(context):
-            return undefined(reason)
-        rates, names = self._rates(context, SYNTHETIC), CRITERIA["equalized_odds"]
-        if reason := self._incomparable(rates, names):
-            return undefined(reason)
-        tstr, trtr = (part.mean(axis=0)[0] for part in self._gaps(context).values())
-        warnings = self._warnings(context, rates, names)
-        return Result((trtr - tstr) / 2.0 + 0.5, baseline=0.5, warnings=warnings)
+    def _value(self, context: Context) -> float:
+        tstr, trtr = (self._gaps(context, t).mean(axis=0)[0] for t in _TRAININGS.values())
+        return float((trtr - tstr) / 2.0 + 0.5)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        gaps = self._gaps(context, self.n_bootstrap)
-        tstr, trtr = (part.mean(axis=0) for part in gaps.values())
+        tstr, trtr = (
+            self._gaps(context, training, self.n_bootstrap).mean(axis=0)
+            for training in _TRAININGS.values()
+        )
         gain = _difference(trtr, tstr)
         ends = [end / 2.0 + 0.5 for end in (gain["low"], gain["high"]) if end is not None]
-        return replace(
-            result,
-            interval=(ends[0], ends[1]) if ends else None,
-            details={
-                "equalized_odds": {"tstr": 1.0 - tstr[0], "trtr": 1.0 - trtr[0]},
-                "gain": gain,
-                "models": self._by_model(gaps),
-                **self._groups(context),
-                **self._counts(context, _TRAININGS),
-            },
-        )
-
-    def _gaps(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
-        return {
-            kind: gap(self._rates(context, training, n_bootstrap), "equalized_odds")
-            for kind, training in _TRAININGS.items()
+        details = {
+            "equalized_odds": {"tstr": 1.0 - tstr[0], "trtr": 1.0 - trtr[0]},
+            "gain": gain,
+            **self._described(context),
         }
+        interval = (ends[0], ends[1]) if ends else None
+        return replace(result, interval=interval, baseline=0.5, details=details)
 
     def _short(self, context: Context) -> str:
-        """Return which table has too few rows of a label in a group; empty if none has."""
         grouping = self._grouping(context)
         names = np.array(groups_of(context, grouping).names)
         for role in ("train", "synthetic"):

@@ -19,7 +19,7 @@ _FEWEST = 10  # holdout rows of a group with a name of its own
 _FEW_VALUES = 10  # numbers of no more values have a group a value
 _MISSING, _RARE = "(missing)", "(rare groups)"
 # which rates must be equal
-CRITERIA = {
+CRITERIA: dict[str, tuple[str, ...]] = {
     "demographic_parity": ("selection",),
     "equalized_odds": ("tpr", "fpr"),
     "equal_opportunity": ("tpr",),
@@ -70,18 +70,13 @@ class Groups:
 
     def codes(self, values: np.ndarray) -> np.ndarray:
         """Return the group of each value."""
-        codes: np.ndarray = self.places[_cells(values, self.edges, self.places.size - 2)]
+        missing, n_own = np.isnan(values), self.places.size - 2
+        if self.edges is not None:
+            cells = np.searchsorted(self.edges, values, side="left")
+        else:
+            cells = np.where(missing | (values >= n_own), n_own + 1, values).astype(np.int64)
+        codes: np.ndarray = self.places[np.where(missing, n_own, cells)]
         return codes
-
-
-def _cells(values: np.ndarray, edges: np.ndarray | None, n_own: int) -> np.ndarray:
-    """Return the cell of each value: a level or range, then missing, then unseen."""
-    missing = np.isnan(values)
-    if edges is not None:
-        cells = np.searchsorted(edges, values, side="left")
-    else:
-        cells = np.where(missing | (values >= n_own), n_own + 1, values).astype(np.int64)
-    return np.where(missing, n_own, cells)
 
 
 @shared
@@ -93,12 +88,12 @@ def groups_of(context: Context, grouping: Grouping) -> Groups:
         names, edges = [str(category) for category in categories], None
     else:
         names, edges = _ranges(context, grouping)
-    values, n_own = rows_and_values(context, "holdout", grouping)[1], len(names)
-    sizes = np.bincount(_cells(values, edges, n_own), minlength=n_own + 2)
+    every = Groups((*names, _MISSING, _RARE), edges, np.arange(len(names) + 2))
+    values = rows_and_values(context, "holdout", grouping)[1]
+    sizes = np.bincount(every.codes(values), minlength=len(every))
     kept = np.flatnonzero(sizes >= _FEWEST)
-    every = [*names, _MISSING, _RARE]
-    names = [every[cell] for cell in kept]
-    places = np.full(n_own + 2, -1, dtype=np.int64)
+    names = [every.names[cell] for cell in kept]
+    places = np.full(len(every), -1, dtype=np.int64)
     places[kept] = np.arange(kept.size)
     if sizes[places < 0].sum() > 0:
         places[places < 0] = kept.size

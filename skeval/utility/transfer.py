@@ -220,7 +220,36 @@ class TSTR(_Transfer):
         )
 
 
-class TRTS(_Transfer):
+class _OnSynthetic(_Transfer):
+    """Base of scores on synthetic rows that no model has learned from."""
+
+    def __init__(
+        self,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
+        *,
+        test_size: OpenFraction = 0.4,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
+    ) -> None:
+        self.target = target
+        self.scoring = scoring
+        self.estimators = estimators
+        self.test_size = test_size
+        self.task = task
+        self.pos_label = pos_label
+        self.features = features
+        self.n_repeats = n_repeats
+        self.n_bootstrap = n_bootstrap
+        self.random_state = random_state
+
+
+class TRTS(_OnSynthetic):
     """Score on synthetic rows of a model that learnt on real ones: high if its rules hold there.
 
     The mirror of :class:`TSTR`. It is high where synthetic rows are easy to tell apart by the rules
@@ -265,31 +294,6 @@ class TRTS(_Transfer):
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: Estimators = None,
-        *,
-        test_size: OpenFraction = 0.4,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.target = target
-        self.scoring = scoring
-        self.estimators = estimators
-        self.test_size = test_size
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
-
     def _transfer(self) -> tuple[str, Training, Part]:
         return "trts", TRAIN, synthetic_split(self.test_size)[1]
 
@@ -301,7 +305,7 @@ class TRTS(_Transfer):
         )
 
 
-class TSTS(_Transfer):
+class TSTS(_OnSynthetic):
     """Score on synthetic rows of a model that learnt on other synthetic rows.
 
     What an analyst sees who has the synthetic table only, divides it, and reports how good the
@@ -343,31 +347,6 @@ class TSTS(_Transfer):
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: Estimators = None,
-        *,
-        test_size: OpenFraction = 0.4,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.target = target
-        self.scoring = scoring
-        self.estimators = estimators
-        self.test_size = test_size
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _transfer(self) -> tuple[str, Training, Part]:
         return "tsts", *synthetic_split(self.test_size)
