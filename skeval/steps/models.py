@@ -56,7 +56,7 @@ class Training(NamedTuple):
     ratio : float
         Synthetic rows to add for each row of the table; all, if there are fewer.
     max_rows : int or None
-        At most so many rows, drawn at random.
+        The most rows to learn from, drawn at random; None for all.
     """
 
     rows: Part

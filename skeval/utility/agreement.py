@@ -122,7 +122,7 @@ class ModelRankAgreement(_ModelComparison):
 
     Whoever compares models on a synthetic table wants to know whether the better one there is the
     better one on real rows; the scores themselves may be off. Each model is scored twice on rows
-    that it has not seen: learnt on real rows and tested on the holdout, and with the synthetic
+    that it has not seen: trained on real rows and tested on the holdout, and with the synthetic
     table in play. With ``mode="tstr"`` it learns from synthetic rows and is tested on the holdout;
     with ``mode="tsts"`` it learns from some synthetic rows and is tested on the others, which is
     all that an analyst without real rows can do.
@@ -153,6 +153,12 @@ class ModelRankAgreement(_ModelComparison):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    SelectionRegret : What disagreement costs.
+    TSTR : The scores themselves.
+    FeatureImportanceAgreement : Whether models use the same columns.
 
     Notes
     -----
@@ -279,7 +285,7 @@ class SelectionRegret(_ModelComparison):
     """What it costs on real rows to choose a model by synthetic scores: 0 if it is the best one.
 
     An analyst who has the synthetic table only compares models on it and takes the best. The real
-    score of that model, learnt on real rows and tested on the holdout, is below that of the model
+    score of that model, trained on real rows and tested on the holdout, is below that of the model
     that is best there, or equal; the regret is by how much.
 
     Parameters
@@ -304,6 +310,11 @@ class SelectionRegret(_ModelComparison):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    ModelRankAgreement : Whether all models keep their order.
+    TSTS : The scores that the choice is made by.
 
     Notes
     -----

@@ -28,7 +28,7 @@ class CalibrationPreservation(ModelMetric):
     """How well probabilities keep their meaning if a model learns on synthetic rows: 1 if fully.
 
     A clinic orders a test where a model says that the risk is above 20%. That rests on the
-    probabilities: of the patients at 20%, a fifth must be ill. A model that learnt on synthetic
+    probabilities: of the patients at 20%, a fifth must be ill. A model trained on synthetic
     rows may rank patients as well as one of real rows, as :class:`TSTR` sees, and be far too sure,
     where the generator drew cases that are clearer than real ones. The measure compares the
     calibration errors of both models on the holdout: 1 if they are equal, 0 if one model is
@@ -69,6 +69,11 @@ class CalibrationPreservation(ModelMetric):
     InvalidParameterError
         At fit, if a model gives no probabilities.
 
+    See Also
+    --------
+    TSTR : How well models tell cases apart; ``scoring="brier"`` sees both.
+    FairnessGap : How models treat groups.
+
     Notes
     -----
     The expected calibration error (ECE) is the mean over bins of the distance between mean
@@ -82,11 +87,11 @@ class CalibrationPreservation(ModelMetric):
     rows.
 
     Noise makes an ECE larger, that of a good model most: ``details["expected_if_calibrated"]`` is
-    what each model would have on so many rows if all its probabilities were right. The intervals
-    allow for it, and so are wide where holdout rows are few: in simulations they hold the true
-    difference of two fixed models in 87% of cases or more, mostly above 93%, where bootstrap
+    what each model would have at this number of rows if all its probabilities were right. The
+    intervals allow for it, and so are wide where holdout rows are few: in simulations they hold the
+    true difference of two fixed models in 87% of cases or more, mostly above 93%, where bootstrap
     quantiles may hold it in none. Chance in what the models learn is not in them; of two tables of
-    one law, that of the difference still held 0 in 92% of cases or more.
+    one distribution, that of the difference still held 0 in 92% of cases or more.
 
     References
     ----------
@@ -348,7 +353,7 @@ def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:
     """Return the calibration error that chance gives where every confidence is the true one.
 
     The hits of a bin then vary around the sum of its confidences with variance sum of p (1 - p);
-    the mean distance is taken as a normal law has it.
+    the mean distance is that of a normal distribution.
     """
     bins = equal_mass_bins(confidences, n_bins)
     variances = np.bincount(bins, confidences * (1.0 - confidences), minlength=n_bins)

@@ -31,12 +31,12 @@ _DECIDING = 3  # rows that a coefficient must rest on
 
 
 class CoefficientOverlap(ModelMetric):
-    """Overlap of the intervals of regression coefficients: 1 where the same, 0 or less where apart.
+    r"""Overlap of intervals of regression coefficients: 1 where the same, 0 or less where apart.
 
     A researcher regresses an outcome on other columns of the synthetic table, and publishes the
     coefficients with their confidence intervals. Would the real rows have given the same paper? The
-    score of a coefficient is what share of each of the two intervals lies in the other, in the mean
-    of both; the value is the mean over coefficients. It is negative where the intervals do not
+    score of a coefficient is what share of each of the two intervals lies in the other, on average
+    over both; the value is the mean over coefficients. It is negative where the intervals do not
     meet.
 
     Parameters
@@ -75,19 +75,29 @@ class CoefficientOverlap(ModelMetric):
     ImportError
         At fit, if there is a formula, and formulaic is not installed.
 
+    See Also
+    --------
+    MeanCIOverlap : The same of column means.
+    FeatureImportanceAgreement : The same question for models that predict.
+    skeval.fidelity.CorrelationSimilarity : Pairs of columns, without a regression.
+
     Notes
     -----
-    ``IO = 1/2 [o / (u - l) + o / (u' - l')]`` with ``o = min(u, u') - max(l, l')``, for the
-    intervals (l, u) of train and (l', u') of the synthetic table: of Student's t for least squares,
-    Wald's for logistic regression. ``details["coefficients"]`` has by name both estimates with
+    The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
+    table, of Student's t for least squares and Wald's for logistic regression, is
+
+    .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
+        \quad o = \min(u, u') - \max(l, l').
+
+    ``details["coefficients"]`` has by name both estimates with
     their intervals, ``standardized_difference`` (difference over the standard error in train),
     ``same_sign``, and ``same_significance``: whether both intervals hold 0 or neither does. The
     shares of the latter are ``sign_agreement`` and ``significance_agreement``.
 
-    1 is no goal. Coefficients of fresh rows, as many as train has, overlap by 0.71 in the mean (at
+    1 is no goal. Coefficients of fresh rows, as many as train has, overlap by 0.71 on average (at
     any number of rows, if the regression holds), and those of a model fitted to train, whose rows
     vary around train's coefficients, by 0.80. Values near 1 in all coefficients come of copied
-    rows. ``details["ceiling"]`` has what fresh rows have in the mean at these numbers of rows, and
+    rows. ``details["ceiling"]`` has what fresh rows have on average at these numbers of rows, and
     the baseline is what the holdout has. A synthetic table of another size than train has intervals
     of another width, which lowers the overlap: compare tables of equal size. The more rows, the
     smaller the difference that makes intervals part.
@@ -96,8 +106,8 @@ class CoefficientOverlap(ModelMetric):
     of fewer than 10 rows of train, and those beyond the 30 most frequent, are pooled; where all of
     these are fewer than 10 rows, the rows are left out, as are rows with a missing value
     (``n_dropped``). A feature that does not vary in train is left out, with a warning. So is a
-    coefficient that train does not determine, of columns that add up or labels that a column tells
-    for sure, and one that rests on so few rows of train that it would show them: of a combination
+    coefficient that train does not determine, of columns that add up or labels that a column
+    determines, and one that rests on so few rows of train that it would show them: of a combination
     of levels with fewer than 10, or where one or two rows far out decide. One that train determines
     and the synthetic table does not counts as 0, with a warning, and agrees in neither sign nor
     significance.

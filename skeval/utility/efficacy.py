@@ -105,7 +105,7 @@ class _Efficacy(ModelMetric):
 
 
 class PrecisionEfficacy(_Efficacy):
-    """Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
+    r"""Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
 
     Fraud must be found: nine cases of ten, and with as few false alarms as can be. Synthetic rows
     are added to the real ones in the hope of a model that raises fewer. Both models get the
@@ -123,9 +123,9 @@ class PrecisionEfficacy(_Efficacy):
     ratio : float, default=1.0
         Synthetic rows to add for each row of train; all, if there are fewer.
     threshold : {"out-of-fold", "train"}, default="out-of-fold"
-        Which scores of train rows the threshold is chosen on: of models that learnt without the
+        Which scores of train rows the threshold is chosen on: of models trained without the
         row (but with the synthetic ones), or those of the model itself. The model is surer of rows
-        that it has learnt, so that its threshold is too high for others and misses the recall.
+        that it has learned, so that its threshold is too high for others and misses the recall.
     n_folds : int, default=2
         Number of folds of the first.
     task : {"auto", "binary"}, default="auto"
@@ -149,13 +149,22 @@ class PrecisionEfficacy(_Efficacy):
     MissingInputError
         At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
 
+    See Also
+    --------
+    RecallEfficacy : The mirror, at a fixed precision.
+    AugmentationGain : The gain in any score.
+
     Notes
     -----
-    The value is ``(precision of train + synthetic - precision of train) / 2 + 1/2`` on the holdout;
-    the baseline is 0.5. ``details`` has both precisions, the recalls that the thresholds really
-    reach on the holdout, and the thresholds. The threshold is the one whose recall on train is
-    least, but no less than the fixed one; 1 if there is none. The interval is of bootstrap samples
-    of holdout rows, at these thresholds.
+    The value is
+
+    .. math:: \frac{1}{2} (P_{T + S} - P_T) + \frac{1}{2}
+
+    with the precisions on the holdout of the models of train with synthetic rows and of train
+    alone; the baseline is 0.5. ``details`` has both precisions, the recalls that the thresholds
+    really reach on the holdout, and the thresholds. The threshold is the one whose recall on train
+    is least, but no less than the fixed one; 1 if there is none. The interval is of bootstrap
+    samples of holdout rows, at these thresholds.
 
     References
     ----------
@@ -205,7 +214,7 @@ class PrecisionEfficacy(_Efficacy):
 
 
 class RecallEfficacy(_Efficacy):
-    """Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
+    r"""Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
 
     The mirror of :class:`PrecisionEfficacy`, for work in which alarms are costly: nine of ten must
     be right, and the model is to find as many cases as it can. Above 0.5 the synthetic rows help,
@@ -230,11 +239,20 @@ class RecallEfficacy(_Efficacy):
     MissingInputError
         At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
 
+    See Also
+    --------
+    PrecisionEfficacy : The mirror, at a fixed recall.
+    AugmentationGain : The gain in any score.
+
     Notes
     -----
-    The value is ``(recall of train + synthetic - recall of train) / 2 + 1/2`` on the holdout; the
-    baseline is 0.5. Where no threshold reaches the precision on train, it is 1, and hardly any row
-    is called.
+    The value is
+
+    .. math:: \frac{1}{2} (R_{T + S} - R_T) + \frac{1}{2}
+
+    with the recalls on the holdout of the models of train with synthetic rows and of train alone;
+    the baseline is 0.5. Where no threshold reaches the precision on train, it is 1, and hardly any
+    row is called.
 
     References
     ----------

@@ -210,6 +210,12 @@ default="demographic_parity"
     InvalidParameterError
         At fit, if a column is not there, or is both target and sensitive.
 
+    See Also
+    --------
+    EqualizedOddsImprovement : The change of equalized odds alone, on a scale around 0.5.
+    TSTR : How good the models are.
+    CalibrationPreservation : Whether probabilities keep their meaning.
+
     Notes
     -----
     The gap is the largest minus the smallest rate over groups; ``details["difference"]`` is TSTR -
@@ -218,14 +224,14 @@ default="demographic_parity"
     smallest over largest rate; ``details["rates"]`` has all rates by group, and
     ``details["base_rates"]`` how often each group is positive in the tables themselves.
 
-    A model that calls no row positive has no gap: a small one is good news only beside a good
-    :class:`TSTR`. A value near 0 is not what a faithful table must give, TRTR's is.
+    A model that calls no row positive has no gap: a small one is good news only together with
+    a good :class:`TSTR`. A value near 0 is not what a faithful table must give, TRTR's is.
 
     Noise spreads equal rates apart: with 5 like groups of 100 rows each, the gap is 0.11 on
     average. The interval allows for it, as bootstrap quantiles do not: in simulations it holds the
     true gap of the fitted model in 93% of cases or more, that of the difference the true one in 88%
     or more. Both are of these two models, and chance in what they learn is not in them: of two
-    tables of one law, the interval of the difference left out 0 in up to 28% of cases.
+    tables of one distribution, the interval of the difference left out 0 in up to 28% of cases.
 
     Groups with fewer than 10 holdout rows are pooled as "(rare groups)".
 
@@ -327,7 +333,7 @@ default="demographic_parity"
 
 
 class EqualizedOddsImprovement(_GroupMetric):
-    """Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
+    r"""Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
 
     A team hopes that a synthetic table, made to be balanced, gives a fairer model than the real
     one. Both models are tested on the holdout. Above 0.5 the error rates of the groups are closer
@@ -357,14 +363,22 @@ class EqualizedOddsImprovement(_GroupMetric):
     InvalidParameterError
         At fit, if a column is not there, or is both target and sensitive.
 
+    See Also
+    --------
+    FairnessGap : The gap itself, by other criteria too.
+    TSTR : How good the models are.
+
     Notes
     -----
-    Of each model, ``EO = min(1 - gap of TPR, 1 - gap of FPR)``, a gap being the largest minus the
-    smallest rate over groups. The value is ``(EO of synthetic - EO of real) / 2 + 1/2``, the
-    baseline 0.5. With two groups it is the measure of SDMetrics.
+    The equalized odds of a model are :math:`EO = \min(1 - g_{TPR}, 1 - g_{FPR})`, a gap :math:`g`
+    being the largest minus the smallest rate over groups. The value is
 
-    Models that learn nothing have equal odds, so that noise may score above 0.5: read it beside
-    :class:`TSTR`. The interval is as that of the difference in :class:`FairnessGap`.
+    .. math:: \frac{1}{2} (EO_S - EO_T) + \frac{1}{2},
+
+    the baseline 0.5. With two groups it is the measure of SDMetrics.
+
+    Models that learn nothing have equal odds, so that noise may score above 0.5: read it
+    together with :class:`TSTR`. The interval is as that of the difference in :class:`FairnessGap`.
 
     References
     ----------

@@ -72,7 +72,7 @@ class FeatureImportanceAgreement(ModelMetric):
     n_permutations : int, default=5
         Times that each column is shuffled.
     max_rows : int or None, default=2_000
-        At most so many holdout rows are predicted, drawn at random; None for all.
+        The most holdout rows that are predicted, drawn at random; None for all.
     task : {"auto", "binary", "multiclass", "regression"}, default="auto"
         As in :class:`TSTR`.
     pos_label : str, bool or float, optional
@@ -95,6 +95,12 @@ class FeatureImportanceAgreement(ModelMetric):
         At fit, if the scoring, task or label does not suit the target, or the estimator has no
         importances of its own and these are asked for.
 
+    See Also
+    --------
+    TSTR : Whether the models predict as well.
+    ModelRankAgreement : Whether several models keep their order.
+    CoefficientOverlap : The effects of columns, with their uncertainty.
+
     Notes
     -----
     Importances below 0 count as 0, and are divided by their sum: ``details["importances"]`` has
@@ -103,9 +109,9 @@ class FeatureImportanceAgreement(ModelMetric):
     statistics.
 
     The baseline is that of train with itself: the mean agreement of three pairs of models, each
-    learnt on a bootstrap sample of train, with as many rows as train and the synthetic table have
+    trained on a bootstrap sample of train, with as many rows as train and the synthetic table have
     (at most as many as train). Two such samples differ about as two fresh tables do; their rows in
-    common make the baseline a little high. Nothing is learnt on the holdout. The interval is of
+    common make the baseline a little high. Nothing is learned from the holdout. The interval is of
     bootstrap samples of holdout rows, the permutations being given: it holds for these two models.
     Native importances have none.
 

@@ -117,7 +117,7 @@ class ModelMetric(Metric):
         roles = [role for role in ("train", "holdout", "synthetic") if role in context]
         return {
             "n_tested": len(rows_of(context, tested, question, seed)),
-            "n_learnt": {
+            "n_learned": {
                 name: len(training_rows(context, training, question, seed))
                 for name, training in trainings.items()
             },

@@ -194,7 +194,7 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
     -----
     Where a combination of columns puts some rows on the right side for sure, the likelihood grows
     for ever and some coefficients are infinite. Their rows say nothing of the other coefficients,
-    which are found from the rows that are left; there may be none.
+    which are estimated from the rows that are left; there may be none.
 
     References
     ----------

@@ -105,7 +105,7 @@ class _Transfer(ModelMetric):
 
 
 class TSTR(_Transfer):
-    """Score on real rows of a model that learnt on synthetic ones: as good as TRTR, or worse.
+    """Score on real rows of a model trained on synthetic ones: as good as TRTR, or worse.
 
     A team that is given the synthetic table only trains its model on it, and then meets real cases.
     The holdout stands for these: rows that neither model nor generator has seen. The same model
@@ -154,6 +154,13 @@ class TSTR(_Transfer):
     InvalidParameterError
         At fit, if there is no such column, or the scoring, task or label does not suit it.
 
+    See Also
+    --------
+    TRTS : The mirror, tested on synthetic rows.
+    TSTS : What an analyst without real rows would report.
+    AugmentationGain : What synthetic rows add to real ones.
+    ModelRankAgreement : Whether models keep their order.
+
     Notes
     -----
     ``details["difference"]`` is TSTR - TRTR with its interval, of bootstrap samples of holdout rows
@@ -161,9 +168,9 @@ class TSTR(_Transfer):
     further draws of the generator. ``details["ratio"]`` is TSTR / TRTR, for losses TRTR / TSTR, nan
     where R2 is not positive. ``details["scores"]`` has the other scores of the task for both.
 
-    Rows without target are left out. A label that only synthetic rows have is learnt as one of its
+    Rows without target are left out. A label that only synthetic rows have is learned as one of its
     own, and calling it is always wrong; one that they lack is never called. A synthetic table with
-    one label gives a constant model. Encoders are learnt on the rows that the model learns from.
+    one label gives a constant model. Encoders learn from the rows that the model learns from.
 
     It misleads where the task is so easy that any table would do, or so hard that none does, as
     TRTR then shows; and a model that the target leaks into is as good on both.
@@ -250,11 +257,11 @@ class _OnSynthetic(_Transfer):
 
 
 class TRTS(_OnSynthetic):
-    """Score on synthetic rows of a model that learnt on real ones: high if its rules hold there.
+    """Score on synthetic rows of a model trained on real ones: high if its rules hold there.
 
     The mirror of :class:`TSTR`. It is high where synthetic rows are easy to tell apart by the rules
     of real ones, and a generator that draws the middle of each class makes them easier than real
-    rows are: it may be near 1 where TSTR falls. Show it beside TSTR, never alone.
+    rows are: it may be near 1 where TSTR falls. Show it together with TSTR, never alone.
 
     Parameters
     ----------
@@ -270,6 +277,11 @@ class TRTS(_OnSynthetic):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    TSTR : The mirror, which says what the synthetic table costs.
+    TSTS : The same tested rows, and a model of the others.
 
     Notes
     -----
@@ -306,11 +318,11 @@ class TRTS(_OnSynthetic):
 
 
 class TSTS(_OnSynthetic):
-    """Score on synthetic rows of a model that learnt on other synthetic rows.
+    """Score on synthetic rows of a model trained on other synthetic rows.
 
     What an analyst sees who has the synthetic table only, divides it, and reports how good the
-    model is. Beside TRTR it says whether that report can be believed; beside :class:`TSTR`, how
-    much of it carries over to real rows.
+    model is. Compared with TRTR it says whether that report can be believed; compared with
+    :class:`TSTR`, how much of it carries over to real rows.
 
     Parameters
     ----------
@@ -325,6 +337,12 @@ class TSTS(_OnSynthetic):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    TSTR : The same on real rows.
+    TRTS : The same tested rows, and a model of train.
+    SelectionRegret : What it costs to choose a model by such scores.
 
     Notes
     -----
@@ -342,7 +360,7 @@ class TSTS(_OnSynthetic):
     >>> from skeval.utility import TSTS
     >>> train, holdout, synthetic = (make_mixed(500, random_state=seed) for seed in range(3))
     >>> result = TSTS("member").fit(train, holdout).evaluate(synthetic)
-    >>> result.details["n_learnt"]["tsts"], result.details["n_tested"]
+    >>> result.details["n_learned"]["tsts"], result.details["n_tested"]
     (300, 200)
     """
 
@@ -360,7 +378,7 @@ class TSTS(_OnSynthetic):
 
 
 class AugmentationGain(_Transfer):
-    """By how much synthetic rows, added to the real ones, raise a model's score on real rows.
+    r"""By how much synthetic rows, added to the real ones, raise a model's score on real rows.
 
     A team keeps its real rows and adds synthetic ones, in the hope of a better model. 0 if they
     change nothing, which is the rule: beyond its training rows a generator knows only what its form
@@ -380,12 +398,21 @@ class AugmentationGain(_Transfer):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    TSTR : Synthetic rows in place of the real ones.
+    PrecisionEfficacy : The gain in precision at a fixed recall.
+    RecallEfficacy : The gain in recall at a fixed precision.
+
     Notes
     -----
-    The value is ``score(train + synthetic) - score(train)`` on the holdout, for losses the other
-    way round, so that more is better; the baseline is 0. ``details["scaled"]`` is
-    ``value / 2 + 1/2``, in [0, 1] for scores in [0, 1]. The interval is of bootstrap samples of
-    holdout rows, the same for both models.
+    The value is the difference of scores on the holdout
+
+    .. math:: s(T \cup S) - s(T),
+
+    for losses the other way round, so that more is better; the baseline is 0. ``details["scaled"]``
+    is half the value plus 1/2, in [0, 1] for scores in [0, 1]. The interval is of bootstrap samples
+    of holdout rows, the same for both models.
 
     References
     ----------
@@ -397,7 +424,7 @@ class AugmentationGain(_Transfer):
     >>> from skeval.utility import AugmentationGain
     >>> train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
     >>> result = AugmentationGain("member").fit(train, holdout).evaluate(synthetic)
-    >>> result.details["n_learnt"]
+    >>> result.details["n_learned"]
     {'train': 300, 'augmented': 600}
     """
 
@@ -457,7 +484,7 @@ class AugmentationGain(_Transfer):
         return 1.0 if score_named(scoring).greater_is_better else -1.0
 
     def _summary(self, result: Result) -> str:
-        rows = result.details["n_learnt"]
+        rows = result.details["n_learned"]
         added = f"With {rows['augmented'] - rows['train']:,} synthetic rows added to train"
         if result.value == 0.0:
             return f"{added}, the model is as good as before."

@@ -151,7 +151,7 @@ def test_large_tables_are_learnt_from_in_part(cancer, fits):
     ).fit(*cancer[:2])
     found = suite.evaluate(cancer.synthetic)
     assert [size for _, size in fits] == [100] * 8
-    assert found["agreement"].details["n_learnt"] == {"train": 100, "tstr": 100}
+    assert found["agreement"].details["n_learned"] == {"train": 100, "tstr": 100}
     assert found["agreement"].details["n_tested"] == len(cancer.holdout)
     fits.clear()
     whole = ModelRankAgreement("y", estimators=QUICK, max_rows=None).fit(*cancer[:2])
@@ -230,9 +230,9 @@ def test_missing_targets_and_several_labels():
     result = ModelRankAgreement("plan", estimators=QUICK).fit(train, holdout).evaluate(hidden)
     assert result.details["task"] == "multiclass"
     assert result.details["n_dropped"]["synthetic"] == 100
-    assert result.details["n_learnt"]["tstr"] == 300
+    assert result.details["n_learned"]["tstr"] == 300
     part = ModelRankAgreement("plan", estimators=QUICK, mode="tsts").fit(train, holdout)
-    assert part.evaluate(hidden).details["n_learnt"]["tsts"] == 180
+    assert part.evaluate(hidden).details["n_learned"]["tsts"] == 180
 
 
 def test_a_table_without_target(cancer):

@@ -348,7 +348,7 @@ def test_the_result_is_plain():
     low, high = found.interval
     assert low <= found.value <= high
     assert json.loads(found.to_json())["details"]["criterion"] == "demographic_parity"
-    assert found.details["n_learnt"] == {"tstr": 300, "trtr": 300}
+    assert found.details["n_learned"] == {"tstr": 300, "trtr": 300}
     assert found.details["n_tested"] == 300
 
 

@@ -281,7 +281,7 @@ def test_refusals(cancer):
 def test_gain_by_few_added_rows(cancer):
     gain = AugmentationGain("y", ratio=0.1).fit(*cancer[:2]).evaluate(cancer.synthetic)
     n = len(cancer.train)
-    assert gain.details["n_learnt"] == {"train": n, "augmented": n + round(0.1 * n)}
+    assert gain.details["n_learned"] == {"train": n, "augmented": n + round(0.1 * n)}
     copies = AugmentationGain("y", estimators="bayes").fit(*cancer[:2]).evaluate(cancer.train)
     assert copies.value == pytest.approx(0.0, abs=1e-12)
 
