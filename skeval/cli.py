@@ -19,9 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from skeval import __version__
-from skeval._files import replacing
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.result import Result, SuiteResult
+from skeval.result import Result, SuiteResult, replacing
 from skeval.tables.schema import TableSchema
 
 app = typer.Typer(
@@ -136,7 +135,7 @@ def evaluate(
     seed: Seed = 0,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
-    from skeval.presets import make_suite
+    from skeval.suite import make_suite
 
     writer = _writer(output)
     train, holdout, synthetic = _read_tables(tables)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skeval.exceptions import InvalidParameterError
-from skeval.presets import make_suite
 from skeval.result import SuiteResult
 from skeval.steps.samples import sampled
-from skeval.suite import MetricSuite
+from skeval.suite import MetricSuite, make_suite
 from skeval.tables.cells import Kind
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import uuid
 import warnings
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from skeval import exceptions
-from skeval._files import replacing
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
 from skeval.tags import MetricTags
 
@@ -502,3 +503,18 @@ def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Give a temporary name beside `path` to write to, and rename it on success.
+
+    A failed run leaves an existing file as it was, and nothing else behind.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

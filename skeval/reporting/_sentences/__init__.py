@@ -6,19 +6,15 @@ from collections.abc import Callable
 
 from skeval.reporting._sentences import (
     attacks,
-    diagnostic,
     fidelity,
     joint,
-    marginals,
     privacy,
 )
 from skeval.result import Result
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
     **attacks.SENTENCES,
-    **diagnostic.SENTENCES,
     **fidelity.SENTENCES,
     **joint.SENTENCES,
-    **marginals.SENTENCES,
     **privacy.SENTENCES,
 }
