@@ -239,9 +239,7 @@ class ModelRankAgreement(_ModelComparison):
         bounds = (0.0 if self.statistic == "sra" else -1.0, 1.0)
         return Result(value, tags=replace(self.tags, bounds=bounds))
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         replicated = self._scores(context, self.n_bootstrap)
         real, synthetic = (scores[:, :1] for scores in replicated)
         decided, decided_too = (decided_pairs(scores) for scores in replicated)
@@ -252,23 +250,23 @@ class ModelRankAgreement(_ModelComparison):
         baseline = None
         if of_train is not None:
             baseline = agreement(real, of_train[:, None], self.statistic)[0]
+        real_order, order = real[:, 0], synthetic[:, 0]
+        p_value = permutation_p_value(real_order, order, self.statistic, seed=self.random_state)
         undecided = decided is not None and not decided.which.any()
-        return replace(
-            result,
-            interval=interval,
-            baseline=baseline,
-            p_value=permutation_p_value(
-                real[:, 0], synthetic[:, 0], self.statistic, seed=self.random_state
-            ),
-            warnings=(DegenerateInputWarning(_UNDECIDED),) if undecided else (),
-            details={
-                "statistic": self.statistic,
-                **{name: float(agreement(real, synthetic, name)[0]) for name in STATISTICS},
-                "self_agreement": _self_agreement(replicated[0], self.statistic),
-                **_among_decided(real, synthetic, decided),
-                **self._details(context),
-            },
-        )
+        details = {
+            "statistic": self.statistic,
+            **{name: float(agreement(real, synthetic, name)[0]) for name in STATISTICS},
+            "self_agreement": _self_agreement(replicated[0], self.statistic),
+            **_among_decided(real, synthetic, decided),
+            **self._details(context),
+        }
+        return {
+            "interval": interval,
+            "baseline": baseline,
+            "p_value": p_value,
+            "warnings": (DegenerateInputWarning(_UNDECIDED),) if undecided else (),
+            "details": details,
+        }
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -395,9 +393,7 @@ class SelectionRegret(_ModelComparison):
             )
         return Result(value)
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         replicated, _ = self._scores(context, self.n_bootstrap)
         real, synthetic = (scores[:, 0] for scores in self._scores(context))
         upwards = score_named(self._scoring(context)).greater_is_better
@@ -412,26 +408,23 @@ class SelectionRegret(_ModelComparison):
         if of_train is not None:
             known = not np.isnan(of_train).any()
             baseline = of(first_best(of_train, greater_is_better=upwards)) if known else np.nan
-        names, of_all = list(self._models()), [of(model) for model in range(real.size)]
-        return replace(
-            result,
-            interval=regret_interval(
-                replicated, chosen, greater_is_better=upwards, relative=self.relative
-            ),
-            baseline=baseline,
-            details={
-                "chosen": names[chosen],
-                "tied": [names[one] for one in tied_with(synthetic, chosen) if one != chosen],
-                "best": names[best],
-                "real_score_of_chosen": float(real[chosen]),
-                "real_score_of_best": float(real[best]),
-                "regret": of(chosen, relative=False),
-                "relative": of(chosen, relative=True),
-                "random_choice": float(np.mean(of_all)),
-                "worst_choice": float(np.max(of_all)),
-                **self._details(context),
-            },
+        interval = regret_interval(
+            replicated, chosen, greater_is_better=upwards, relative=self.relative
         )
+        names, of_all = list(self._models()), [of(model) for model in range(real.size)]
+        details = {
+            "chosen": names[chosen],
+            "tied": [names[one] for one in tied_with(synthetic, chosen) if one != chosen],
+            "best": names[best],
+            "real_score_of_chosen": float(real[chosen]),
+            "real_score_of_best": float(real[best]),
+            "regret": of(chosen, relative=False),
+            "relative": of(chosen, relative=True),
+            "random_choice": float(np.mean(of_all)),
+            "worst_choice": float(np.max(of_all)),
+            **self._details(context),
+        }
+        return {"interval": interval, "baseline": baseline, "details": details}
 
     def _summary(self, result: Result) -> str:
         details = result.details

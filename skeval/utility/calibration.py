@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -161,9 +160,7 @@ class CalibrationPreservation(ModelMetric):
             float(np.mean([preserved(*both)[0] for both in zip(tstr, trtr, strict=True)]))
         )
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         errors = self._errors(context, self.n_bootstrap)
         ends = [preserved(*both)[1] for both in zip(*errors.values(), strict=True)]
         known = [both for both in ends if both is not None]
@@ -173,25 +170,22 @@ class CalibrationPreservation(ModelMetric):
             for kind, t in _TRAININGS.items()
         }
         brier["difference"] = brier["tstr"] - brier["trtr"]
-        return replace(
-            result,
-            interval=tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None,
-            baseline=1.0,
-            details={
-                "ece": {
-                    "tstr": stated(tstr[0], inflated_interval(tstr)),
-                    "trtr": stated(trtr[0], inflated_interval(trtr)),
-                    "difference": stated(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
-                },
-                "brier": {kind: stated_replicates(scores) for kind, scores in brier.items()},
-                "models": {
-                    name: {kind: float(scores[i, 0]) for kind, scores in errors.items()}
-                    for i, name in enumerate(self._models())
-                },
-                **self._curves(context),
-                **self._counts(context, _TRAININGS),
+        details = {
+            "ece": {
+                "tstr": stated(tstr[0], inflated_interval(tstr)),
+                "trtr": stated(trtr[0], inflated_interval(trtr)),
+                "difference": stated(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
             },
-        )
+            "brier": {kind: stated_replicates(scores) for kind, scores in brier.items()},
+            "models": {
+                name: {kind: float(scores[i, 0]) for kind, scores in errors.items()}
+                for i, name in enumerate(self._models())
+            },
+            **self._curves(context),
+            **self._counts(context, _TRAININGS),
+        }
+        interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
+        return {"interval": interval, "baseline": 1.0, "details": details}
 
     def _errors(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
         """Return the errors of all models, of shape (n_models, 1 + n_bootstrap)."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
+from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -169,6 +170,9 @@ class CoefficientOverlap(ModelMetric):
         if self.formula is not None:
             check_formula(self.formula, self.target, problem.has_labels)
         design_of(context, question, self.formula)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        return Metric._in_relation(self, context, result)  # the holdout in the synthetic place
 
     def _question(self, context: Context) -> Question:
         if self.formula is not None and self.features is not None:

@@ -297,9 +297,7 @@ default="demographic_parity"
     def _value(self, context: Context) -> float:
         return float(self._gaps(context, SYNTHETIC).mean(axis=0)[0])
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in _TRAININGS.items()}
         shape = (self.criterion, self.aggregate)
         tstr, trtr = (gap(part, *shape).mean(axis=0) for part in rates.values())
@@ -321,7 +319,7 @@ default="demographic_parity"
             },
             **self._described(context),
         }
-        return replace(result, interval=interval, baseline=trtr[0], details=details)
+        return {"interval": interval, "baseline": trtr[0], "details": details}
 
     def _summary(self, result: Result) -> str:
         real = number(as_float(result.details["gap_trtr"]["value"]))
@@ -433,9 +431,7 @@ class EqualizedOddsImprovement(_GroupMetric):
         tstr, trtr = (self._gaps(context, t).mean(axis=0)[0] for t in _TRAININGS.values())
         return float((trtr - tstr) / 2.0 + 0.5)
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         tstr, trtr = (
             self._gaps(context, training, self.n_bootstrap).mean(axis=0)
             for training in _TRAININGS.values()
@@ -448,7 +444,7 @@ class EqualizedOddsImprovement(_GroupMetric):
             **self._described(context),
         }
         interval = (ends[0], ends[1]) if ends else None
-        return replace(result, interval=interval, baseline=0.5, details=details)
+        return {"interval": interval, "baseline": 0.5, "details": details}
 
     def _short(self, context: Context) -> str:
         grouping = self._grouping(context)

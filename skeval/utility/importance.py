@@ -208,9 +208,7 @@ class FeatureImportanceAgreement(ModelMetric):
             warnings=() if synthetic[0].any() else (DegenerateInputWarning(unused),),
         )
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         question, measure, seed = self._question(context), self._measure(context), self.random_state
         names = problem_of(context, question).features
         k = min(self.k, len(names) - 1)
@@ -237,7 +235,7 @@ class FeatureImportanceAgreement(ModelMetric):
             **self._counts(context, _TRAININGS),
             "n_tested": len(sampled_holdout(context, question, measure)),
         }
-        return replace(result, baseline=baselines[self.statistic], details=details)
+        return {"baseline": baselines[self.statistic], "details": details}
 
     def _measure(self, context: Context) -> Measure:
         is_native = self.importance == "native"

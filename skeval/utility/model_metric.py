@@ -81,6 +81,15 @@ class ModelMetric(Metric):
         if hasattr(self, "scoring"):
             self._scoring(context)  # refuses, at fit, a score that does not suit the target
 
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        return replace(result, **self._relation(context, result))
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        """Return the fields of a defined result that `score` does without, as its interval."""
+        return {}
+
     def _question(self, context: Context) -> Question:
         """Return what is predicted from what."""
         chosen = self.features

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -66,9 +65,7 @@ class _Transfer(ModelMetric):
             )
         return Result(score, tags=directed(self.tags, scoring))
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         (name, training, tested), scoring = self._transfer(), self._scoring(context)
         trials = {name: (training, tested), "trtr": (TRAIN, HOLDOUT)}
         by_model = {
@@ -96,12 +93,8 @@ class _Transfer(ModelMetric):
             },
             **self._counts(context, {"train": TRAIN, name: training}, tested),
         }
-        return replace(
-            result,
-            interval=percentile_interval(score),
-            baseline=float(on_real[0]),
-            details=details,
-        )
+        interval, baseline = percentile_interval(score), float(on_real[0])
+        return {"interval": interval, "baseline": baseline, "details": details}
 
 
 class TSTR(_Transfer):
@@ -468,17 +461,13 @@ class AugmentationGain(_Transfer):
             return undefined(f"{scoring} is not defined for the model of train alone.")
         return Result(self._sign(scoring) * (result.value - alone))
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        scored = super()._in_relation(context, result)
-        if np.isnan(result.value):
-            return result
-        low, high = (scored.details["difference"][end] for end in ("low", "high"))
-        sign = self._sign(scored.details["scoring"])
-        interval = (
-            None if low is None else (min(sign * low, sign * high), max(sign * low, sign * high))
-        )
-        details = {**scored.details, "scaled": result.value / 2.0 + 0.5}
-        return replace(scored, interval=interval, baseline=0.0, details=details)
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        details = super()._relation(context, result)["details"]
+        low, high = (details["difference"][end] for end in ("low", "high"))
+        sign = self._sign(details["scoring"])
+        interval = None if low is None else tuple(sorted((sign * low, sign * high)))
+        details["scaled"] = result.value / 2.0 + 0.5
+        return {"interval": interval, "baseline": 0.0, "details": details}
 
     def _sign(self, scoring: str) -> float:
         return 1.0 if score_named(scoring).greater_is_better else -1.0
