@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval.context import Context, shared
 from skeval.stats.intervals import replicated
-from skeval.steps.classifiers import estimators_of, named, seeded
+from skeval.steps.classifiers import estimators_of, seeded
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import Predictions, score_named
@@ -77,13 +77,6 @@ def synthetic_split(test_size: float) -> tuple[Training, Part]:
     """Return the training on some of the synthetic rows, and the others to test on."""
     size = 1.0 - test_size
     return Training(Part("synthetic", "learned", size)), Part("synthetic", "tested", size)
-
-
-def chosen_models(estimators: Any, default: tuple[str, ...] = (DEFAULT,)) -> dict[str, Any]:
-    """Return the models of an `estimators` parameter by name; the default for None."""
-    if estimators is None:
-        estimators = default
-    return named(list(estimators) if isinstance(estimators, list | tuple) else [estimators])
 
 
 def rows_of(context: Context, part: Part, question: Question, seed: int) -> Rows:

@@ -66,6 +66,11 @@ class Score:
     bounds: tuple[float, float]
     tasks: str
 
+    @property
+    def sign(self) -> float:
+        """1 if greater is better, -1 for losses."""
+        return 1.0 if self.greater_is_better else -1.0
+
 
 def scoring_for(scoring: str, problem: Problem) -> str:
     """Return the score that a parameter stands for; "auto" is ROC-AUC, for numbers R2.

@@ -27,19 +27,8 @@ from skeval.steps.models import (
 from skeval.steps.problem import problem_of, unanswerable
 from skeval.steps.scoring import Scoring, score_named
 from skeval.tags import MetricTags, Need
+from skeval.utility import ranks
 from skeval.utility.model_metric import ModelMetric
-from skeval.utility.ranks import (
-    STATISTICS,
-    Decided,
-    agreement,
-    agreement_interval,
-    decided_pairs,
-    first_best,
-    permutation_p_value,
-    regret,
-    regret_interval,
-    tied_with,
-)
 
 _NEEDS: frozenset[Need] = frozenset({"holdout", "target"})
 _UNDECIDED = (
@@ -233,7 +222,7 @@ class ModelRankAgreement(_ModelComparison):
         self.random_state = random_state
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
-        value = agreement(real, synthetic, self.statistic)[0]
+        value = ranks.agreement(real, synthetic, self.statistic)[0]
         if np.isnan(value):
             return undefined("all models score the same on one side, so that they have no order.")
         bounds = (0.0 if self.statistic == "sra" else -1.0, 1.0)
@@ -242,20 +231,22 @@ class ModelRankAgreement(_ModelComparison):
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         replicated = self._scores(context, self.n_bootstrap)
         real, synthetic = (scores[:, :1] for scores in replicated)
-        decided, decided_too = (decided_pairs(scores) for scores in replicated)
+        decided, decided_too = (ranks.decided_pairs(scores) for scores in replicated)
         interval = None
         if decided is not None and decided_too is not None:
-            interval = agreement_interval(result.value, decided, decided_too, self.statistic)
+            interval = ranks.agreement_interval(result.value, decided, decided_too, self.statistic)
         of_train = self._scores_of_train(context)
         baseline = None
         if of_train is not None:
-            baseline = agreement(real, of_train[:, None], self.statistic)[0]
+            baseline = ranks.agreement(real, of_train[:, None], self.statistic)[0]
         real_order, order = real[:, 0], synthetic[:, 0]
-        p_value = permutation_p_value(real_order, order, self.statistic, seed=self.random_state)
+        p_value = ranks.permutation_p_value(
+            real_order, order, self.statistic, seed=self.random_state
+        )
         undecided = decided is not None and not decided.which.any()
         details = {
             "statistic": self.statistic,
-            **{name: float(agreement(real, synthetic, name)[0]) for name in STATISTICS},
+            **{name: float(ranks.agreement(real, synthetic, name)[0]) for name in ranks.STATISTICS},
             "self_agreement": _self_agreement(replicated[0], self.statistic),
             **_among_decided(real, synthetic, decided),
             **self._details(context),
@@ -384,8 +375,8 @@ class SelectionRegret(_ModelComparison):
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         upwards = score_named(self._scoring(context)).greater_is_better
-        chosen = first_best(synthetic[:, 0], greater_is_better=upwards)
-        value = regret(real, chosen, greater_is_better=upwards, relative=self.relative)[0]
+        chosen = ranks.first_best(synthetic[:, 0], greater_is_better=upwards)
+        value = ranks.regret(real, chosen, greater_is_better=upwards, relative=self.relative)[0]
         if np.isnan(value):
             return undefined(
                 "a regret relative to the best real score needs that to be positive.",
@@ -397,24 +388,28 @@ class SelectionRegret(_ModelComparison):
         replicated, _ = self._scores(context, self.n_bootstrap)
         real, synthetic = (scores[:, 0] for scores in self._scores(context))
         upwards = score_named(self._scoring(context)).greater_is_better
-        chosen = first_best(synthetic, greater_is_better=upwards)
-        best = first_best(real, greater_is_better=upwards)
+        chosen = ranks.first_best(synthetic, greater_is_better=upwards)
+        best = ranks.first_best(real, greater_is_better=upwards)
 
         def of(model: int, relative: bool = self.relative) -> float:
-            losses = regret(real[:, None], model, greater_is_better=upwards, relative=relative)
+            losses = ranks.regret(
+                real[:, None], model, greater_is_better=upwards, relative=relative
+            )
             return float(losses[0])
 
         baseline, of_train = 0.0, self._scores_of_train(context)
         if of_train is not None:
             known = not np.isnan(of_train).any()
-            baseline = of(first_best(of_train, greater_is_better=upwards)) if known else np.nan
-        interval = regret_interval(
+            baseline = (
+                of(ranks.first_best(of_train, greater_is_better=upwards)) if known else np.nan
+            )
+        interval = ranks.regret_interval(
             replicated, chosen, greater_is_better=upwards, relative=self.relative
         )
         names, of_all = list(self._models()), [of(model) for model in range(real.size)]
         details = {
             "chosen": names[chosen],
-            "tied": [names[one] for one in tied_with(synthetic, chosen) if one != chosen],
+            "tied": [names[one] for one in ranks.tied_with(synthetic, chosen) if one != chosen],
             "best": names[best],
             "real_score_of_chosen": float(real[chosen]),
             "real_score_of_best": float(real[best]),
@@ -449,19 +444,19 @@ def train_in_place(context: Context) -> Context:
 
 def _self_agreement(scores: np.ndarray, statistic: str) -> float | None:
     """Return the mean agreement of scores with those of their replicates."""
-    agreed = agreement(scores[:, :1], scores[:, 1:], statistic)
+    agreed = ranks.agreement(scores[:, :1], scores[:, 1:], statistic)
     known = agreed[~np.isnan(agreed)]
     return float(known.mean()) if known.size else None
 
 
 def _among_decided(
-    real: np.ndarray, synthetic: np.ndarray, decided: Decided | None
+    real: np.ndarray, synthetic: np.ndarray, decided: ranks.Decided | None
 ) -> dict[str, Any]:
     """Return the number of pairs that real rows put in an order, and SRA over these."""
     pairs = np.column_stack(np.triu_indices(len(real), 1))
     if decided is None:
         return {"n_pairs": len(pairs), "n_decided": None, "among_decided": None}
-    same = [float(agreement(real[pair], synthetic[pair])[0]) for pair in pairs[decided.which]]
+    same = [float(ranks.agreement(real[pair], synthetic[pair])[0]) for pair in pairs[decided.which]]
     return {
         "n_pairs": len(pairs),
         "n_decided": len(same),

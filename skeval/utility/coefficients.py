@@ -315,13 +315,13 @@ def _warnings(
         parts = "; ".join(f"{name} ({why})" for name, why in design.left_out.items())
         warnings.append(ConstantColumnWarning(f"features left out for what train has: {parts}."))
     names, determined = np.array(design.names, dtype=object), train.is_determined
-    if rare := ", ".join(names[determined & few]):
-        text = f"the coefficients of {rare} rest on too few rows of train: no score."
-        warnings.append(DegenerateInputWarning(text))
-    if undetermined := ", ".join(names[~determined]):
-        text = f"train does not determine the coefficients of {undetermined}: no score."
-        warnings.append(DegenerateInputWarning(text))
-    if lost := ", ".join(names[determined & ~few & ~synthetic.is_determined]):
-        text = f"synthetic does not determine the coefficients of {lost}, which count as 0."
-        warnings.append(DegenerateInputWarning(text))
+    for text, which in {
+        "the coefficients of {} rest on too few rows of train: no score.": determined & few,
+        "train does not determine the coefficients of {}: no score.": ~determined,
+        "synthetic does not determine the coefficients of {}, which count as 0.": (
+            determined & ~few & ~synthetic.is_determined
+        ),
+    }.items():
+        if which.any():
+            warnings.append(DegenerateInputWarning(text.format(", ".join(names[which]))))
     return tuple(warnings)

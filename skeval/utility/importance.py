@@ -322,13 +322,12 @@ def _measured(context: Context, model: Model, question: Question, measure: Measu
         return native_importances(model)[None, :]
     rows = sampled_holdout(context, question, measure)
     score, features, n_rows = SCORES[measure.scoring], model.features(rows), len(rows)
-    sign = 1.0 if score.greater_is_better else -1.0
     whole = model.predict_from(features, n_rows)
     shuffled = [_shuffled(model, features, j, n_rows, measure) for j in range(len(rows.levels))]
 
     def falls(weights: np.ndarray) -> np.ndarray:
         def scored(predictions: Predictions) -> np.ndarray:
-            return sign * score.of(rows.target, predictions, weights, model.problem.positive)
+            return score.sign * score.of(rows.target, predictions, weights, model.problem.positive)
 
         means = [np.mean([scored(one) for one in of_feature], axis=0) for of_feature in shuffled]
         return np.column_stack([scored(whole) - mean for mean in means])

@@ -13,19 +13,18 @@ from skeval.context import Context
 from skeval.formatting import number
 from skeval.result import Result
 from skeval.stats.intervals import percentile_interval
+from skeval.steps.classifiers import named
 from skeval.steps.models import (
     DEFAULT,
     HOLDOUT,
     Part,
     Training,
-    chosen_models,
     replicates,
     rows_of,
     training_rows,
 )
 from skeval.steps.problem import Question, problem_of, rows_of_role
-from skeval.steps.scoring import score_named, scoring_for
-from skeval.tags import MetricTags
+from skeval.steps.scoring import scoring_for
 
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
@@ -102,7 +101,8 @@ class ModelMetric(Metric):
 
     def _models(self) -> dict[str, Any]:
         """Return the models by name."""
-        return chosen_models(self.estimators, self._default)
+        chosen = self._default if self.estimators is None else self.estimators
+        return named(list(chosen) if isinstance(chosen, list | tuple) else [chosen])
 
     def _replicates(
         self,
@@ -132,12 +132,6 @@ class ModelMetric(Metric):
             },
             "n_dropped": {role: rows_of_role(context, role, question).n_dropped for role in roles},
         }
-
-
-def directed(tags: MetricTags, scoring: str) -> MetricTags:
-    """Return the tags with direction and bounds of a score."""
-    score = score_named(scoring)
-    return replace(tags, greater_is_better=score.greater_is_better, bounds=score.bounds)
 
 
 def stated(value: float, interval: tuple[float, float] | None) -> dict[str, float | None]:

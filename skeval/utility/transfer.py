@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -35,7 +36,6 @@ from skeval.steps.scoring import Scoring, reported, score_named
 from skeval.tags import MetricTags, Need
 from skeval.utility.model_metric import (
     ModelMetric,
-    directed,
     score_name,
     shown_difference,
     stated_replicates,
@@ -63,7 +63,9 @@ class _Transfer(ModelMetric):
             return undefined(
                 f"{scoring} is not defined on the tested rows, as where all have one label."
             )
-        return Result(score, tags=directed(self.tags, scoring))
+        of = score_named(scoring)
+        tags = replace(self.tags, greater_is_better=of.greater_is_better, bounds=of.bounds)
+        return Result(score, tags=tags)
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         (name, training, tested), scoring = self._transfer(), self._scoring(context)
@@ -459,18 +461,15 @@ class AugmentationGain(_Transfer):
         alone = self._replicates(context, TRAIN, HOLDOUT, scoring).mean(axis=0)[0]
         if np.isnan(alone):
             return undefined(f"{scoring} is not defined for the model of train alone.")
-        return Result(self._sign(scoring) * (result.value - alone))
+        return Result(score_named(scoring).sign * (result.value - alone))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         details = super()._relation(context, result)["details"]
         low, high = (details["difference"][end] for end in ("low", "high"))
-        sign = self._sign(details["scoring"])
+        sign = score_named(details["scoring"]).sign
         interval = None if low is None else tuple(sorted((sign * low, sign * high)))
         details["scaled"] = result.value / 2.0 + 0.5
         return {"interval": interval, "baseline": 0.0, "details": details}
-
-    def _sign(self, scoring: str) -> float:
-        return 1.0 if score_named(scoring).greater_is_better else -1.0
 
     def _summary(self, result: Result) -> str:
         rows = result.details["n_learned"]
