@@ -142,7 +142,7 @@ def test_each_model_is_fitted_once_a_training_table(cancer, fits):
     assert len(fits) == 14
 
 
-def test_large_tables_are_learnt_from_in_part(cancer, fits):
+def test_large_tables_are_learned_from_in_part(cancer, fits):
     suite = MetricSuite(
         [
             ("agreement", ModelRankAgreement("y", estimators=QUICK, max_rows=100)),
@@ -295,7 +295,7 @@ def test_a_model_that_fails_leaves_the_others_be(cancer):
     assert found["holds"].value >= 0.0
 
 
-def test_relative_regret_needs_a_model_that_has_learnt():
+def test_relative_regret_needs_a_model_that_has_learned():
     rng = np.random.default_rng(0)
     tables = [pd.DataFrame(rng.normal(size=(60, 4))).add_prefix("x") for _ in range(3)]
     metric = SelectionRegret("x0", estimators=["tree", "neighbors"], relative=True)

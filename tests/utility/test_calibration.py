@@ -33,7 +33,7 @@ FAST = {"estimators": "linear", "n_bootstrap": 100}
 
 
 class BaseRate(ClassifierMixin, BaseEstimator):
-    """Gives every row the shares of labels that it has learnt."""
+    """Gives every row the shares of labels that it has learned."""
 
     def fit(self, X, y):
         self.classes_, counts = np.unique(y, return_counts=True)

@@ -21,7 +21,7 @@ from skeval.utility.efficacy import called_shares, threshold_at
 def by_hand(cancer, model, fixed, level, oof):
     """Thresholds by trying each score, precision and recall by scikit-learn."""
     context, question = Context.of(*cancer[:2]).with_synthetic(cancer.synthetic), Question("y")
-    learnt = rows_of_role(context, "train", question).target
+    learned = rows_of_role(context, "train", question).target
     truth = rows_of_role(context, "holdout", question).target
     free = precision_score if fixed is recall_score else recall_score
     values = []
@@ -31,11 +31,11 @@ def by_hand(cancer, model, fixed, level, oof):
             if oof
             else predicted(context, training, TRAIN.rows, model, question, 0)
         ).scores[:, 1]
-        tried = {t: fixed(learnt, known >= t) for t in np.unique(known)}
+        tried = {t: fixed(learned, known >= t) for t in np.unique(known)}
         least = min(value for value in tried.values() if value >= level - 1e-12)
         best = max(
             (t for t, value in tried.items() if value == least),
-            key=lambda t: free(learnt, known >= t),
+            key=lambda t: free(learned, known >= t),
         )
         tested = predicted(context, training, HOLDOUT, model, question, 0).scores[:, 1]
         values.append(free(truth, tested >= best))

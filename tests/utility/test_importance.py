@@ -45,8 +45,8 @@ def test_permutation_importance_beside_scikit_learn():
     result = evaluated(
         train, holdout, synthetic, estimator="linear", n_permutations=20, n_bootstrap=0
     )
-    for role, learnt in (("train", train), ("synthetic", synthetic)):
-        model = LinearRegression().fit(learnt.drop(columns="y"), learnt["y"])
+    for role, learned in (("train", train), ("synthetic", synthetic)):
+        model = LinearRegression().fit(learned.drop(columns="y"), learned["y"])
         falls = permutation_importance(
             model, holdout.drop(columns="y"), holdout["y"], n_repeats=20, random_state=0
         ).importances_mean
@@ -116,9 +116,9 @@ def test_native_importances_of_coefficients():
         estimator=LinearRegression(),
     )
     expected = {}
-    for role, learnt in (("train", train), ("synthetic", synthetic)):
-        features = learnt.drop(columns="y")
-        slopes = LinearRegression().fit(features, learnt["y"]).coef_ * features.std(ddof=0)
+    for role, learned in (("train", train), ("synthetic", synthetic)):
+        features = learned.drop(columns="y")
+        slopes = LinearRegression().fit(features, learned["y"]).coef_ * features.std(ddof=0)
         expected[role] = np.abs(slopes) / np.abs(slopes).sum()
         assert list(result.details["importances"][role].values()) == pytest.approx(
             expected[role].tolist()

@@ -40,9 +40,9 @@ PUBLISHED = {  # TRTR, TSTR, TRTS, TSTS
 }
 
 
-def by_scikit_learn(model, learnt, tested):
-    learnt, tested = learnt.sort_index(axis=1), tested.sort_index(axis=1)
-    model.fit(learnt.drop(columns="y"), learnt["y"])
+def by_scikit_learn(model, learned, tested):
+    learned, tested = learned.sort_index(axis=1), tested.sort_index(axis=1)
+    model.fit(learned.drop(columns="y"), learned["y"])
     return roc_auc_score(tested["y"], model.predict_proba(tested.drop(columns="y"))[:, 1])
 
 
@@ -72,13 +72,13 @@ def test_published_values_of_boosting(cancer):
 def test_published_values_of_synthetic_tests(cancer, name):
     """On the published split, and near it on ours, which does not depend on the order of rows."""
     _, _, trts, tsts = PUBLISHED[name]
-    learnt, tested = train_test_split(
+    learned, tested = train_test_split(
         cancer.synthetic, test_size=0.4, random_state=0, stratify=cancer.synthetic["y"]
     )
     model = MODELS[name][0]
     tolerance = 0.004 if name == "tree" else 5e-5
     assert by_scikit_learn(model, cancer.train, tested) == pytest.approx(trts, abs=tolerance)
-    assert by_scikit_learn(model, learnt, tested) == pytest.approx(tsts, abs=tolerance)
+    assert by_scikit_learn(model, learned, tested) == pytest.approx(tsts, abs=tolerance)
     for kind, expected in ((TRTS, trts), (TSTS, tsts)):
         metric = kind("y", estimators=MODELS[name][1]).fit(*cancer[:2])
         assert metric.score(cancer.synthetic) == pytest.approx(expected, abs=0.03)
