@@ -43,7 +43,8 @@ class ExactMatchShare(Metric):
 
     An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
     every column looks like that person's record, and is it, if the generator has copied it. In
-    tables of few values rows agree by chance; the comparison with the holdout shows what is more than chance.
+    tables of few values rows agree by chance; the comparison with the holdout shows what is more
+    than chance.
 
     Parameters
     ----------

@@ -140,7 +140,8 @@ def match_contrast(
     Notes
     -----
     Of the `c` pooled copies of a value, k are train in a relabelling, with the multivariate
-    hypergeometric distribution over the values that any synthetic row has. A value of one copy counts +1 or
+    hypergeometric distribution over the values that any synthetic row has. A value of one copy
+    counts +1 or
     -1 only: such values are drawn as one class, and what is drawn does not grow with the table.
 
     Examples

@@ -59,7 +59,8 @@ class DCRShare(TrainShareScreen):
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     column_groups : None, "auto" or list of list of str, default=None
-        Groups of columns to measure in addition to all of them at once (in space "gower"). "auto": where
+        Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
+        where
         there are more than 10 columns, three groups of related columns and three random thirds, as
         MOSTLY AI has it; none where there are fewer.
     n_permutations : int, default=999
