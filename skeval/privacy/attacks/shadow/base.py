@@ -55,6 +55,8 @@ class ShadowAttack(Metric):
     @property
     def _game(self) -> Game:
         values = self.get_params(deep=False)
+        if isinstance(values["targets"], np.ndarray):  # shared steps make theirs read-only
+            values["targets"] = values["targets"].copy()
         names = [one.name for one in fields(Game) if one.name in values]
         return Game(**{name: values[name] for name in names})
 
