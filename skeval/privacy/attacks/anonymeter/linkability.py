@@ -174,13 +174,22 @@ class LinkabilityRisk(ResidualRiskMetric):
             chosen_columns(context.schema, part)
 
     def _compute(self, context: Context) -> Result:
+        result = self._risk(self._attack(context))
+        first, second = self.aux_cols or ((), ())
+        if both := [name for name in first if name in second]:
+            warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
+            result = replace(result, warnings=(warning, *result.warnings))
+        return result
+
+    def _attack(self, context: Context) -> Attack:
+        """Return how often both parts of a row lead to the same synthetic row, for each split."""
         if self.aux_cols is None:
             names = chosen_columns(context.schema, self.columns)
             splits = random_halves(names, self.n_splits, self.random_state)
         else:
             first, second = (chosen_columns(context.schema, part) for part in self.aux_cols)
             splits = [(first, second)]
-        attack = linkability(
+        return linkability(
             context,
             splits,
             self.n_neighbors,
@@ -188,11 +197,6 @@ class LinkabilityRisk(ResidualRiskMetric):
             n_attacks=self.n_attacks,
             seed=self.random_state,
         )
-        result = self._risk(attack)
-        if both := [name for name in splits[0][0] if name in splits[0][1]]:
-            shared_columns = MetricWarning(_SHARED.format(columns=", ".join(both)))
-            result = replace(result, warnings=(shared_columns, *result.warnings))
-        return result
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)

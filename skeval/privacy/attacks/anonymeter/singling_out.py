@@ -35,7 +35,7 @@ from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.tables.preprocessing import NUMERIC
 
-MODES = ("univariate", "multivariate")
+MODES: tuple[Literal["univariate"], Literal["multivariate"]] = ("univariate", "multivariate")
 _ROLES = ("train", "holdout", "synthetic")
 _N_PERMUTATIONS = 1999
 _NO_PREDICATE = (
@@ -163,7 +163,12 @@ class SinglingOutRisk(ResidualRiskMetric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        attack = singling_out(
+        attack = self._attack(context)
+        return undefined(_NO_PREDICATE) if attack is None else self._risk(attack)
+
+    def _attack(self, context: Context) -> Attack | None:
+        """Return how often predicates single out; None if there are none to try."""
+        return singling_out(
             context,
             self.mode,
             self.n_attacks,
@@ -174,7 +179,6 @@ class SinglingOutRisk(ResidualRiskMetric):
             columns=column_key(context.schema, self.columns),
             seed=self.random_state,
         )
-        return undefined(_NO_PREDICATE) if attack is None else self._risk(attack)
 
     def _summary(self, result: Result) -> str:
         details, (train, control) = result.details, shown_rates(result.details)
