@@ -7,7 +7,6 @@ from typing import Any
 
 from skeval.formatting import as_float, number, percent
 from skeval.result import Result
-from skeval.verdict import ALARM_LEVEL
 
 
 def _audit(result: Result) -> str:
@@ -72,40 +71,10 @@ def _likelihood(result: Result) -> str:
     )
 
 
-def _linear(result: Result) -> str:
-    accuracy = {who: percent(as_float(v)) for who, v in result.details["accuracy"].items()}
-    majority = percent(as_float(result.details["majority"]["train"]))
-    return (
-        f"Solving counts of synthetic rows finds the secret of {accuracy['train']} of train people "
-        f"and of {accuracy['holdout']} of others; guessing the most common one finds {majority}."
-    )
-
-
-def _records(result: Result) -> str:
-    shares = {
-        who: percent(as_float(rate["n_success"]) / as_float(rate["n"]))
-        for who, rate in result.details["rates"].items()
-    }
-    said = (
-        f"{shares['train']} of train records are completed rightly from a part of their columns, "
-        f"{shares['holdout']} of holdout records."
-    )
-    worst = result.details.get("worst_stratum") or {}
-    if as_float(worst.get("p_value", 1.0)) < ALARM_LEVEL:
-        rates = [percent(as_float(worst[who])) for who in ("train", "holdout")]
-        said += (
-            f" Most exposed is group {worst['stratum']} of {len(result.details['strata'])} by "
-            f"remoteness: {rates[0]} against {rates[1]}."
-        )
-    return said
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "DPAudit": _retrained,
     "LikelihoodRatioMIA": _likelihood,
-    "LinearReconstructionAttack": _linear,
     "OneRunDPAudit": _audit,
-    "RecordReconstruction": _records,
     "ShadowAttributeInference": _shadow_attribute,
     "ShadowMembershipInference": _shadow,
 }
