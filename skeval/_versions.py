@@ -6,8 +6,6 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["show_versions"]
-
 _PACKAGES = (
     "skeval",
     "scikit-learn",

@@ -24,8 +24,6 @@ from skeval.tables.cells import Kind
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
-__all__ = ["Metric"]
-
 _UNMET = {
     "holdout": "compares against holdout rows, and fit received none. "
     "Pass them: fit(train, holdout=rows).",

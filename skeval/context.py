@@ -32,9 +32,7 @@ from skeval.tables.frames import (
     shared_share,
     with_levels,
 )
-from skeval.tables.schema import TableSchema, complete_schema
-
-__all__ = ["Context", "shared"]
+from skeval.tables.schema import TableSchema
 
 _SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
@@ -98,7 +96,7 @@ class Context:
         self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
         self._lock: AbstractContextManager[Any] = self._parent._lock if self._parent else RLock()
         self._whole = self  # a view of this context, as steps get one, refers back to it
-        self._roles: set[str] | None = None
+        self._roles: set[str] = set()  # that were read
         self._running: frozenset[Hashable] = frozenset()
 
     @property
@@ -117,24 +115,20 @@ class Context:
         return self["synthetic"]
 
     def __contains__(self, role: object) -> bool:
-        self._note(role)
+        self._roles.add(str(role))
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
         tables = self._remembered()
         if role not in tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(tables)}.")
-        self._note(role)
+        self._roles.add(role)
         return tables[role].copy(deep=False)  # what one metric assigns, the next must not see
 
     def given(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
         self[role]
         return self._given[role].copy(deep=False)
-
-    def _note(self, role: object) -> None:
-        if self._roles is not None:
-            self._roles.add(str(role))
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
@@ -169,15 +163,15 @@ class Context:
             If a table is empty, has infinities or doubled column names, or the columns differ.
         """
         frame = as_frame(train, "train")
-        schema = complete_schema(frame, schema)
+        schema = TableSchema.infer(frame, schema)
         frames = {"train": frame}
         if holdout is not None:
             frames["holdout"] = as_frame(holdout, "holdout")
             check_columns(frames["holdout"], list(schema.kinds), "holdout", exact=True)
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
-        levels = learn_levels([table.frame for table in read.values()], schema)
-        tables = {role: with_levels(table.frame, levels) for role, table in read.items()}
-        notices = [notice for table in read.values() for notice in table.notices]
+        levels = learn_levels([rows for rows, _ in read.values()], schema)
+        tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
+        notices = [notice for _, told in read.values() for notice in told]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
             notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
         return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
@@ -210,8 +204,8 @@ class Context:
         given = as_frame(synthetic, "synthetic")
         if not lenient:
             check_columns(given, list(self.schema.kinds), "synthetic", exact=False)
-        read = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
-        return self.standing_in(read.frame, given, read.notices)
+        rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
+        return self.standing_in(rows, given, notices)
 
     def standing_in(
         self,
@@ -251,39 +245,26 @@ class Context:
             raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
         with self._lock:
             known = (self._parent._memo.get(key) if self._parent else None) or self._memo.get(key)
-            if mine := known is None:
-                known = self._memo[key] = Future()
-        if mine:
-            self._run(key, compute, known)
+            if known is None:
+                known = future = self._memo[key] = Future()
+            else:
+                future = None
+        if future is not None:
+            view = object.__new__(Context)
+            vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
+            try:
+                future.set_result((_frozen(compute(view)), frozenset(view._roles)))
+            except BaseException as error:
+                with self._lock:
+                    self._memo.pop(key, None)  # an error is no result: the next caller tries again
+                future.set_exception(error)
+            else:
+                if self._parent is not None and "synthetic" not in view._roles:
+                    with self._lock:
+                        self._parent._memo.setdefault(key, future)
         value, roles = known.result()
-        for role in roles:  # a step depends on what its own steps depend on
-            self._note(role)
+        self._roles.update(roles)  # a step depends on what its own steps depend on
         return cast("T", value)
-
-    def _run(
-        self,
-        key: Hashable,
-        compute: Callable[[Context], T],
-        future: Future[tuple[Any, frozenset[str]]],
-    ) -> None:
-        view = self._view(key)
-        try:
-            value = _frozen(compute(view))
-        except BaseException as error:
-            with self._lock:
-                self._memo.pop(key, None)  # an error is no result: the next caller tries again
-            future.set_exception(error)
-            return
-        roles = frozenset(view._roles or ())
-        future.set_result((value, roles))
-        if self._parent is not None and "synthetic" not in roles:
-            with self._lock:
-                self._parent._memo.setdefault(key, future)
-
-    def _view(self, key: Hashable) -> Context:
-        view = object.__new__(Context)
-        vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
-        return view
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
         tables = {} if self._tables is None else dict(self._tables)

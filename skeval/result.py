@@ -1,10 +1,12 @@
-"""What a metric found: the value beside its baseline and its interval."""
+"""Results: values beside their baselines and intervals, with the aggregates behind them."""
 
 from __future__ import annotations
 
 import json
+import uuid
 import warnings
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skeval import exceptions
-from skeval._files import replacing
-from skeval.exceptions import MetricWarning, NothingToMeasureWarning
+from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
 from skeval.tags import MetricTags
 
 if TYPE_CHECKING:
@@ -306,6 +307,63 @@ class SuiteResult(Mapping[str, Result]):
         return HTMLRenderer(**settings).render(self, path)
 
 
+def undefined(
+    reason: str, kind: type[MetricWarning] = DegenerateInputWarning, **details: Any
+) -> Result:
+    """Return the result of a measure that is not defined here: nan, and a warning that says why."""
+    return Result(float("nan"), details=details, warnings=(kind(reason),))
+
+
+def mean_of_columns(
+    scores: Mapping[str, float],
+    *,
+    n_total: int,
+    greater_is_better: bool = True,
+    warnings: tuple[MetricWarning, ...] = (),
+    **details: Any,
+) -> Result:
+    """Return the mean over the columns that have a score; the worst column stands beside it.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        By column; nan where it is not defined.
+    n_total : int
+        Number of columns of the table, measured or not.
+    greater_is_better : bool, default=True
+        Which column is the worst.
+    warnings : tuple of MetricWarning
+        Go into the result.
+    **details
+        Go into the result's details.
+
+    Returns
+    -------
+    Result
+        nan if no column has a score.
+    """
+    defined = {name: score for name, score in scores.items() if not np.isnan(score)}
+    if not defined:
+        # without any column of its kind there is nothing wrong with the table
+        kind = DegenerateInputWarning if scores else NothingToMeasureWarning
+        reason = undefined(
+            "no column of this table can be measured.", kind, columns=dict(scores), **details
+        )
+        return Result(reason.value, details=reason.details, warnings=(*warnings, *reason.warnings))
+    worst = (min if greater_is_better else max)(defined, key=lambda name: defined[name])
+    return Result(
+        float(np.mean(list(defined.values()))),
+        details={
+            "columns": dict(scores),
+            "worst": {"column": worst, "value": defined[worst]},
+            "n_used": len(defined),
+            "n_total": n_total,
+            **details,
+        },
+        warnings=warnings,
+    )
+
+
 def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     """Return the mean score of each property of a quality report, and their mean.
 
@@ -445,3 +503,18 @@ def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Give a temporary name beside `path` to write to, and rename it on success.
+
+    A failed run leaves an existing file as it was, and nothing else behind.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -8,8 +8,6 @@ from typing import Any, Literal, get_args
 
 from skeval.exceptions import InvalidParameterError
 
-__all__ = ["MetricTags", "Need"]
-
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]

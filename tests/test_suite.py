@@ -6,10 +6,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skeval import Context, Metric, MetricSuite, MetricTags, make_suite
+import skeval.privacy
+from skeval import Context, Metric, MetricSuite, MetricTags, SuiteResult, evaluate_draws, make_suite
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     InvalidParameterError,
@@ -19,6 +21,7 @@ from skeval.exceptions import (
 )
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, PrivacyScore
+from skeval.suite import PRESETS
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
@@ -40,16 +43,20 @@ class Broken(Metric):
 def counted(monkeypatch):
     """Count how often each shared step runs on each context."""
     runs = Counter()
-    run = Context._run
+    recall = Context.recall
     alive = []  # an identity is one context's as long as it lives
 
-    def counting(self, key, compute, future):
+    def counting(self, key, compute):
         whole = self._whole  # not the view that a step gets of it
-        alive.append(whole)
-        runs[id(whole.real), id(whole), key] += 1
-        return run(self, key, compute, future)
 
-    monkeypatch.setattr(Context, "_run", counting)
+        def counted_once(view):
+            alive.append(whole)
+            runs[id(whole.real), id(whole), key] += 1
+            return compute(view)
+
+        return recall(self, key, counted_once)
+
+    monkeypatch.setattr(Context, "recall", counting)
     return runs
 
 
@@ -336,3 +343,133 @@ def test_the_plain_block_stands_in(monkeypatch):
     assert type(block).__name__ == "_PlainBlock"
     assert block._sk_visual_block_() is block
     assert "privacy_score" in suite._repr_html_()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_every_preset_runs(preset):
+    suite = make_suite(preset, target="member", sensitive="plan")
+    result = suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    assert not any(found.error for found in result.values())
+    undefined = {name for name, found in result.items() if np.isnan(found.value)}
+    # the table has no key, and groups too few rows
+    assert undefined <= {"data_validity/key_uniqueness", "equalized_odds"}
+
+
+def test_utility_needs_a_target():
+    with pytest.raises(InvalidParameterError, match="Name it: make_suite"):
+        make_suite("utility")
+    several = make_suite("utility", target="plan").fit(TRAIN, HOLDOUT)
+    assert set(several.skipped_) == {"precision_efficacy", "recall_efficacy", "coefficients"}
+    names = [name for name, _ in make_suite("report", target="age").metrics]
+    assert names.index("tstr") < names.index("privacy_score")
+    assert "tstr" not in [name for name, _ in make_suite("report").metrics]
+
+
+def test_privacy_holds_screens_attacks_and_an_audit():
+    names = {p: [n for n, _ in make_suite(p).metrics] for p in ("privacy", "screens", "attacks")}
+    assert names["privacy"] == [*names["screens"], *names["attacks"], "one_run_audit"]
+    with_secret = [n for n, _ in make_suite("attacks", sensitive="plan").metrics]
+    assert set(with_secret) - set(names["attacks"]) == {"attribute_inference"}
+
+
+def test_screens_hold_every_distance_screen():
+    kinds = {type(metric).__name__ for _, metric in make_suite("screens").metrics}
+    exported = {
+        name
+        for name in skeval.privacy.__all__
+        if getattr(skeval.privacy, name).tags.evidence == "screen"
+    }
+    assert kinds == exported - {"IdenticalMatchShare"}  # that of exact matches, counted otherwise
+
+
+def test_seed_goes_to_all():
+    suite = make_suite("screens", random_state=7)
+    seeds = [m.random_state for _, m in suite.metrics if "random_state" in m.get_params()]
+    assert set(seeds) == {7}
+
+
+def test_no_such_preset():
+    with pytest.raises(InvalidParameterError, match="among report, fidelity"):
+        make_suite("everything")
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_properties_of_the_diagnostic_suite():
+    keyed = TRAIN.assign(key=np.arange(len(TRAIN)))
+    broken = SYNTHETIC.assign(key=np.arange(len(SYNTHETIC)) // 2).drop(columns="city")
+    suite = make_suite("diagnostic").fit(keyed, schema={"key": "id"})
+    result = suite.evaluate(broken)
+    properties = result.properties()
+    assert list(properties.index) == ["data_validity", "data_structure", "overall"]
+    validity = [
+        score
+        for name, found in result.items()
+        if name.startswith("data_validity")
+        for score in found.details["columns"].values()
+    ]
+    assert properties.loc["data_validity", "score"] == pytest.approx(np.nanmean(validity))
+    structure = result["data_structure/table_structure"].value
+    assert properties.loc["data_structure", "score"] == pytest.approx(structure)
+    assert structure < 1.0
+    again = SuiteResult.from_dict(result.to_dict()).properties()
+    pd.testing.assert_frame_equal(again, properties)
+
+
+class Mean(Metric):
+    """Mean of x."""
+
+    tags = MetricTags("fidelity", greater_is_better=None)
+
+    def _compute(self, context):
+        return float(context.synthetic["x"].mean())
+
+
+COUNTED = pd.DataFrame({"x": np.arange(50.0)})
+
+
+def drawn(seed: int, n_rows: int = 40) -> pd.DataFrame:
+    return pd.DataFrame({"x": np.random.default_rng(seed).normal(7.0, 1.0, n_rows)})
+
+
+def test_the_interval_is_students():
+    draws = [drawn(seed) for seed in range(6)]
+    table = evaluate_draws(Mean().fit(COUNTED), draws).loc["Mean"]
+    values = [draw["x"].mean() for draw in draws]
+    theirs = ttest_1samp(values, 0).confidence_interval()
+    assert table["mean"] == pytest.approx(np.mean(values))
+    assert table["sd"] == pytest.approx(np.std(values, ddof=1))
+    assert (table["low"], table["high"]) == pytest.approx((theirs.low, theirs.high))
+    assert table["n_draws"] == 6
+
+
+def test_a_suite_has_a_row_a_metric():
+    suite = MetricSuite([("ks", KSComplement()), ("tv", TVComplement())])
+    suite.fit(make_mixed(random_state=0), make_mixed(random_state=1))
+    table = evaluate_draws(suite, (make_mixed(random_state=seed) for seed in (2, 3, 4)))
+    assert table.index.to_list() == ["ks", "tv"]
+    assert (table["baseline"] > 0.8).all()
+    assert (table["low"] <= table["mean"]).all()
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_draws_without_a_value_are_left_out():
+    train = make_mixed(random_state=0)[["age"]]
+    table = evaluate_draws(TVComplement().fit(train), [train, train])
+    assert table["n_draws"].to_list() == [0]
+    assert np.isnan(table["mean"].iloc[0])
+
+
+def test_one_draw_tells_nothing():
+    with pytest.raises(InvalidParameterError, match="at least two draws"):
+        evaluate_draws(Mean().fit(COUNTED), [drawn(0)])
+
+
+@pytest.mark.slow
+def test_coverage_over_draws():
+    metric = Mean().fit(COUNTED)
+    hits = 0
+    for i in range(200):
+        table = evaluate_draws(metric, [drawn(100 + 5 * i + j, 20) for j in range(5)]).iloc[0]
+        hits += table["low"] <= 7.0 <= table["high"]
+    assert 0.91 <= hits / 200 <= 0.985

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
@@ -20,8 +19,9 @@ from skeval.diagnostic.columns import (
     present_numbers,
 )
 from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, Interval
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.tables.preprocessing import NUMERIC
 
 _STEPS = 4  # grid steps a bandwidth has at least
@@ -114,6 +114,12 @@ class SmoothnessSimilarity(Metric):
             text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
             said = (*said, DegenerateInputWarning(text))
         return mean_of_columns(scores, n_total=len(context.schema.kinds), warnings=said)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The widths of the bulk of {result.details['n_used']} columns differ by "
+            f"{percent(1.0 - result.value)} of the wider one on average."
+        )
 
     def _score(self, context: Context, column: str, n_values: int) -> float:
         n = min(n_values, present_numbers(context, "train", column).size)

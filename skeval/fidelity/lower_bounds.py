@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number, percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.separation import (
     Confusion,
     jensen_shannon_terms,
@@ -152,6 +152,13 @@ class TotalVariationLowerBound(Metric):
             },
         )
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"At least {percent(result.value)} of the rows would have to be others for the two "
+            "distributions to be equal; the best classifier puts it at "
+            f"{percent(result.details['estimate'])}."
+        )
+
 
 def _estimate(scores: Scores, method: str) -> float:
     if method == "ks":
@@ -267,4 +274,10 @@ class JensenShannonLowerBound(Metric):
                 "nats": value * float(np.log(2.0)),
                 "n_rows": scores[best].real.size,
             },
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The Jensen-Shannon divergence of the two distributions is at least "
+            f"{number(result.value)} bits."
         )

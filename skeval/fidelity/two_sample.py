@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, wilson
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
@@ -193,6 +193,10 @@ class ClassifierTwoSampleTest(Metric):
             },
             warnings=_copies(about),
         )
+
+    def _summary(self, result: Result) -> str:
+        what = "rows on the right side" if self.scoring == "accuracy" else "pairs of rows in order"
+        return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
 
     def _permuted(self, context: Context, estimator: Any) -> tuple[float, str]:
         fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)

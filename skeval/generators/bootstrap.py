@@ -9,8 +9,6 @@ from sklearn.base import BaseEstimator
 
 from skeval.generators.columns import check_table, start_draw
 
-__all__ = ["Bootstrap"]
-
 
 class Bootstrap(BaseEstimator):
     """Sample whole training rows with replacement.

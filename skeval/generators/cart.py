@@ -26,8 +26,6 @@ from skeval.generators.columns import (
 )
 from skeval.parameters import Count, Seed, check_parameters, legal_sets
 
-__all__ = ["SequentialCART"]
-
 
 class SequentialCART(BaseEstimator):
     """Sample column by column, each from the leaves of a tree that was grown on those before it.

@@ -24,8 +24,6 @@ from skeval.generators.columns import (
     table_of,
 )
 
-__all__ = ["GaussianCopula"]
-
 # Levels rarer than this say too little about the numeric columns to be ordered by them.
 _MIN_ROWS_TO_ORDER = 10
 _N_POLYNOMIALS = 32

@@ -9,8 +9,6 @@ from sklearn.base import BaseEstimator
 
 from skeval.generators.columns import check_table, start_draw, table_of
 
-__all__ = ["IndependentMarginals"]
-
 
 class IndependentMarginals(BaseEstimator):
     """Sample each column on its own, with replacement, from its training values.

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.chunks import SUMMED_CHUNKS, run_chunks, sum_in_order
-from skeval.neighbors.encoding import GRID_STEP, Encoded, round_to_grid
+from skeval.neighbors.encoding import (
+    GRID_STEP,
+    SUMMED_CHUNKS,
+    Encoded,
+    round_to_grid,
+    run_chunks,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,7 +60,9 @@ class BruteIndex:
             _ties_chunk, queries.n_rows, self, queries, least, own,
             n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
-        return sum_in_order(parts)
+        # in this order, on which the last bits of a sum depend
+        total: Floats = reduce(np.add, parts)
+        return total
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""

@@ -1,16 +1,20 @@
-"""Mixed columns as the neighbour engine reads them: numbers with weights, and narrow codes."""
+"""Mixed columns as the neighbour engine reads them, numbers and narrow codes; rows in chunks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from skeval.exceptions import InvalidParameterError
 
 Floats = NDArray[np.float64]
+Outcome = TypeVar("Outcome")
 MISSING = 1e300  # a missing number; finite, so that no difference is NaN
 LARGEST = 1e200  # numbers are clipped here: infinity is one far value, below MISSING
 SMALLEST_RANGE = 1e-300  # a range below has no finite weight: the column counts as constant
@@ -20,6 +24,8 @@ GRID_SHIFT = 1.5 * 2.0**20  # adding and subtracting it rounds sums below 2^19 t
 MAX_NARROW = 254  # codes of a uint8 column, with room for the code of what is unseen
 MAX_TABLE = 2**16  # codes below are looked up, larger ones searched for
 TURN_ROWS = 1024  # rows transposed at once, within a core's cache
+CHUNKS_PER_WORKER = 8  # evens out chunks of unequal cost
+SUMMED_CHUNKS = 8  # where outcomes are summed, the chunks must not depend on the workers
 
 
 def column_lines(X: Floats) -> Floats:
@@ -262,3 +268,68 @@ def _range(column: Floats) -> float:
     """Range of the finite values; NaN if there is none."""
     finite = _clip(column[np.isfinite(column)])
     return float(np.ptp(finite)) if finite.size else np.nan
+
+
+def chunk_edges(n_rows: int, n_chunks: int, tile: int) -> list[tuple[int, int]]:
+    """Cut `range(n_rows)` into at most `n_chunks` spans whose borders are multiples of `tile`.
+
+    Parameters
+    ----------
+    n_rows, n_chunks, tile : int
+        Rows to cut, the most spans to make, and the rows that belong together.
+
+    Returns
+    -------
+    list of (int, int)
+        Start and stop of each span; none is empty.
+
+    Examples
+    --------
+    >>> chunk_edges(100, 3, 16)
+    [(0, 32), (32, 64), (64, 100)]
+    """
+    n_tiles = -(-n_rows // tile)
+    cuts = [min(n_rows, n_tiles * i // n_chunks * tile) for i in range(n_chunks + 1)]
+    return [(start, stop) for start, stop in pairwise(cuts) if start < stop]
+
+
+def run_chunks(
+    function: Callable[..., Outcome],
+    n_rows: int,
+    *arguments: Any,
+    n_jobs: int | None,
+    tile: int,
+    n_chunks: int | None = None,
+) -> list[Outcome]:
+    """Call `function(start, stop, *arguments)` on chunks of rows, in threads by preference.
+
+    The outcomes are returned, not written to shared memory, so that any joblib backend can run the
+    chunks.
+
+    Parameters
+    ----------
+    function : callable
+        A module-level function.
+    n_rows : int
+        Number of rows, at least 1.
+    *arguments
+        Passed on to every call.
+    n_jobs : int or None
+        As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise.
+    tile : int
+        Rows that belong together.
+    n_chunks : int or None, default=None
+        How many chunks to make at most; None goes by the number of workers.
+
+    Returns
+    -------
+    list
+        The outcomes in the order of the chunks.
+    """
+    workers = effective_n_jobs(n_jobs)
+    n_chunks = n_chunks or (1 if workers == 1 else CHUNKS_PER_WORKER * workers)
+    calls = [
+        delayed(function)(start, stop, *arguments)
+        for start, stop in chunk_edges(n_rows, n_chunks, tile)
+    ]
+    return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))

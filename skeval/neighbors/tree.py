@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.chunks import SUMMED_CHUNKS, run_chunks, sum_in_order
-from skeval.neighbors.encoding import MISSING, Encoded
+from skeval.neighbors.encoding import MISSING, SUMMED_CHUNKS, Encoded, run_chunks
 from skeval.neighbors.kernels import Forest, box_leaves, grow_leaves
 from skeval.neighbors.sweeps import NO_ROW, TILE, count_balls, nearest_rows, spread_ties
 
@@ -103,7 +103,9 @@ class TreeIndex:
             _ties_chunk, queries.n_rows, forest, least, packed, own, bounded,
             n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
-        return sum_in_order(parts)
+        # in this order, on which the last bits of a sum depend
+        total: Floats = reduce(np.add, parts)
+        return total
 
     def _sort(self, queries: Encoded) -> Queries:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval._files import replacing
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.layout import Item
 from skeval.reporting.sections import Plan, plan
 from skeval.reporting.theme import theme
-from skeval.result import SuiteResult
+from skeval.result import SuiteResult, replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context, shared
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.pairwise import permutation_p_value
 from skeval.steps.neighbors import preprocessor, rows_of
 from skeval.steps.samples import nothing_to_measure, sample_positions

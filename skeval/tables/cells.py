@@ -13,6 +13,7 @@ import pandas as pd
 
 from skeval.exceptions import TableError
 
+Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 _BOOLEAN_LEVELS = ("False", "True")
 _TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), "True"),
@@ -20,139 +21,27 @@ _TRUTH = {
 }
 # "0010", "1_0" and "1e1" also read as ten, but are labels of their own
 _WHOLE_NUMBER = re.compile(r"(-?[0-9]+)\.0+")
-Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
-# A date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are.
+# a date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are
 _LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
-_DATE_FORMATS = ("ISO8601", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
-_TIME_SUFFIXES = ("", " %H:%M", " %H:%M:%S")
+_DATE_FORMATS = (
+    "ISO8601",
+    *(
+        date + time
+        for date in ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
+        for time in ("", " %H:%M", " %H:%M:%S")
+    ),
+)
 
 
 def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     """Read a column as its kind; `form` is the format of dates in strings, where it is known."""
     if kind == "continuous":
-        return _read_numbers(values)
+        return _read_numbers(plain_values(values))
     if kind == "datetime":
-        return _read_dates(values, form)
+        return _read_dates(plain_values(values), form)
     if kind in {"categorical", "boolean"}:
         return _read_labels(values, boolean=kind == "boolean")
     return values.astype(object).where(values.notna(), None)
-
-
-def _read_numbers(values: pd.Series) -> pd.Series:
-    values = plain_values(values)
-    if values.dtype.kind == "m":
-        seconds = values.dt.total_seconds().to_numpy(dtype="float64", na_value=np.nan)
-        return pd.Series(seconds, index=values.index)
-    if values.dtype.kind == "M":
-        return pd.Series(np.nan, index=values.index, dtype="float64")
-    if pd.api.types.infer_dtype(values, skipna=True) == "timedelta":
-        return pd.to_timedelta(values).dt.total_seconds().astype("float64")
-    if not pd.api.types.is_numeric_dtype(values.dtype):
-        values = pd.to_numeric(values.astype(object).where(values.notna(), None), errors="coerce")
-    return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
-
-
-def _read_dates(values: pd.Series, form: str | None) -> pd.Series:
-    values = plain_values(values)
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
-    elif pd.api.types.infer_dtype(values, skipna=True) != "string":
-        dates = pd.to_datetime(values, errors="coerce", utc=True)
-    else:
-        dates = _read_date_strings(values, form)
-    return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
-
-
-def _read_date_strings(values: pd.Series, form: str | None) -> pd.Series:
-    """Read in the schema's format; where that reads nothing, in the strings' own."""
-    dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
-    if dates.notna().any() or (own := datetime_format(values)) is None:
-        return dates
-    return pd.to_datetime(values, format=own, errors="coerce", utc=True)
-
-
-def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
-    try:
-        codes, distinct = pd.factorize(_kept_apart(values), use_na_sentinel=True)
-    except (TypeError, NotImplementedError) as error:  # the latter from nested Arrow columns
-        raise TableError(
-            f"{values.name} holds values that are no categories ({error}). "
-            "Flatten the column or drop it."
-        ) from error
-    labels: list[str | None] = [_label(value) for value in distinct]
-    if boolean:
-        labels = [_TRUTH.get(str(label).strip().lower()) for label in labels]
-    levels = (
-        _BOOLEAN_LEVELS
-        if boolean
-        else sorted_labels({label for label in labels if label is not None})
-    )
-    return _recoded(codes, labels, levels)
-
-
-def _kept_apart(values: pd.Series) -> pd.Series:
-    """Replace True and False by their labels among other values: to a hash, True is 1."""
-    if values.dtype != object or not pd.api.types.infer_dtype(values).startswith("mixed"):
-        return values
-    return values.map(lambda value: str(value) if isinstance(value, bool | np.bool_) else value)
-
-
-def _recoded(codes: np.ndarray, labels: Sequence[str | None], levels: Sequence[str]) -> pd.Series:
-    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
-    position = {level: i for i, level in enumerate(levels)}
-    lookup = np.array([*(position.get(label, -1) for label in labels), -1])  # type: ignore[arg-type]
-    return pd.Series(
-        pd.Categorical.from_codes(lookup[codes], categories=pd.Index(levels, dtype=object))
-    )
-
-
-def _label(value: object) -> str:
-    """Name a category so that 1, 1.0 and true integers agree, whatever their type was."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else repr(number)
-    return _date_label(value) if isinstance(value, dt.datetime) else str(value)
-
-
-def _date_label(value: dt.datetime) -> str:
-    """Name midnight by its date, as a file of dates does."""
-    midnight = value.tzinfo is None and value == dt.datetime.combine(value.date(), dt.time())
-    return value.date().isoformat() if midnight else value.isoformat()
-
-
-def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
-    """Put the real levels first and the others, sorted, behind them."""
-    known = set(real)
-    # "1.0" written by a generator is the level 1 of a column of integer codes
-    same = {label: _whole(label) for label in values.cat.categories}
-    renamed = [
-        whole if label not in known and whole in known else label for label, whole in same.items()
-    ]
-    unseen = sorted_labels({label for label in renamed if label not in known})
-    return _recoded(values.cat.codes.to_numpy(), renamed, [*real, *unseen])
-
-
-def _whole(label: str) -> str:
-    found = _WHOLE_NUMBER.fullmatch(label)
-    return found[1] if found else label
-
-
-def sorted_labels(labels: set[str] | Sequence[str]) -> list[str]:
-    """Sort numbers by size, then the rest by name."""
-    numbers = {label: _number(label) for label in labels}
-    return sorted(labels, key=lambda label: (numbers[label] is None, numbers[label] or 0.0, label))
-
-
-def _number(label: str) -> float | None:
-    try:
-        number = float(label)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
 
 
 def plain_values(values: pd.Series) -> pd.Series:
@@ -162,6 +51,31 @@ def plain_values(values: pd.Series) -> pd.Series:
     dtype = values.cat.categories.dtype
     # integers, and intervals of them, have no place for missing cells
     return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
+
+
+def _read_numbers(values: pd.Series) -> pd.Series:
+    if values.dtype.kind == "M":
+        return pd.Series(np.nan, index=values.index, dtype="float64")
+    if values.dtype.kind == "m":
+        values = values.dt.total_seconds()
+    elif pd.api.types.infer_dtype(values, skipna=True) == "timedelta":
+        values = pd.to_timedelta(values).dt.total_seconds()
+    elif not pd.api.types.is_numeric_dtype(values.dtype):
+        values = pd.to_numeric(values.astype(object).where(values.notna(), None), errors="coerce")
+    return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
+
+
+def _read_dates(values: pd.Series, form: str | None) -> pd.Series:
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
+    elif pd.api.types.infer_dtype(values, skipna=True) != "string":
+        dates = pd.to_datetime(values, errors="coerce", utc=True)
+    else:
+        dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
+        # where the format of the schema reads nothing, that of the strings
+        if not dates.notna().any() and (own := datetime_format(values)):
+            dates = pd.to_datetime(values, format=own, errors="coerce", utc=True)
+    return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
 
 
 def datetime_format(values: pd.Series) -> str | None:
@@ -174,21 +88,83 @@ def datetime_format(values: pd.Series) -> str | None:
     if present.empty or pd.api.types.infer_dtype(present, skipna=True) != "string":
         return None
     distinct = present.drop_duplicates().astype(str)
-    if not distinct.iloc[:100].map(lambda text: bool(_LOOKS_LIKE_DATE.match(text))).all():
+    head = distinct.iloc[:100]  # it settles nearly every format at a fraction of the cost
+    if not all(_LOOKS_LIKE_DATE.match(text) for text in head):
         return None
-    return next((form for form in _date_formats() if _reads_all(distinct, form)), None)
+    for form in _DATE_FORMATS:
+        parts = (
+            pd.to_datetime(part, format=form, errors="coerce", utc=True)
+            for part in (head, distinct)
+        )
+        if all(part.notna().all() for part in parts):
+            return form
+    return None
 
 
-def _date_formats() -> Iterable[str]:
-    yield _DATE_FORMATS[0]
-    for date in _DATE_FORMATS[1:]:
-        for time in _TIME_SUFFIXES:
-            yield date + time
+def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
+    if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
+        # to a hash True is 1: among other values, their labels keep them apart
+        values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
+    try:
+        codes, distinct = pd.factorize(values, use_na_sentinel=True)
+    except (TypeError, NotImplementedError) as error:  # the latter from nested Arrow columns
+        raise TableError(
+            f"{values.name} holds values that are no categories ({error}). "
+            "Flatten the column or drop it."
+        ) from error
+    labels = [_label(value) for value in distinct]
+    if boolean:
+        truths = [_TRUTH.get(label.strip().lower()) for label in labels]
+        return _recoded(codes, truths, _BOOLEAN_LEVELS)
+    return _recoded(codes, labels, sorted_labels(set(labels)))
 
 
-def _reads_all(distinct: pd.Series, form: str) -> bool:
-    # the head settles nearly every format at a fraction of the cost
-    return all(
-        bool(pd.to_datetime(part, format=form, errors="coerce", utc=True).notna().all())
-        for part in (distinct.iloc[:100], distinct)
+def _label(value: object) -> str:
+    """Name a category so that 1, 1.0 and true integers agree, and midnight is its date."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    if isinstance(value, dt.datetime):
+        midnight = value.tzinfo is None and value == dt.datetime.combine(value.date(), dt.time())
+        return value.date().isoformat() if midnight else value.isoformat()
+    return str(value)
+
+
+def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
+    """Put the real levels first and the others, sorted, behind them."""
+    known = set(real)
+    labels = list(values.cat.categories)
+    for i, label in enumerate(labels):
+        # "1.0" written by a generator is the level 1 of a column of integer codes
+        whole = _WHOLE_NUMBER.fullmatch(label)
+        if label not in known and whole and whole[1] in known:
+            labels[i] = whole[1]
+    unseen = sorted_labels(set(labels) - known)
+    return _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
+
+
+def _recoded(codes: np.ndarray, labels: Iterable[str | None], levels: Sequence[str]) -> pd.Series:
+    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
+    position: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
+    lookup = np.array([*(position.get(label, -1) for label in labels), -1])
+    return pd.Series(
+        pd.Categorical.from_codes(lookup[codes], categories=pd.Index(levels, dtype=object))
     )
+
+
+def sorted_labels(labels: Iterable[str]) -> list[str]:
+    """Sort numbers by size, then the rest by name."""
+    return sorted(labels, key=_place)
+
+
+def _place(label: str) -> tuple[bool, float, str]:
+    try:
+        number = float(label)
+    except ValueError:
+        number = float("inf")
+    finite = bool(np.isfinite(number))
+    return not finite, number if finite else 0.0, label

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,17 +21,19 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
-from skeval.tables.cells import plain_values, read_column, sorted_labels, with_real_levels
-from skeval.tables.schema import TableSchema
+from skeval.tables.cells import Kind, plain_values, read_column, sorted_labels, with_real_levels
+from skeval.tables.schema import EXACT, TableSchema
 
 Levels = Mapping[str, Sequence[str]]
+_LIBRARIES = frozenset({"polars", "pyarrow", "modin", "cudf", "duckdb", "dask", "ibis"})
+_REAL = frozenset({"train", "holdout"})
 _WANTED = {
     "continuous": "numbers",
     "datetime": "dates",
     "boolean": "true/false, yes/no, y/n, t/f or 1/0",
 }
-# float64 holds every whole number up to here
-_EXACT = 2.0**53
+_WHOLE = frozenset({"integer", "mixed-integer-float"})
+_DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
 
 
 def as_frame(table: Any, role: str) -> pd.DataFrame:
@@ -69,34 +70,26 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
 
 
 def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
+    library = type(table).__module__.split(".")[0]
     wrong = TableError(
         f"{role} must be a pandas, polars or pyarrow table, got {type(table).__name__}. "
         "Wrap arrays and lists: pandas.DataFrame(rows, columns=names)."
     )
-    if type(table).__module__.split(".")[0] not in {
-        "polars",
-        "pyarrow",
-        "modin",
-        "cudf",
-        "duckdb",
-        "dask",
-        "ibis",
-    }:
+    if library not in _LIBRARIES:
         raise wrong
     try:
         import narwhals as nw
     except ImportError as error:
         raise TableError(
-            f"{role} is a {type(table).__module__.split('.')[0]} table, read through narwhals. "
+            f"{role} is a {library} table, read through narwhals. "
             'Install it: pip install "skeval[tables]".'
         ) from error
     try:
         native = nw.from_native(table)
     except TypeError as error:
         raise wrong from error
-    frame: pd.DataFrame = (
-        native.collect() if isinstance(native, nw.LazyFrame) else native
-    ).to_pandas()
+    whole = native.collect() if isinstance(native, nw.LazyFrame) else native
+    frame: pd.DataFrame = whole.to_pandas()
     return frame
 
 
@@ -106,7 +99,11 @@ def check_columns(frame: pd.DataFrame, names: Sequence[str], role: str, *, exact
     extra = [name for name in frame.columns if name not in set(names)]
     faults = []
     if missing:
-        faults.append(f"misses {', '.join(_with_near_name(name, extra) for name in missing)}")
+        near = {name: difflib.get_close_matches(name, extra, n=1) for name in missing}
+        hints = (
+            f"{name} (did you mean {like[0]}?)" if like else name for name, like in near.items()
+        )
+        faults.append(f"misses {', '.join(hints)}")
     if extra and exact:
         faults.append(f"has unexpected {', '.join(extra)}")
     if faults:
@@ -116,19 +113,6 @@ def check_columns(frame: pd.DataFrame, names: Sequence[str], role: str, *, exact
         )
 
 
-def _with_near_name(name: str, candidates: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, candidates, n=1)
-    return f"{name} (did you mean {near[0]}?)" if near else name
-
-
-@dataclass(frozen=True)
-class Conformed:
-    """A canonical frame and what had to be said about it."""
-
-    frame: pd.DataFrame
-    notices: tuple[MetricWarning, ...]
-
-
 def conform(
     frame: pd.DataFrame,
     schema: TableSchema,
@@ -136,7 +120,7 @@ def conform(
     levels: Levels | None = None,
     *,
     lenient: bool = False,
-) -> Conformed:
+) -> tuple[pd.DataFrame, tuple[MetricWarning, ...]]:
     """Read each column of `frame` as its kind.
 
     Parameters
@@ -155,7 +139,10 @@ def conform(
 
     Returns
     -------
-    Conformed
+    frame : DataFrame
+        The canonical frame.
+    notices : tuple of MetricWarning
+        What is to be said about the table.
 
     Raises
     ------
@@ -170,26 +157,138 @@ def conform(
         name: read_column(frame[name], kind, schema.datetime_formats.get(name))
         for name, kind in schema.kinds.items()
     }
-    invalid = {
+    unread = {
         name: int((frame[name].notna() & columns[name].isna()).sum())
         for name in schema.columns("continuous", "datetime", "boolean")
     }
+    unread = {name: count for name, count in unread.items() if count}
     if not lenient:
-        _check_types(frame, schema, invalid, role)
-    notices = [
-        *_unreadable(frame, schema, invalid, role),
-        *_infinite(columns, schema, role),
-        *_merged(frame, columns, schema, role),
-        *_empty({name: columns[name] for name in columns if name not in absent}, role),
-    ]
-    if absent:
-        lacking = f"{role} lacks columns of train, which count as empty: {', '.join(absent)}."
-        notices.append(InvalidValueWarning(lacking))
-    if extra := [name for name in frame.columns if name not in schema.kinds]:
-        notices.append(
-            MetricWarning(f"{role} has columns that train lacks; ignored: {', '.join(extra)}.")
+        _check_types(frame, schema, unread, role)
+    numeric = schema.columns("continuous")
+    infinite = [name for name in numeric if np.isinf(columns[name].to_numpy()).any()]
+    if infinite and role in _REAL:
+        raise TableError(
+            f"{role} has infinite values in {', '.join(infinite)}. "
+            "Replace them by missing values or finite ones."
         )
-    return Conformed(with_levels(pd.DataFrame(columns), levels or {}), tuple(notices))
+    notices = (
+        (
+            InvalidValueWarning,
+            "has cells of another type, counted as missing: {}.",
+            [
+                f"{name} ({count} cells{f', no dates as {form}' if form else ''})"
+                for name, count in unread.items()
+                for form in [_format_of_strings(frame[name], schema)]
+            ],
+        ),
+        (
+            InvalidValueWarning,
+            "has infinite values, taken as beyond all real ones: {}.",
+            infinite,
+        ),
+        (
+            InvalidValueWarning,
+            "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from "
+            "the columns of all tables, or declare them id or categorical.",
+            [name for name in numeric if _loses_integers(frame[name], columns[name])],
+        ),
+        (
+            DegenerateInputWarning,
+            "has no value at all in {}. Drop the columns from all tables, or fill them.",
+            [name for name in columns if name not in absent and columns[name].isna().all()],
+        ),
+        (InvalidValueWarning, "lacks columns of train, which count as empty: {}.", absent),
+        (
+            MetricWarning,
+            "has columns that train lacks; ignored: {}.",
+            [name for name in frame.columns if name not in schema.kinds],
+        ),
+    )
+    warnings = (
+        kind(f"{role} {text.format(', '.join(names))}") for kind, text, names in notices if names
+    )
+    return with_levels(pd.DataFrame(columns), levels or {}), tuple(warnings)
+
+
+def _check_types(
+    frame: pd.DataFrame, schema: TableSchema, unread: Mapping[str, int], role: str
+) -> None:
+    """Refuse unreadable cells in real tables, and columns of others without a readable cell."""
+    faults, by_format = [], False
+    for name, count in unread.items():
+        n_cells = int(frame[name].notna().sum())
+        if role not in _REAL and count < n_cells:
+            continue
+        form = _format_of_strings(frame[name], schema)
+        by_format |= form is not None
+        expected = (
+            f"dates as {form}, {count} of {n_cells} cells do not read so"
+            if form
+            else f"{_WANTED[schema.kinds[name]]}, got {frame[name].dtype}"
+        )
+        faults.append(f"{name} (expected {expected})")
+    if not faults:
+        return
+    cure = "Convert them, or pass schema={column: kind} to fit."
+    if by_format:
+        cure += (
+            " Where the format of dates is wrong, convert them to real datetimes, or pass "
+            "schema=TableSchema({column: kind}, datetime_formats={column: format})."
+        )
+    raise SchemaMismatchError(
+        f"{role} has columns of another type than train or its schema says: {', '.join(faults)}. "
+        f"{cure}"
+    )
+
+
+def _format_of_strings(values: pd.Series, schema: TableSchema) -> str | None:
+    """Return the format by which a column's dates in strings were read, if they were."""
+    name = str(values.name)
+    if schema.kinds[name] != "datetime" or name not in schema.datetime_formats:
+        return None
+    strings = pd.api.types.infer_dtype(plain_values(values), skipna=True) == "string"
+    return schema.datetime_formats[name] if strings else None
+
+
+def _loses_integers(values: pd.Series, numbers: pd.Series) -> bool:
+    if not (numbers.abs() >= EXACT).any():
+        return False
+    values = plain_values(values)
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    whole = pd.api.types.is_integer_dtype(values.dtype) or kind in {
+        "integer",
+        "mixed-integer-float",
+    }
+    return whole and values.nunique() > numbers.nunique()
+
+
+def canonical(
+    frame: pd.DataFrame, schema: TableSchema, role: str, levels: Levels | None = None
+) -> pd.DataFrame:
+    """Return `frame` as contexts hold it; unchanged where it already is."""
+    check_columns(frame, list(schema.kinds), role, exact=False)
+    for name, kind in schema.kinds.items():
+        dtype = frame[name].dtype
+        if kind in {"categorical", "boolean"}:
+            read = isinstance(dtype, pd.CategoricalDtype) and all(
+                isinstance(label, str) for label in dtype.categories
+            )
+        else:
+            read = dtype == _DTYPES.get(kind, dtype)
+        if not read:
+            return conform(frame, schema, role, levels)[0]
+    return with_levels(frame[list(schema.kinds)], levels or {})
+
+
+def learn(
+    table: Any, schema: TableSchema | Mapping[str, Kind] | None
+) -> tuple[pd.DataFrame, TableSchema, dict[str, list[str]]]:
+    """Return a training table in canonical form, with the kinds and the levels of its columns."""
+    frame = as_frame(table, "train")
+    complete = TableSchema.infer(frame, schema)
+    frame = canonical(frame, complete, "train")
+    levels = learn_levels([frame], complete)
+    return with_levels(frame, levels), complete, levels
 
 
 def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
@@ -224,130 +323,3 @@ def shared_share(train: pd.DataFrame, holdout: pd.DataFrame) -> float:
         for frame in (train, holdout)
     ]
     return float(np.isin(hashes[1], hashes[0]).mean())
-
-
-def _check_types(
-    frame: pd.DataFrame, schema: TableSchema, invalid: Mapping[str, int], role: str
-) -> None:
-    real = role in {"train", "holdout"}
-    wrong = [
-        name
-        for name, count in invalid.items()
-        if count and (real or count == int(frame[name].notna().sum()))
-    ]
-    if not wrong:
-        return
-    named = ", ".join(f"{name} ({_expected(frame[name], schema, invalid[name])})" for name in wrong)
-    cure = "Convert them, or pass schema={column: kind} to fit."
-    if any(_read_by_format(frame[name], schema) for name in wrong):
-        cure += (
-            " Where the format of dates is wrong, convert them to real datetimes, or pass "
-            "schema=TableSchema({column: kind}, datetime_formats={column: format})."
-        )
-    raise SchemaMismatchError(
-        f"{role} has columns of another type than train or its schema says: {named}. {cure}"
-    )
-
-
-def _expected(values: pd.Series, schema: TableSchema, count: int) -> str:
-    name = str(values.name)
-    if _read_by_format(values, schema):
-        return (
-            f"expected dates as {schema.datetime_formats[name]}, "
-            f"{count} of {values.notna().sum()} cells do not read so"
-        )
-    return f"expected {_WANTED[schema.kinds[name]]}, got {values.dtype}"
-
-
-def _read_by_format(values: pd.Series, schema: TableSchema) -> bool:
-    known = values.name in schema.datetime_formats and schema.kinds[str(values.name)] == "datetime"
-    return known and pd.api.types.infer_dtype(plain_values(values), skipna=True) == "string"
-
-
-def _unreadable(
-    frame: pd.DataFrame, schema: TableSchema, invalid: Mapping[str, int], role: str
-) -> list[MetricWarning]:
-    counts = ", ".join(
-        f"{name} ({count} cells{_not_as(frame[name], schema)})"
-        for name, count in invalid.items()
-        if count
-    )
-    if not counts:
-        return []
-    return [InvalidValueWarning(f"{role} has cells of another type, counted as missing: {counts}.")]
-
-
-def _not_as(values: pd.Series, schema: TableSchema) -> str:
-    if not _read_by_format(values, schema):
-        return ""
-    return f", no dates as {schema.datetime_formats[str(values.name)]}"
-
-
-def _merged(
-    frame: pd.DataFrame, columns: Mapping[str, pd.Series], schema: TableSchema, role: str
-) -> list[MetricWarning]:
-    names = [
-        name for name in schema.columns("continuous") if _loses_integers(frame[name], columns[name])
-    ]
-    if not names:
-        return []
-    return [
-        InvalidValueWarning(
-            f"{role} has whole numbers beyond 2**53 that are one as float64: {', '.join(names)}. "
-            "Subtract an offset from the columns of all tables, or declare them id or categorical."
-        )
-    ]
-
-
-def _loses_integers(values: pd.Series, numbers: pd.Series) -> bool:
-    if not (numbers.abs() >= _EXACT).any():
-        return False
-    values = plain_values(values)
-    return (
-        pd.api.types.is_integer_dtype(values.dtype)
-        or pd.api.types.infer_dtype(values, skipna=True) in {"integer", "mixed-integer-float"}
-    ) and values.nunique() > numbers.nunique()
-
-
-def _infinite(
-    columns: Mapping[str, pd.Series], schema: TableSchema, role: str
-) -> list[MetricWarning]:
-    names = [
-        name for name in schema.columns("continuous") if np.isinf(columns[name].to_numpy()).any()
-    ]
-    if names and role in {"train", "holdout"}:
-        raise TableError(
-            f"{role} has infinite values in {', '.join(names)}. "
-            "Replace them by missing values or finite ones."
-        )
-    if not names:
-        return []
-    return [
-        InvalidValueWarning(
-            f"{role} has infinite values, taken as beyond all real ones: {', '.join(names)}."
-        )
-    ]
-
-
-def _empty(columns: Mapping[str, pd.Series], role: str) -> list[MetricWarning]:
-    names = [name for name, values in columns.items() if values.isna().all()]
-    if not names:
-        return []
-    return [
-        DegenerateInputWarning(
-            f"{role} has no value at all in {', '.join(names)}. "
-            "Drop the columns from all tables, or fill them."
-        )
-    ]
-
-
-def is_canonical(frame: pd.DataFrame, schema: TableSchema) -> bool:
-    """Tell whether every measured column already has its canonical type."""
-    wanted = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
-    return all(
-        isinstance(frame[name].dtype, pd.CategoricalDtype)
-        and all(isinstance(label, str) for label in frame[name].cat.categories)
-        if kind in {"categorical", "boolean"}
-        else frame[name].dtype == wanted.get(kind, frame[name].dtype)
-        for name, kind in schema.kinds.items()
-    )

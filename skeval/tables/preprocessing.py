@@ -15,16 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.parameters import BinCount, Count, check_parameters, legal_sets
-from skeval.tables.frames import (
-    Levels,
-    as_frame,
-    check_columns,
-    conform,
-    is_canonical,
-    learn_levels,
-    with_levels,
-)
-from skeval.tables.schema import TableSchema, complete_schema
+from skeval.tables.frames import Levels, as_frame, canonical, learn
+from skeval.tables.schema import TableSchema
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
 NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "boolean")
@@ -120,11 +112,7 @@ class TablePreprocessor(ColumnTransformer):
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Learn from a table and return its matrix."""
         check_parameters(type(self).__name__, {"space": self.space}, legal_sets(type(self)))
-        frame = as_frame(X, "train")
-        self.schema_ = complete_schema(frame, self.schema)
-        frame = canonical(frame, self.schema_, "train")
-        self.levels_ = learn_levels([frame], self.schema_)
-        frame = with_levels(frame, self.levels_)
+        frame, self.schema_, self.levels_ = learn(X, self.schema)
         self.transformers = _transformers(self.schema_, self.levels_, self.space)
         matrix: np.ndarray = super().fit_transform(frame)
         return matrix
@@ -135,16 +123,6 @@ class TablePreprocessor(ColumnTransformer):
         frame = canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
         matrix: np.ndarray = super().transform(frame)
         return matrix
-
-
-def canonical(
-    frame: pd.DataFrame, schema: TableSchema, role: str, levels: Levels | None = None
-) -> pd.DataFrame:
-    """Return `frame` as contexts hold it; unchanged where it already is."""
-    check_columns(frame, list(schema.kinds), role, exact=False)
-    if not is_canonical(frame, schema):
-        return conform(frame, schema, role, levels).frame
-    return with_levels(frame[list(schema.kinds)], levels or {})
 
 
 def _transformers(
@@ -292,11 +270,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the cells from the training table; text and id columns are left out."""
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
-        frame = as_frame(X, "train")
-        self.schema_ = complete_schema(frame, None)
-        frame = canonical(frame, self.schema_, "train")
-        self.levels_ = learn_levels([frame], self.schema_)
-        frame = with_levels(frame, self.levels_)
+        frame, self.schema_, self.levels_ = learn(X, None)
         self.cells_ = {name: self._cut(frame[[name]]) for name in self.schema_.measured}
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,10 @@ import pandas as pd
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.tables.cells import Kind, datetime_format
 
-T = TypeVar("T")
 # "007" and "02139" are codes, "0" and "0.5" numbers
 _LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
-# beyond, float64 cannot tell whole numbers apart
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
-_EXACT = 2.0**53
+EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
     "numerical": "continuous",
@@ -73,23 +71,20 @@ class TableSchema:
     datetime_formats: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        faults = [
-            f"{name!r} is {kind!r}"
-            for name, kind in self.kinds.items()
-            if kind not in get_args(Kind)
-        ]
-        if faults:
-            legal = ", ".join(get_args(Kind))
+        # columns of canonical frames have string names
+        kinds = {str(name): kind for name, kind in self.kinds.items()}
+        key = tuple(map(str, self.primary_key))
+        formats = {str(name): form for name, form in self.datetime_formats.items()}
+        if faults := [f"{n!r} is {k!r}" for n, k in self.kinds.items() if k not in get_args(Kind)]:
             raise InvalidParameterError(
-                f"TableSchema: kinds must be among {legal}; {', '.join(faults)}."
+                f"TableSchema: kinds must be among {', '.join(get_args(Kind))}; "
+                f"{', '.join(faults)}."
             )
-        names = set(map(str, self.kinds))
-        if unknown := [name for name in self.primary_key if str(name) not in names]:
+        if unknown := [name for name in self.primary_key if str(name) not in kinds]:
             raise InvalidParameterError(f"TableSchema: primary_key names no column: {unknown}.")
-        object.__setattr__(self, "kinds", MappingProxyType(_by_name(self.kinds)))
-        object.__setattr__(self, "primary_key", tuple(map(str, self.primary_key)))
-        formats = MappingProxyType(_by_name(self.datetime_formats))
-        object.__setattr__(self, "datetime_formats", formats)
+        object.__setattr__(self, "kinds", MappingProxyType(kinds))
+        object.__setattr__(self, "primary_key", key)
+        object.__setattr__(self, "datetime_formats", MappingProxyType(formats))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mappingproxy can be neither pickled nor deep-copied
@@ -114,14 +109,16 @@ class TableSchema:
         return replace(self, kinds={**self.kinds, **kinds})
 
     @classmethod
-    def infer(cls, table: pd.DataFrame, kinds: Mapping[str, Kind] | None = None) -> TableSchema:
+    def infer(
+        cls, table: pd.DataFrame, kinds: TableSchema | Mapping[str, Kind] | None = None
+    ) -> TableSchema:
         """Infer the kind of each column from its values.
 
         Parameters
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows.
-        kinds : mapping of str to str, optional
+        kinds : TableSchema or mapping of str to str, optional
             The kinds that are known; the others are inferred.
 
         Returns
@@ -131,29 +128,33 @@ class TableSchema:
         Raises
         ------
         InvalidParameterError
-            If `kinds` is no mapping.
+            If `kinds` is neither a schema nor a mapping.
         SchemaMismatchError
             If `kinds` names columns that the table does not have.
         """
-        if not isinstance(kinds, Mapping | None):
+        if not isinstance(kinds, TableSchema | Mapping | None):
             raise InvalidParameterError(
                 "schema must be a TableSchema or map column names to kinds, "
                 f"got {type(kinds).__name__}."
             )
+        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
         table = table.set_axis([str(name) for name in table.columns], axis="columns")
-        known: dict[str, Kind] = _by_name(kinds or {})
-        if unknown := sorted(set(known) - set(table.columns)):
+        if unknown := sorted(set(schema.kinds) - set(table.columns)):
             raise SchemaMismatchError(
                 f"The schema names columns that train does not have: {', '.join(unknown)}. "
                 f"Train has: {', '.join(table.columns)}."
             )
-        formats: dict[str, str] = {}
-        for name in table.columns:
-            if name not in known:
-                known[name] = _infer_kind(table[name])
-            if known[name] == "datetime" and (found := datetime_format(table[name])):
-                formats[name] = found
-        return cls({name: known[name] for name in table.columns}, datetime_formats=formats)
+        complete = {
+            name: schema.kinds[name] if name in schema.kinds else _infer_kind(table[name])
+            for name in table.columns
+        }
+        formats = {
+            name: form
+            for name, kind in complete.items()
+            if kind == "datetime" and (form := datetime_format(table[name]))
+        }
+        formats |= schema.datetime_formats
+        return replace(schema, kinds=complete, datetime_formats=formats)
 
     @classmethod
     def from_sdv(
@@ -185,7 +186,11 @@ class TableSchema:
         >>> TableSchema.from_sdv({"columns": {"age": {"sdtype": "numerical"}}}).kinds["age"]
         'continuous'
         """
-        content = _one_table(_sdv_dict(metadata), table)
+        if isinstance(metadata, str | Path):
+            metadata = json.loads(Path(metadata).read_text(encoding="utf-8"))
+        elif hasattr(metadata, "to_dict"):
+            metadata = metadata.to_dict()
+        content = _one_table(metadata, table)
         columns = _sdv_columns(content)
         key = content.get("primary_key") or ()
         return cls(
@@ -200,28 +205,6 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
-
-
-def complete_schema(
-    train: pd.DataFrame, schema: TableSchema | Mapping[str, Kind] | None
-) -> TableSchema:
-    """Return a schema for all columns of `train`: what is given, the rest inferred."""
-    if not isinstance(schema, TableSchema):
-        return TableSchema.infer(train, schema)
-    inferred = TableSchema.infer(train, schema.kinds)
-    formats = {**inferred.datetime_formats, **schema.datetime_formats}
-    return replace(inferred, primary_key=schema.primary_key, datetime_formats=formats)
-
-
-def _by_name(given: Mapping[Any, T]) -> dict[str, T]:
-    """Key by string, as the columns of canonical frames are."""
-    return {str(name): value for name, value in given.items()}
-
-
-def _sdv_dict(metadata: Any) -> Any:
-    if isinstance(metadata, str | Path):
-        return json.loads(Path(metadata).read_text(encoding="utf-8"))
-    return metadata.to_dict() if hasattr(metadata, "to_dict") else metadata
 
 
 def _one_table(content: Any, table: str | None) -> Any:
@@ -255,25 +238,18 @@ def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _infer_kind(values: pd.Series) -> Kind:
-    dtype, present = values.dtype, values.dropna()
+    dtype, present, name = values.dtype, values.dropna(), str(values.name)
     if isinstance(dtype, pd.CategoricalDtype):
         return "continuous" if dtype.categories.dtype.kind == "m" else "categorical"
     if pd.api.types.is_bool_dtype(dtype):
         return "boolean"
+    if pd.api.types.is_integer_dtype(dtype):
+        return "id" if _is_key(name, present) else "continuous"
     if pd.api.types.is_numeric_dtype(dtype) or dtype.kind == "m":
-        key = pd.api.types.is_integer_dtype(dtype) and _is_key(str(values.name), present)
-        return "id" if key else "continuous"
+        return "continuous"
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return "datetime"
-    return _infer_object_kind(values, present)
-
-
-def _is_key(name: str, present: pd.Series) -> bool:
-    return bool(_NAMED_LIKE_KEY.search(name)) and len(present) > 1 and present.is_unique
-
-
-def _infer_object_kind(values: pd.Series, present: pd.Series) -> Kind:
-    """Tell apart what object, string and exotic Arrow dtypes may hold."""
+    # what object, string and exotic Arrow dtypes may hold
     guess = pd.api.types.infer_dtype(present, skipna=True)
     if guess == "boolean":
         return "boolean"
@@ -281,14 +257,16 @@ def _infer_object_kind(values: pd.Series, present: pd.Series) -> Kind:
         return "continuous"
     if guess in {"date", "datetime", "datetime64"} or datetime_format(values) is not None:
         return "datetime"
-    if guess == "string" or guess == "empty":
-        return _infer_string_kind(str(values.name), present)
+    if guess == "string" and len(present):
+        return _infer_string_kind(name, present)
     return "categorical"
 
 
+def _is_key(name: str, present: pd.Series) -> bool:
+    return bool(_NAMED_LIKE_KEY.search(name)) and len(present) > 1 and present.is_unique
+
+
 def _infer_string_kind(name: str, present: pd.Series) -> Kind:
-    if present.empty:
-        return "categorical"
     if _read_as_numbers(present):
         return "id" if _is_key(name, present) else "continuous"
     sample = present.drop_duplicates().iloc[:1000].astype(str)
@@ -309,4 +287,4 @@ def _read_as_numbers(present: pd.Series) -> bool:
     whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
     if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
         return False
-    return not (whole & (numbers.abs() > _EXACT)).any()
+    return not (whole & (numbers.abs() > EXACT)).any()

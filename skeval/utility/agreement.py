@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.ranks import (
     STATISTICS,
     Decided,

@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
 from skeval.steps.models import (
     SYNTHETIC,

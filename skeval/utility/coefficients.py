@@ -10,7 +10,6 @@ from scipy.special import expit
 from scipy.stats import norm, t
 from threadpoolctl import threadpool_limits
 
-from skeval._aggregate import mean_of_columns, undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import (
@@ -21,7 +20,7 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.parameters import ColumnName, Columns, Label, OpenFraction
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import expected_overlap, interval_overlap
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.tags import MetricTags

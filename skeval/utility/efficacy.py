@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context
 from skeval.parameters import ColumnName, Columns, Fraction, Interval, Label, Positive, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
 from skeval.steps.models import DEFAULT, TRAIN, Estimator, Training, out_of_fold, predicted
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context
 from skeval.parameters import BinCount, ColumnName, Columns, Count, Interval, Label, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
 from skeval.steps.models import SYNTHETIC, TRAIN, Estimators, chosen_models
 from skeval.steps.problem import unanswerable

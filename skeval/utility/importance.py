@@ -10,12 +10,11 @@ import pandas as pd
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, row_weights
 from skeval.steps.models import (
     DEFAULT,

@@ -7,12 +7,11 @@ from typing import Literal
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import mean_of_columns
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.parameters import Columns, OpenFraction
-from skeval.result import Result
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import expected_overlap, interval_overlap
 from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.tags import MetricTags

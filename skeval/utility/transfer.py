@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import (
@@ -20,7 +19,7 @@ from skeval.parameters import (
     Positive,
     Seed,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.models import (
     SYNTHETIC,

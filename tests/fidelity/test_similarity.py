@@ -241,13 +241,13 @@ def test_interval_is_that_of_the_mean_over_cells(average):
 
 def test_joint_counts_are_not_remembered(monkeypatch):
     keys = []
-    run = Context._run
+    recall = Context.recall
 
-    def counting(self, key, compute, future):
+    def counting(self, key, compute):
         keys.append(key)
-        return run(self, key, compute, future)
+        return recall(self, key, compute)
 
-    monkeypatch.setattr(Context, "_run", counting)
+    monkeypatch.setattr(Context, "recall", counting)
     x = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 12)), columns=list("abcdefghijkl"))
     for metric in (SimilarityScore(n_pairs=2), PhikMatrixDifference()):
         metric.evaluate_context(Context.of(x).with_synthetic(x[::-1]))

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
@@ -25,7 +24,7 @@ from skeval.privacy.attacks.secrets import (
     known_columns,
     marginal_guesses,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.cap import inference_distance
 from skeval.stats.roc import delong, placements
 from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import as_float, percent
@@ -23,7 +22,7 @@ from skeval.privacy.attacks.secrets import (
     coded_rows,
     names_of,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import cap
 from skeval.stats.cap import guess_protection
 from skeval.stats.row_scores import RowMean, Scores, difference_interval, exchange_p_value, row_mean

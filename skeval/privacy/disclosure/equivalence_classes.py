@@ -8,12 +8,11 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import BinCount, Legal, is_text
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.steps.columns import cells
 from skeval.steps.samples import chosen_columns

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.context import Context
 from skeval.formatting import number, percent
 from skeval.parameters import Columns, Count
@@ -16,7 +15,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
     clusters,
     too_few_to_cluster,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts
 from skeval.tags import MetricTags
 

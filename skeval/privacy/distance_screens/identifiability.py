@@ -10,12 +10,11 @@ import pandas as pd
 from scipy.stats import entropy
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import rivals

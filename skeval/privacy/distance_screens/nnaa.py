@@ -7,11 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import norm
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies, rivals

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import beta, norm
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFraction, Seed, Space
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats import proximity as stats
 from skeval.stats.distributions import common_histograms
 from skeval.steps.neighbors import encoded, index_of, nearest

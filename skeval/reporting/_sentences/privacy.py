@@ -16,20 +16,6 @@ def _privacy(result: Result) -> str:
     return f"{near} that {p_t} have {real} in."
 
 
-def _overfitting(result: Result) -> str:
-    p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
-    return (
-        f"{p} of synthetic rows are closer to train than to the holdout; {pi} would be by chance."
-    )
-
-
-def _noise(result: Result) -> str:
-    share = percent(
-        as_float(result.details["median_synthetic"]) / as_float(result.details["median_random"])
-    )
-    return f"Synthetic rows are {share} as far from train as rows of random values, in the median."
-
-
 def _authentic(result: Result) -> str:
     fresh = (
         "" if result.baseline is None else f"; {percent(1.0 - result.baseline)} of holdout rows are"
@@ -58,11 +44,40 @@ def _loss(result: Result) -> str:
     )
 
 
-def _accumulated(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; holdout rows fill {percent(result.baseline)}"
+def _k_anonymous(result: Result) -> str:
     return (
-        f"Nearest rows fill {percent(result.value)} of the area under the curve left of "
-        f"{number(as_float(result.details['threshold']))}{fresh}."
+        f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}; "
+        f"{percent(result.details['uniques'])} of rows are alone in theirs."
+    )
+
+
+def _diverse(result: Result) -> str:
+    return f"The least diverse class of rows has {result.value:.3g} values of a sensitive column."
+
+
+def _close(result: Result) -> str:
+    return (
+        f"In some class of rows a sensitive column lies {percent(result.value)} apart from its "
+        "distribution in the whole table."
+    )
+
+
+def _k_mapped(result: Result) -> str:
+    return (
+        f"The rarest released combination of quasi-identifiers fits {result.value:.0f} real rows."
+    )
+
+
+def _present(result: Result) -> str:
+    low, high = (percent(share) for share in result.details["range"])
+    prior = percent(result.details["prior"])
+    return f"Given the release, a person was in train with {low} to {high}; before it, {prior}."
+
+
+def _replicated(result: Result) -> str:
+    return (
+        f"{percent(result.value)} of train rows are alone with their quasi-identifiers and have "
+        "exactly one synthetic row with the same."
     )
 
 
@@ -101,50 +116,20 @@ def _new(result: Result) -> str:
     return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
 
 
-def _shared(result: Result) -> str:
-    chance = percent(as_float(result.details["expected"]))
-    groups = len(result.details["groups"])
-    most = "" if groups == 1 else f" in the worst of {groups} groups of columns"
-    return (
-        f"{percent(result.value)} of synthetic rows are closer to train than to the holdout{most}; "
-        f"{chance} would be by chance."
-    )
-
-
-def _percentile(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
-    q = f"{result.details['q']:g}"
-    return f"Percentile {q} of the distances to train is {number(result.value)}{fresh}."
-
-
-def _neighbor_ratio(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
-    q = f"{result.details['q']:g}"
-    return (
-        f"Percentile {q} of the nearest distance over the second nearest is {number(result.value)}"
-        f"{fresh}."
-    )
-
-
-def _median_ratio(result: Result) -> str:
-    return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "Authenticity": _authentic,
-    "DCRBaselineProtection": _noise,
-    "DCROverfittingProtection": _overfitting,
+    "DeltaPresence": _present,
     "EpsilonIdentifiability": _identifiable,
-    "MinimumDistanceAccumulation": _accumulated,
+    "KAnonymity": _k_anonymous,
+    "KMap": _k_mapped,
+    "LDiversity": _diverse,
     "NNAAPrivacyLoss": _loss,
     "PrivacyScore": _privacy,
-    "DCRPercentile": _percentile,
-    "DCRShare": _shared,
+    "ReplicatedUniques": _replicated,
+    "TCloseness": _close,
     "ExactMatchShare": _matched,
     "HittingRate": _hit,
-    "HoldoutDistanceRatio": _median_ratio,
     "IdenticalMatchShare": _identical,
     "NearDuplicateShare": _duplicated,
-    "NNDR": _neighbor_ratio,
     "NewRowShare": _new,
 }

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.risks import Rate, Risk, attack_rate, is_weak, residual_risk, risk_level
 from skeval.steps.neighbors import (
     Index,

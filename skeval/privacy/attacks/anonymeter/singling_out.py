@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skeval._aggregate import undefined
 from skeval.context import Context, shared
 from skeval.parameters import Columns, Count, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.predicates import (
@@ -29,7 +28,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     shown_level,
     shown_rates,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import Relabelled, compared
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
@@ -16,7 +15,7 @@ from skeval.privacy.attacks.audit.runs import ATTACKS, Level, Outcome, Plan, aud
 from skeval.privacy.attacks.audit.worlds import BASES, TARGETS
 from skeval.privacy.attacks.shadow.game import Execution, check_cost
 from skeval.privacy.attacks.shadow.parameters import GeneratorLike
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.dp_audit import against_claim
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
@@ -20,7 +19,7 @@ from skeval.parameters import ColumnName, Columns, Interval, Legal, NonNegative,
 from skeval.privacy.attacks.membership.membership_inference import AttackName
 from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.dp_audit import (
     Adjacency,
     against_claim,

@@ -14,8 +14,8 @@ from skeval.exceptions import SchemaMismatchError
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.shadow.row_features import Domain, row_distances
 from skeval.privacy.attacks.shadow.targets import METHODS, canaries, stacked, target_positions
-from skeval.tables.frames import as_frame, learn_levels
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, canonical, category_codes, numbers
+from skeval.tables.frames import as_frame, canonical, learn_levels
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
 from skeval.tables.schema import TableSchema
 
 BASES = ("train", "sample", "worst_case", "one_row", "empty", "duplicates")

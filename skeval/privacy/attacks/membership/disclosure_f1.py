@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import as_float, number
 from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
 from skeval.privacy.attacks.membership.rates import Halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import rates_at
 from skeval.steps.samples import column_key, nothing_to_measure

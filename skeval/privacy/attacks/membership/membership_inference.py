@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
@@ -28,7 +27,7 @@ from skeval.privacy.attacks.membership.scores import (
     member_scores,
     needs_of,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
@@ -482,11 +481,11 @@ def read_reference(
         return None, ()
     frame = as_frame(reference, "reference")
     check_columns(frame, list(context.schema.kinds), "reference", exact=False)
-    read = conform(frame, context.schema, "reference", context.levels)
-    shares = {role: shared_share(read.frame, context[role]) for role in ("train", "holdout")}
+    rows, notices = conform(frame, context.schema, "reference", context.levels)
+    shares = {role: shared_share(rows, context[role]) for role in ("train", "holdout")}
     overlaps = [
         MetricWarning(_OVERLAP.format(share=share, role=role))
         for role, share in shares.items()
         if share > 0
     ]
-    return read.frame, [*read.notices, *overlaps]
+    return rows, [*notices, *overlaps]

@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
@@ -22,7 +21,7 @@ from skeval.privacy.attacks.reconstruction.queries import (
     secrets,
     seed_of,
 )
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, index_of

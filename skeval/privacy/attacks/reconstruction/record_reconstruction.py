@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
@@ -16,7 +15,7 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order, seed_of
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
 from skeval.steps.neighbors import (
     encoded,

@@ -23,8 +23,8 @@ from skeval.privacy.attacks.shadow.row_features import (
     row_distances,
 )
 from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
-from skeval.tables.frames import as_frame, check_columns
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, canonical, category_codes, numbers
+from skeval.tables.frames import as_frame, canonical, check_columns
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
 from skeval.tables.schema import TableSchema
 
 FEATURES = ("naive", "hist", "corr", "query", "closest")

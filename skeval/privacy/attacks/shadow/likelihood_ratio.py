@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
@@ -24,7 +23,7 @@ from skeval.privacy.attacks.shadow.game import ALL, Execution, Fit, check_cost, 
 from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, execution_of, rows_or
 from skeval.privacy.attacks.shadow.row_features import Domain, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure

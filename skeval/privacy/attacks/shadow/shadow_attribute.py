@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import binom
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning
@@ -34,7 +33,7 @@ from skeval.privacy.attacks.shadow.parameters import (
     rules_of,
 )
 from skeval.privacy.attacks.shadow.targets import TargetChoice
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
 from skeval.steps.classifiers import Classifier

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval._aggregate import undefined
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
@@ -25,7 +24,7 @@ from skeval.privacy.attacks.shadow.parameters import (
     rules_of,
 )
 from skeval.privacy.attacks.shadow.targets import TargetChoice
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.steps.classifiers import Classifier
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags

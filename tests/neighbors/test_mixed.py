@@ -18,8 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors import tree as _tree
-from skeval.neighbors.chunks import chunk_edges
-from skeval.neighbors.encoding import CodeBook, column_lines
+from skeval.neighbors.encoding import CodeBook, chunk_edges, column_lines
 from skeval.neighbors.mixed import MixedNearestNeighbors
 
 NAN, INF = np.nan, np.inf

@@ -14,7 +14,6 @@ from skeval import TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.tables.cells import datetime_format
-from skeval.tables.schema import complete_schema
 
 N = 40
 WORDS = ["north", "south", "east", "west"] * (N // 4)
@@ -107,7 +106,7 @@ def test_is_frozen_copies_and_pickles():
 
 def test_a_partial_schema_is_completed():
     table = pd.DataFrame({"code": [1, 2], "when": ["2020-01-01", "2020-01-02"]})
-    schema = complete_schema(table, TableSchema({"code": "categorical"}, primary_key=("code",)))
+    schema = TableSchema.infer(table, TableSchema({"code": "categorical"}, primary_key=("code",)))
     assert dict(schema.kinds) == {"code": "categorical", "when": "datetime"}
     assert schema.primary_key == ("code",)
     assert schema.datetime_formats["when"] == "ISO8601"
@@ -226,7 +225,7 @@ def test_names_are_strings():
     schema = TableSchema.infer(table, {0: "categorical"})
     assert dict(schema.kinds) == {"0": "categorical", "1": "datetime"}
     given = TableSchema({0: "id"}, primary_key=(0,), datetime_formats={1: "%m.%d.%Y"})
-    completed = complete_schema(table, given)
+    completed = TableSchema.infer(table, given)
     assert completed.kinds["0"] == "id"
     assert completed.primary_key == ("0",)
     assert completed.datetime_formats == {"1": "%m.%d.%Y"}
@@ -235,7 +234,7 @@ def test_names_are_strings():
 @pytest.mark.parametrize("schema", [["x"], "categorical", 3])
 def test_no_schema(schema):
     with pytest.raises(InvalidParameterError, match="schema must be a TableSchema or map column"):
-        complete_schema(pd.DataFrame({"x": [1]}), schema)
+        TableSchema.infer(pd.DataFrame({"x": [1]}), schema)
 
 
 @pytest.mark.parametrize(
