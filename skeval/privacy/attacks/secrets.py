@@ -1,4 +1,4 @@
-"""What is known of people and what is secret, the rows as codes, and models that guess."""
+"""What is known of people and what is secret: rows as codes, and models that guess secrets."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def coded_rows(
     n_bins : int
         Bins of equal width between the least and the greatest real value; the outer ones reach to
         infinity. Real rows are those of train and holdout: edges that depended on which of them are
-        train would tell the two apart.
+        train would reveal it.
     continuous : tuple of str or None
         Which numbers and dates are cut into bins; None for all. Others have a code a value.
 
@@ -236,7 +236,7 @@ class Guesses:
     values : ndarray of shape (n_rows,)
         The label or number that it takes for the secret.
     labels : ndarray of shape (n_labels,)
-        The labels that it tells apart; empty for numbers.
+        The labels that it knows; empty for numbers.
     chances : ndarray of shape (n_rows, n_labels) or None
         What it thinks of each label; None if it does not say.
     """

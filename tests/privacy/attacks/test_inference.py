@@ -228,7 +228,7 @@ def test_refusals(settings, message):
 
 
 def test_one_column_is_refused():
-    with pytest.raises(MissingInputError, match="needs one column beside the secret, age,"):
+    with pytest.raises(MissingInputError, match="needs one column besides the secret, age,"):
         InferenceRisk("age", aux_cols=1).fit(TRAIN, HOLDOUT)
     one = [table[["age"]] for table in (TRAIN, HOLDOUT)]
     for metric in (InferenceRisk("age"), InferenceRiskAll()):

@@ -100,11 +100,11 @@ class InferenceMetric(ResidualRiskMetric):
 
 
 class InferenceRisk(InferenceMetric):
-    """Risk that a secret is inferred: 0 where train rows are as holdout rows, 1 if all are guessed.
+    r"""Risk that a secret is inferred: 0 where train is as the holdout, 1 if all are guessed.
 
     An attacker knows some columns of a real person, looks for the synthetic row that is most alike
     in them, and takes its secret for the person's. What holds of the population, smoking and
-    cancer, lets the attacker guess the secret of anybody, and is no leak. The value is what is left
+    cancer, lets the attacker guess the secret of anyone, and is no leak. The value is what is left
     of the success on train beyond that on the holdout, whom the generator never saw.
 
     Parameters
@@ -155,11 +155,13 @@ class InferenceRisk(InferenceMetric):
     Notes
     -----
     With p and c the rates of right guesses on train and on the holdout, the residual risk is
-    ``(p - c) / (1 - c)``, clipped to [0, 1]; its null value, and the baseline, is 0. A guess g of a
-    number s is right if ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a
-    missing one. Rows are compared in Gower's distance over the known columns. Of several nearest
-    rows the attacker takes one at random: what is counted is the share of them, of 8 at most, that
-    have the secret.
+
+    .. math:: \frac{p - c}{1 - c}
+
+    clipped to [0, 1]; its null value, and the baseline, is 0. A guess g of a number s is right if
+    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Rows are
+    compared in Gower's distance over the known columns. Of several nearest rows the attacker takes
+    one at random: what is counted is the share of them, of 8 at most, that have the secret.
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), and
@@ -364,10 +366,10 @@ def check_enough_columns(
     """Refuse a table, or a choice of columns, of which too few are left without the secret."""
     if len(set(columns) - {secret}) >= least:
         return
-    beside = "" if secret is None else f" beside the secret, {secret},"
+    besides = "" if secret is None else f" besides the secret, {secret},"
     needed = "one column" if least == 1 else f"{least} columns"
     raise MissingInputError(
-        f"{owner} needs {needed}{beside} that can be measured, and there "
+        f"{owner} needs {needed}{besides} that can be measured, and there "
         f"{'is none' if least == 1 else 'are fewer'}."
     )
 

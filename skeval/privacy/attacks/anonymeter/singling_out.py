@@ -46,7 +46,7 @@ _CELLS = 2**21  # held at once
 
 
 class SinglingOutRisk(ResidualRiskMetric):
-    """Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
+    r"""Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
 
     An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
     60 hours a week". If one synthetic row matches this predicate, the attacker says that one real
@@ -100,8 +100,12 @@ class SinglingOutRisk(ResidualRiskMetric):
     Notes
     -----
     With p and c the shares of the predicates that single out a row of train and of the holdout, the
-    residual risk is ``(p - c) / (1 - c)``, clipped to [0, 1]. Its null value, and the baseline, is
-    0. Duplicates are dropped from each table first. In mode "multivariate" a category is as the row
+    residual risk is
+
+    .. math:: \frac{p - c}{1 - c}
+
+    clipped to [0, 1]. Its null value, and the baseline, is 0. Duplicates are dropped from each
+    table first. In mode "multivariate" a category is as the row
     has it, a number at least as large if it is above the median and at most as large otherwise.
 
     ``details`` has the rates of the attack, of random predicates (`baseline`) and on the holdout

@@ -46,8 +46,8 @@ _FEW_ROWS = (
     "either, rates at small false positive rates say little."
 )
 _HIDDEN_OUTLIERS = (
-    "The average over all rows hides it: among those that lie {place}, members and others are told "
-    "apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
+    "The average over all rows hides it: among those that lie {place}, members and others can be "
+    "told apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
 )
 _HIDDEN_RATE = (
     "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
@@ -86,7 +86,7 @@ class MembershipInference(Metric):
         "best": the attack that does best on a half of the rows, reported on the other half, which
         it has not seen. A list: all of them on all rows; the value is the largest AUC, corrected
         for the choice. Or one of "distance" (to the nearest synthetic row), "distance_calibrated"
-        and "ratio" (that beside the distance to the nearest reference row), "monte_carlo" (number
+        and "ratio" (that over the distance to the nearest reference row), "monte_carlo" (number
         of synthetic rows within the median distance), "knn_density" (distance to the k-th nearest),
         "domias" (density of synthetic over that of reference rows), "classifier" (which has learned
         synthetic from reference rows) and "eq1" (density of synthetic rows).
@@ -100,7 +100,7 @@ class MembershipInference(Metric):
         The value: the AUC, or the largest share of members found at a false positive rate of at
         most the first of `fpr`.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of members found is reported.
+        False positive rates at which the share of members called so is reported.
     prior : float, default=0.5
         Share of members among the rows that the attacker looks at, for the precision of a call.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
@@ -149,8 +149,8 @@ class MembershipInference(Metric):
     smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
     holds the largest AUC of the population. The baseline is 0.5.
 
-    A value below 0.5 is no extra protection. One of 0.5 says that these attacks found nothing, not
-    that there is nothing: an attacker who knows the generator does better. A release that holds a
+    A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
+    not that nothing leaks: an attacker who knows the generator does better. A release that holds a
     few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
     and the AUC does not, there is a warning. A release that is train moved by a constant is not
     found by any of them, see the gallery.

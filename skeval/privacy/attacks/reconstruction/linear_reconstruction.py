@@ -1,4 +1,4 @@
-"""The secret of everybody in train, solved from counts of synthetic rows."""
+"""The secret of everyone in train, solved from counts of synthetic rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
 _MOST_SETS = 200
-_NO_COUNT = "no count of synthetic rows speaks of anybody: the most common secret was guessed."
+_NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was guessed."
 _SHARE_OF_LEVEL = 0.4  # of the counts, where there is a program to solve for each of several levels
 
 
 class LinearReconstructionAttack(Metric):
     r"""How much better secrets of train are solved than others': 0 for no leak, 1 for all of them.
 
-    An attacker knows the quasi-identifiers of everybody in the training table (age, town,
+    An attacker knows the quasi-identifiers of everyone in the training table (age, town,
     occupation) and wants a secret of each. They count synthetic rows: so many of those aged 40 to
     45 in Lyon have it. A few thousand such counts are as many equations in the unknown secrets, and
     if the release repeats its table closely enough, their solution is the secrets themselves. The
@@ -237,7 +237,7 @@ class LinearReconstructionAttack(Metric):
     def _guesses(
         self, attacked: People, role: str, released: np.ndarray, majority: int, n_levels: int
     ) -> tuple[np.ndarray, int]:
-        """Return the guessed level of everybody attacked, and the number of counts."""
+        """Return the guessed level of everyone attacked, and the number of counts."""
         kinds, kind, sizes = np.unique(
             attacked.codes[role], axis=0, return_inverse=True, return_counts=True
         )

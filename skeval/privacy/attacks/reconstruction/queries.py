@@ -87,7 +87,7 @@ def _halves(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class People:
-    """A part of the population in which everybody is attacked: rows of the three tables.
+    """A part of the population in which everyone is attacked: rows of the three tables.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def people(
 ) -> People:
     """Return the rows to attack: all, or those alike in a few columns where there are too many.
 
-    Counts tell of single people only where everybody who is counted is known. A random sample of
+    Counts identify single people only where everyone who is counted is known. A random sample of
     a large table would leave most of them out; a part that a range of values marks off leaves none.
     """
     levels, _ = secrets(context, secret)
