@@ -18,7 +18,7 @@ README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
 GROUND = {"exceptions", "parameters", "formatting"}
 ROOMS = {"tables", "neighbors", "stats"}
-CORE = {"tags", "context", "result", "verdict", "base"}
+CORE = {"tags", "context", "result", "verdict", "base", "neighbor_metric"}
 BELOW = {  # what each room may know beside itself and the ground
     "tables": set(),
     "neighbors": set(),

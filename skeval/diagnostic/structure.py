@@ -17,8 +17,6 @@ from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.tags import MetricTags
 
-__all__ = ["KeyUniqueness", "TableStructure"]
-
 Key = tuple[str, ...]
 
 

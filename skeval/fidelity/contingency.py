@@ -18,8 +18,6 @@ from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 
-__all__ = ["ContingencySimilarity"]
-
 
 class ContingencySimilarity(PairMetric):
     """Agreement of joint shares: 1 where all pairs of columns have the same, 0 where none overlap.

@@ -32,8 +32,6 @@ from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 
-__all__ = ["CorrelationSimilarity"]
-
 
 class CorrelationSimilarity(PairMetric):
     """Agreement of correlations: 1 where all are the same, 0 where each changes from 1 to -1.

@@ -32,8 +32,6 @@ from skeval.steps.classifiers import (
 )
 from skeval.tags import MetricTags
 
-__all__ = ["JensenShannonLowerBound", "TotalVariationLowerBound"]
-
 
 class TotalVariationLowerBound(Metric):
     """Least distance of the laws of both tables: 0 if none is shown, 1 if they hardly overlap.

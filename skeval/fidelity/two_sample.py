@@ -35,8 +35,6 @@ from skeval.steps.classifiers import (
 from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
 
-__all__ = ["ClassifierTwoSampleTest"]
-
 _ALARM = 0.01
 _N_TOP = 5
 _NOISE = 1e-12

@@ -9,8 +9,6 @@ import numpy as np
 from scipy.special import xlogy
 from sklearn.metrics.cluster import expected_mutual_information
 
-__all__ = ["AVERAGES", "SideBySide", "cramers_v"]
-
 # how the entropies of the two columns are averaged to normalise their mutual information
 AVERAGES = ("arithmetic", "geometric", "min", "max")
 
