@@ -179,9 +179,8 @@ class LDiversity(SensitiveMetric):
         c: Positive = 3.0,
         mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
-        self.quasi_identifiers = quasi_identifiers
+        super().__init__(quasi_identifiers, n_bins=n_bins)
         self.sensitive = sensitive
-        self.n_bins = n_bins
         self.c = c
         self.mode = mode
 
@@ -314,9 +313,8 @@ class TCloseness(SensitiveMetric):
         n_bins: BinChoice = 10,
         distance: Literal["tv", "emd"] = "tv",
     ) -> None:
-        self.quasi_identifiers = quasi_identifiers
+        super().__init__(quasi_identifiers, n_bins=n_bins)
         self.sensitive = sensitive
-        self.n_bins = n_bins
         self.distance = distance
 
     def _compute(self, context: Context) -> Result:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
 from skeval.context import Context
 from skeval.formatting import percent
-from skeval.parameters import Columns, Count
 from skeval.privacy.disclosure.equivalence_classes import (
     CAP,
-    BinChoice,
     ClassMetric,
+    SmallestClassMetric,
     clusters,
     too_few_to_cluster,
 )
@@ -21,7 +20,7 @@ from skeval.result import Result
 from skeval.tags import MetricTags
 
 
-class KAnonymity(ClassMetric):
+class KAnonymity(SmallestClassMetric):
     r"""Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
 
     An attacker who knows the quasi-identifiers of a person (age, postcode, occupation) looks for
@@ -95,19 +94,6 @@ class KAnonymity(ClassMetric):
     tags = MetricTags(
         "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
     )
-
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        *,
-        n_bins: BinChoice = 10,
-        k0: Count = 5,
-        mode: Literal["equivalence", "cluster"] = "equivalence",
-    ) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
-        self.k0 = k0
-        self.mode = mode
 
     def _compute(self, context: Context) -> Result:
         if self.mode == "cluster":
@@ -203,10 +189,6 @@ class ReplicatedUniques(ClassMetric):
     """
 
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="disclosure")
-
-    def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = self._counts(context, "train", "synthetic")

@@ -8,40 +8,20 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.formatting import number, percent
-from skeval.parameters import Columns, Count
+from skeval.parameters import Columns
 from skeval.privacy.disclosure.equivalence_classes import (
     BinChoice,
     ClassMetric,
-    clusters,
+    SmallestClassMetric,
     too_few_to_cluster,
 )
 from skeval.result import Result, undefined
-from skeval.stats.disclosure import class_counts
 from skeval.tags import MetricTags
 
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
-class PopulationMetric(ClassMetric):
-    """Base of measures of the classes of a population: train, and the holdout where there is one.
-
-    They, too, count clusters of train instead for comparison with synthcity.
-    """
-
-    def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how many rows of train, of the population and of the release each class has."""
-        rest = ("holdout",) if "holdout" in context else ()
-        table = self._counts(context, "train", *rest, "synthetic")
-        return table[0], table[:-1].sum(axis=0), table[-1]
-
-    def _clusters(self, context: Context) -> list[np.ndarray]:
-        """Return the rows of train and of the release in each cluster of train, run by run."""
-        columns = self._columns(context.schema)
-        runs = [clusters(context, "train", columns, role) for role in ("train", "synthetic")]
-        return [class_counts(train, synthetic) for train, synthetic in zip(*runs, strict=True)]
-
-
-class KMap(PopulationMetric):
+class KMap(SmallestClassMetric):
     r"""Fewest real people behind a synthetic row: 1 if a row points at one person, more is better.
 
     An attacker has a register of the population, and looks up each synthetic row in it by the
@@ -115,19 +95,6 @@ class KMap(PopulationMetric):
         "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
     )
 
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        *,
-        n_bins: BinChoice = 10,
-        k0: Count = 5,
-        mode: Literal["equivalence", "cluster"] = "equivalence",
-    ) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
-        self.k0 = k0
-        self.mode = mode
-
     def _compute(self, context: Context) -> Result:
         if self.mode == "cluster":
             tables = self._clusters(context)
@@ -158,7 +125,7 @@ class KMap(PopulationMetric):
         )
 
 
-class DeltaPresence(PopulationMetric):
+class DeltaPresence(ClassMetric):
     r"""How sure a release makes that a person is in train: 1 if certain of one, 0 if excluded.
 
     An attacker knows the quasi-identifiers of a person of the population, and asks whether the
@@ -247,8 +214,7 @@ class DeltaPresence(PopulationMetric):
         n_bins: BinChoice = 10,
         mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
+        super().__init__(quasi_identifiers, n_bins=n_bins)
         self.mode = mode
 
     def unmet_need(self, context: Context) -> str | None:
