@@ -188,6 +188,15 @@ def test_the_rate_as_value():
     assert several.interval[0] < copy.interval[0] or several.details["n_members"] > 120
 
 
+def test_the_sentence_is_about_the_area_whatever_the_value_is():
+    by_rate, by_area = (
+        evaluate(MembershipInference("distance", scoring=scoring))
+        for scoring in ("tpr_at_fpr", "auc")
+    )
+    assert by_rate.value != by_area.value
+    assert by_rate.summary == by_area.summary
+
+
 def test_a_rate_that_the_holdout_cannot_tell():
     metric = MembershipInference("distance", scoring="tpr_at_fpr", fpr=0.001)
     context = Context.of(TRAIN, HOLDOUT)
