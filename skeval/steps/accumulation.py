@@ -102,14 +102,14 @@ class AccumulationMetric(NeighborMetric):
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         distances = self._by_direction(context, "synthetic", columns)
         largest, thresholds = self._scale_of(context, distances, columns)
-        found = areas(distances, largest, thresholds)
-        by_direction = found[self.area][:, 0].tolist()
+        of_area = areas(distances, largest, thresholds)
+        by_direction = of_area[self.area][:, 0].tolist()
         error, interval = self._uncertainty(context, distances, largest, thresholds[0], columns)
         curves = {"synthetic": accumulation_curve(distances, largest)}
         details: dict[str, Any] = {
             "threshold": float(thresholds[0]),
             "thresholds": thresholds,
-            **{area: values.mean(axis=0) for area, values in found.items()},
+            **{area: values.mean(axis=0) for area, values in of_area.items()},
             "directions": dict(zip(distances, by_direction, strict=True)),
             "standard_error": error,
         }

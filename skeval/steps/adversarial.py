@@ -75,10 +75,11 @@ def _samples(
     within = {role: index.itself(1) for role, index in indices.items()}
 
     def search(query: str, reference: str) -> stats.Nearest:
-        found = within[query]
-        if query != reference:
-            found = indices[reference].kneighbors(drawn[query], 1)
-        return found[0][:, 0], found[1][:, 0]
+        if query == reference:
+            distances, rows = within[query]
+        else:
+            distances, rows = indices[reference].kneighbors(drawn[query], 1)
+        return distances[:, 0], rows[:, 0]
 
     return search
 

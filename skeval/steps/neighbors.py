@@ -434,7 +434,7 @@ def pooled_masses(
     """Return which share of the synthetic rows each real row is the nearest of, train first.
 
     Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
-    has the share n_T / (n_T + n_H) on average over relabellings, and the variance has a closed form.
+    has the share n_T / (n_T + n_H) on average over relabellings, with a variance in closed form.
     """
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)

@@ -274,8 +274,8 @@ class EntropySpace(TransformerMixin, BaseEstimator):
     def _coded(self, X: pd.DataFrame, name: str) -> np.ndarray:
         n = self.n_levels[name]
         codes = category_codes(X[[name]]).ravel()
-        found = np.where(np.isnan(codes), n + 1, np.minimum(codes, n)).astype(np.int64)
-        one_hot: np.ndarray = np.eye(n + 2)[found] / np.sqrt(2.0)
+        levels = np.where(np.isnan(codes), n + 1, np.minimum(codes, n)).astype(np.int64)
+        one_hot: np.ndarray = np.eye(n + 2)[levels] / np.sqrt(2.0)
         return one_hot
 
 
