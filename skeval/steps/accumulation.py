@@ -44,8 +44,8 @@ class AccumulationMetric(NeighborMetric):
     def __init__(
         self,
         threshold: Thresholds = 0.2,
-        direction: Literal[symmetric, synthetic, real] = "symmetric",
-        scale: Literal[max, observed] = "max",
+        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
+        scale: Literal["max", "observed"] = "max",
         *,
         space: Space = "gower",
         columns: Columns = None,

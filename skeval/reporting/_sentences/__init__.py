@@ -7,15 +7,10 @@ from collections.abc import Callable
 from skeval.reporting._sentences import (
     attacks,
     privacy,
-    utility,
 )
 from skeval.result import Result
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
     **attacks.SENTENCES,
     **privacy.SENTENCES,
-    **utility.SENTENCES,
 }
-
-# what bears the scores, where it is no column
-UNITS = {"CoefficientOverlap": "coefficient"}
