@@ -34,7 +34,7 @@ nitpicky = False
 
 # The reference: pages from __all__ (docs/_ext), one page a name (autosummary).
 api_package = "skeval"
-api_modules = ["checks", "datasets", "exceptions", "parameters", "privacy.targets"]
+api_modules = ["datasets", "exceptions", "parameters"]
 autodoc_typehints = "none"  # the Parameters sections name the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the templates list them

@@ -2,10 +2,10 @@
 How far from the truth is a synthetic table at least?
 =====================================================
 
-A classifier that tells synthetic from real rows proves that the two laws differ, and by how much
-at least: the total variation distance is at least 1 less twice its errors. Here the truth is
-known. Rows of two normal laws, `mu` apart, have the distance 2 Phi(mu / 2) - 1, whatever the number
-of columns.
+A classifier that tells synthetic from real rows proves that the two distributions differ, and by
+how much at least: the total variation distance is at least 1 less twice its errors. Here the truth
+is known. Rows of two normal distributions, `mu` apart, have the distance 2 Phi(mu / 2) - 1,
+whatever the number of columns.
 """
 
 # %%
@@ -21,7 +21,7 @@ SHIFTS = np.array([0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
 
 
 def normal_table(n_rows, n_columns, shift, rng):
-    """Draw rows whose law is `shift` away from the standard one, along the diagonal."""
+    """Draw rows whose distribution is `shift` away from the standard one, along the diagonal."""
     rows = rng.normal(size=(n_rows, n_columns)) + shift / np.sqrt(n_columns)
     return pd.DataFrame(rows).add_prefix("x")
 
@@ -61,7 +61,7 @@ fig.tight_layout()
 
 # %%
 # Does the bound keep its promise? In 200 audits of small tables, with a classifier that is as fast
-# as it is right for these laws, it exceeds the truth in about 5 of 100 at most.
+# as it is right for these distributions, it exceeds the truth in about 5 of 100 at most.
 for shift in (0.0, 1.0):
     n_above = 0
     for _ in range(200):

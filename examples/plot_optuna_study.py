@@ -37,7 +37,7 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 # %%
 # What is measured: how well a model that learns from synthetic rows does on real ones, and how well
-# an attacker tells the rows that were learnt from.
+# an attacker tells the training rows of the generator.
 columns = ["age", "schooling", "occupation", "hours_per_week", "marital_status", "weight", "income"]
 real = make_census(1_200, random_state=0)[columns]
 suite = MetricSuite(

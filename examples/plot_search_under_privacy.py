@@ -64,7 +64,7 @@ class Smote(BaseEstimator):
 # ``k_neighbors`` is a dial. With one neighbour each new row lies between a row of train and the row
 # most like it; with two hundred, between rows that have little in common.
 #
-# Three questions are asked of each candidate: how well a model does on real rows that has learnt
+# Three questions are asked of each candidate: how well a model does on real rows that has learned
 # from synthetic ones, how much nearer to train than to the holdout synthetic rows lie (a distance
 # screen), and how well an attacker tells rows of train from others. The rule for ``refit`` puts a
 # bound on the attack: an AUC of at most 0.55, where 0.5 is guessing.

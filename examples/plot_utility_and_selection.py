@@ -68,10 +68,10 @@ values = pd.DataFrame({name: {a: r[a].value for a in aspects} for name, r in fou
 values.round(3)
 
 # %%
-# Utility is the ROC-AUC on the holdout of boosted trees that learnt from the synthetic table, known
-# as TSTR. Its line is TRTR, the same trees learnt from train. Fidelity is how well a classifier
+# Utility is the ROC-AUC on the holdout of boosted trees trained on the synthetic table, known
+# as TSTR. Its line is TRTR, the same trees trained on train. Fidelity is how well a classifier
 # tells synthetic from train rows, and lower is better: at 0.5 it cannot. Below that, it meets
-# copies: it has learnt that a row is synthetic, and is asked about its twin in train. Privacy here
+# copies: it has learned that a row is synthetic, and is asked about its twin in train. Privacy here
 # is a distance screen: 0 for copies, near 1 for fresh rows.
 TITLES = {
     "utility": "utility: higher is better",
@@ -89,7 +89,7 @@ with theme():
         ax.set_title(TITLES[aspect])
     axes[0].set_yticks(range(len(found)), found)
     axes[0].invert_yaxis()
-    axes[0].set_xlabel("ROC-AUC on real rows; dotted: learnt from train")
+    axes[0].set_xlabel("ROC-AUC on real rows; dotted: trained on train")
     axes[1].set_xlabel("ROC-AUC of synthetic v train; dotted: fresh real rows")
     axes[2].set_xlabel("overfitting protection; dotted: fresh real rows")
 
@@ -117,7 +117,7 @@ difference.round(3)
 # ----------------
 #
 # An analyst who has the synthetic table only splits it, compares seven models, and takes the best.
-# Each line is a model: on the left its score on synthetic rows that it has not learnt from, on the
+# Each line is a model: on the left its score on synthetic rows that it was not trained on, on the
 # right its score when it learns from train and is tested on the holdout. The thick line is the
 # model chosen.
 with theme():

@@ -23,8 +23,6 @@ from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError,
 from skeval.result import Result, SuiteResult, replacing
 from skeval.tables.schema import TableSchema
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number beside its baseline and interval.",
     no_args_is_help=True,
@@ -69,7 +67,7 @@ Seed = Annotated[
 def main() -> None:
     """Run the command line; bad input ends in one sentence and exit code 2."""
     try:
-        with _told_warnings():
+        with _printed_warnings():
             app()
     except (SkevalError, OSError) as error:
         _say(f"skeval: error: {error}")
@@ -83,13 +81,13 @@ def report(
         "report.pdf"
     ),
     n_max_train: Annotated[
-        int | None, typer.Option(help="At most so many rows of train.", min=1)
+        int | None, typer.Option(help="Greatest number of rows of train.", min=1)
     ] = None,
     n_max_test: Annotated[
-        int | None, typer.Option(help="At most so many rows of the holdout.", min=1)
+        int | None, typer.Option(help="Greatest number of rows of the holdout.", min=1)
     ] = None,
     columns: Annotated[
-        int | None, typer.Option(help="Look at the first so many columns.", min=1)
+        int | None, typer.Option(help="Look at the first columns, this many.", min=1)
     ] = None,
     target: Target = None,
     sensitive: Sensitive = None,
@@ -334,15 +332,15 @@ def _writer(output: Path | None) -> Any:
 
 def _print_scores(result: SuiteResult) -> None:
     table = Table("metric", "value", "interval", "baseline", "best", "evidence")
-    for name, found in result.items():
-        if not found.error:
-            table.add_row(name, *_score_cells(found))
+    for name, each in result.items():
+        if not each.error:
+            table.add_row(name, *_score_cells(each))
     Console().print(table)
     if any("/" in name for name in result):
         _print_properties(result.properties())
-    for name, found in result.items():
-        if found.error:
-            Console(soft_wrap=True).print(f"{name} left out: {found.error}", markup=False)
+    for name, each in result.items():
+        if each.error:
+            Console(soft_wrap=True).print(f"{name} left out: {each.error}", markup=False)
 
 
 def _print_properties(properties: pd.DataFrame) -> None:
@@ -353,15 +351,15 @@ def _print_properties(properties: pd.DataFrame) -> None:
     Console().print(table)
 
 
-def _score_cells(found: Result) -> tuple[str, ...]:
-    interval = "" if found.interval is None else "{:.4g} to {:.4g}".format(*found.interval)
-    baseline = "" if found.baseline is None else f"{found.baseline:.4g}"
-    row = found.row()
-    return f"{found.value:.4g}", interval, baseline, row["direction"].split()[0], row["evidence"]
+def _score_cells(result: Result) -> tuple[str, ...]:
+    interval = "" if result.interval is None else "{:.4g} to {:.4g}".format(*result.interval)
+    baseline = "" if result.baseline is None else f"{result.baseline:.4g}"
+    row = result.row()
+    return f"{result.value:.4g}", interval, baseline, row["direction"].split()[0], row["evidence"]
 
 
 @contextmanager
-def _told_warnings() -> Iterator[None]:
+def _printed_warnings() -> Iterator[None]:
     """Show our warnings as plain sentences on standard error, each once; give others again."""
     caught: list[warnings.WarningMessage] = []
     try:
@@ -369,10 +367,10 @@ def _told_warnings() -> Iterator[None]:
             warnings.simplefilter("always")
             yield
     finally:
-        _tell(caught)
+        _print_caught(caught)
 
 
-def _tell(caught: list[warnings.WarningMessage]) -> None:
+def _print_caught(caught: list[warnings.WarningMessage]) -> None:
     ours = [str(w.message) for w in caught if issubclass(w.category, MetricWarning)]
     for text in dict.fromkeys(ours):
         _say(f"note: {text}")

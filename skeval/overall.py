@@ -1,4 +1,4 @@
-"""What a suite found, facet by facet: every metric from 0, the worst, to 1, as fresh real rows."""
+"""One score a facet: every metric from 0, the worst, to 1, as fresh real rows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from skeval.parameters import Interval, Legal, check_parameters, legal_sets
 from skeval.result import Result
 from skeval.stats.overall import bounded_score, calibrated_score, weighted_mean
 from skeval.tags import Aspect
-
-__all__ = ["OverallScore"]
 
 _FACETS = get_args(Aspect)
 _MEANS = ("arithmetic", "geometric", "min")
@@ -182,12 +180,12 @@ class OverallScore(BaseEstimator):
         weights = self._weights(result)
         rows = [
             {
-                "facet": found.tags.aspect if found.tags else "",
+                "facet": each.tags.aspect if each.tags else "",
                 "metric": name,
                 "weight": weights[name],
-                **asdict(_scored(found, weights[name], self.calibrated)),
+                **asdict(_scored(each, weights[name], self.calibrated)),
             }
-            for name, found in result.items()
+            for name, each in result.items()
         ]
         columns = ["facet", "metric", "value", "baseline", "score", "weight", "scale", "beyond"]
         return pd.DataFrame(rows, columns=[*columns, "left_out"])
@@ -244,19 +242,19 @@ class OverallScore(BaseEstimator):
 
     def _weights(self, result: Mapping[str, Result]) -> dict[str, float]:
         """Return the weight of every metric of the result."""
-        found: dict[str, float] = {}
+        given: dict[str, float] = {}
         for key, weight in (self.weights or {}).items():
             facet, _, rest = key.partition("/")
             tags = result[rest].tags if key not in result and rest in result else None
             name = rest if tags is not None and tags.aspect == facet else key
-            if name not in result or name in found:
-                fault = "twice" if name in found else "which the result has not"
+            if name not in result or name in given:
+                fault = "twice" if name in given else "which the result has not"
                 raise InvalidParameterError(
                     f"{type(self).__name__}: weights names {key!r}, {fault}. "
                     f"Metrics of the result: {', '.join(result)}."
                 )
-            found[name] = float(weight)
-        return {name: found.get(name, 1.0) for name in result}
+            given[name] = float(weight)
+        return {name: given.get(name, 1.0) for name in result}
 
     def _warn_of_bounds(self, frame: pd.DataFrame) -> None:
         by_bounds = frame.loc[(frame["scale"] == "bounds") & (frame["left_out"] == ""), "metric"]

@@ -26,7 +26,7 @@ Chosen = int | Sequence[str]
 
 @dataclass(frozen=True)
 class ReportColumns:
-    """Which columns each section of a report looks at: the first so many, or a list of names.
+    """Which columns each section of a report looks at: the first *n*, or a list of names.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def report(
     Parameters
     ----------
     train : table of shape (n_train, n_columns)
-        The rows that the generator learnt from: pandas, polars or pyarrow.
+        The rows that the generator learned from: pandas, polars or pyarrow.
     holdout : table of shape (n_holdout, n_columns) or None
         Real rows of the same population that the generator never saw. Without them there are no
         baselines, and metrics that need them are listed as left out.
@@ -102,7 +102,7 @@ def report(
         Where to write: a PDF, or an HTML page if it ends in ``.html``. An existing file is replaced
         only when the report is complete.
     n_max_train, n_max_test : int, optional
-        At most so many rows of train, of the holdout, drawn at random.
+        Greatest number of rows of train and of the holdout, drawn at random.
     columns : ReportColumns, int or list of str, optional
         Which columns each section looks at; an int or a list holds for every section.
     target : str, optional
@@ -211,7 +211,7 @@ def _renderer(path: Path) -> Any:
 
 @contextmanager
 def _shown(progress: bool) -> Iterator[Progress | None]:
-    """Give a progress display where somebody is looking: a terminal or a notebook."""
+    """Give a progress display where it is seen: a terminal or a notebook."""
     from rich.console import Console
     from rich.progress import Progress
 

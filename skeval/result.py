@@ -1,4 +1,4 @@
-"""What a metric found: the value beside its baseline and its interval."""
+"""Results: values beside their baselines and intervals, with the aggregates behind them."""
 
 from __future__ import annotations
 

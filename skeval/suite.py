@@ -316,8 +316,8 @@ def evaluate_draws(
     >>> from skeval.fidelity import KSComplement
     >>> metric = KSComplement().fit(make_mixed(300, random_state=0))
     >>> draws = (make_mixed(300, random_state=seed) for seed in range(1, 6))
-    >>> found = evaluate_draws(metric, draws)
-    >>> found.index.to_list(), found["n_draws"].to_list(), bool(found["sd"].iloc[0] < 0.03)
+    >>> scores = evaluate_draws(metric, draws)
+    >>> scores.index.to_list(), scores["n_draws"].to_list(), bool(scores["sd"].iloc[0] < 0.03)
     (['KSComplement'], [5], True)
     """
     frames = []
@@ -417,7 +417,7 @@ def _report(target: str | None, sensitive: str | None) -> Named:
 
 
 def _utility(target: str | None, sensitive: str | None) -> Named:
-    from skeval import utility
+    import skeval.utility as utility
 
     if target is None:
         return []
@@ -444,7 +444,7 @@ def _utility(target: str | None, sensitive: str | None) -> Named:
 
 
 def _fidelity() -> Named:
-    from skeval import fidelity
+    import skeval.fidelity as fidelity
 
     return [
         ("ks_complement", fidelity.KSComplement()),
@@ -457,7 +457,7 @@ def _fidelity() -> Named:
 
 def _headlines() -> Named:
     """Return the metrics of privacy that the report shows: screens, attacks, an audit."""
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     return [
         ("privacy_score", privacy.PrivacyScore()),
@@ -470,13 +470,13 @@ def _headlines() -> Named:
 
 
 def _privacy(sensitive: str | None) -> Named:
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     return [*_screens(), *_attacks(sensitive), ("one_run_audit", privacy.OneRunDPAudit())]
 
 
 def _attacks(sensitive: str | None) -> Named:
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     metrics: Named = [
         ("membership", privacy.MembershipInference()),
@@ -494,7 +494,8 @@ def _attacks(sensitive: str | None) -> Named:
 
 
 def _syneval() -> Named:
-    from skeval import fidelity, privacy
+    import skeval.fidelity as fidelity
+    import skeval.privacy as privacy
 
     return [
         ("exact_matches", privacy.ExactMatchShare()),
@@ -511,7 +512,7 @@ def _syneval() -> Named:
 
 
 def _screens() -> Named:
-    from skeval import privacy
+    import skeval.privacy as privacy
 
     return [
         ("exact_matches", privacy.ExactMatchShare()),
@@ -533,7 +534,7 @@ def _screens() -> Named:
 
 
 def _quality() -> Named:
-    from skeval import fidelity
+    import skeval.fidelity as fidelity
 
     return [
         ("column_shapes/ks_complement", fidelity.KSComplement()),
@@ -547,7 +548,7 @@ def _quality() -> Named:
 
 
 def _diagnostic() -> Named:
-    from skeval import diagnostic
+    import skeval.diagnostic as diagnostic
 
     return [
         ("data_validity/boundary_adherence", diagnostic.BoundaryAdherence()),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pypdf import PdfReader
 
 from skeval import Metric, MetricSuite, check_metric
 from skeval.datasets import make_mixed
@@ -20,14 +21,18 @@ README = Path(__file__).parents[1] / "README.md"
 @pytest.fixture(scope="module")
 def example():
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return next(block for block in blocks if "class TailGap" in block)
+    metric, display = (
+        next(block for block in blocks if f"class {name}" in block)
+        for name in ("TailGap", "TailBars")
+    )
+    return metric, f"import pandas as pd\n{display}"
 
 
 @pytest.fixture(scope="module")
 def metric(example, tmp_path_factory):
     """Import the example as a module, so that its metric pickles."""
     path = tmp_path_factory.mktemp("readme") / "readme_example.py"
-    path.write_text(example)
+    path.write_text("\n".join(example))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
@@ -37,7 +42,7 @@ def metric(example, tmp_path_factory):
 
 
 def test_at_most_25_lines(example):
-    assert len(example.strip().splitlines()) <= 25
+    assert len(example[0].strip().splitlines()) <= 25
 
 
 def test_keeps_the_contract(metric):
@@ -53,3 +58,18 @@ def test_runs_in_a_suite(metric):
     expected = abs(np.mean(train["age"] > limit) - np.mean(synthetic["age"] > limit))
     assert result.value == pytest.approx(expected)
     assert result.baseline is not None
+
+
+def test_its_sentence_and_its_figure_are_in_the_report(metric, tmp_path):
+    train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
+    result = MetricSuite([("tail", metric())]).fit(train, holdout).evaluate(synthetic)
+    sentence = f"The share of high values differs by {result['tail'].value:.1%}."
+    assert result["tail"].summary == sentence
+    assert list(result["tail"].display().frame()["rows"]) == ["train", "synthetic"]
+    text = "".join(
+        page.extract_text() for page in PdfReader(result.to_pdf(tmp_path / "r.pdf")).pages
+    )
+    assert sentence in " ".join(text.split())
+    assert "Further figures" in text  # where displays stand that no section names
+    page = result.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert sentence in page

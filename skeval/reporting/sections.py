@@ -70,7 +70,7 @@ def _with(results: Mapping[str, Result], key: str) -> Mapping[str, Any]:
 
 
 def among(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]:
-    """Return the first so many of the names, or those that are chosen, in the order chosen."""
+    """Return the first `chosen` names, or those chosen, in the order chosen."""
     if chosen is None:
         return list(names)
     if isinstance(chosen, int):
@@ -351,7 +351,7 @@ def plan(
     suite_result : SuiteResult
         Of any suite.
     columns : ReportColumns, optional
-        Its `univ` and `biv` choose columns: the first so many or a list of names; all otherwise.
+        Its `univ` and `biv` choose columns: the first *n* or a list of names; all otherwise.
     sections : iterable of str, optional
         Names among those of :data:`SECTIONS`; all that the results allow otherwise.
 

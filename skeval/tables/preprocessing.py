@@ -40,6 +40,14 @@ def category_codes(frame: pd.DataFrame) -> np.ndarray:
     return np.where(codes < 0, np.nan, codes)
 
 
+def mixed_matrix(frame: pd.DataFrame, schema: TableSchema) -> np.ndarray:
+    """Return the measured columns of a canonical frame: numbers first, then codes."""
+    numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
+    parts = [numbers(frame[numeric])] if numeric else []
+    parts += [category_codes(frame[nominal])] if nominal else []
+    return np.hstack(parts) if parts else np.empty((len(frame), 0))
+
+
 class TablePreprocessor(ColumnTransformer):
     """Turn tables of mixed kinds into one float matrix.
 

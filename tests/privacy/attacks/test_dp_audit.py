@@ -237,9 +237,15 @@ def test_threshold_is_in_the_middle_and_infinite_scores_are_no_harm():
 # ------------------------------------------------------------------------------------- worlds
 
 
-@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize(
+    ("base", "target", "adjacency"),
+    # each pair of two of the three is there, not each triple
+    [
+        (base, target, ("add_remove", "replace")[(i + j) % 2])
+        for i, base in enumerate(BASES)
+        for j, target in enumerate(TARGETS)
+    ],
+)
 def test_worlds_differ_in_one_row(base, target, adjacency):
     context = Context.of(MIXED)
     worlds = worlds_of(context, base, target, adjacency=adjacency, n_base=7, seed=0)

@@ -1,0 +1,176 @@
+"""The house keeps its order: arrows point down, no private doors, no circles, one guess finds a metric."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import skeval
+from skeval import Metric, diagnostic, fidelity, privacy, utility
+
+PACKAGE = Path(skeval.__file__).parent
+README = Path(__file__).parent.parent / "README.md"
+METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
+GROUND = {"exceptions", "parameters", "formatting"}
+ROOMS = {"tables", "neighbors", "stats"}
+CORE = {"tags", "context", "result", "verdict", "base"}
+BELOW = {  # what each room may know beside itself and the ground
+    "tables": set(),
+    "neighbors": set(),
+    "stats": set(),
+    "steps": ROOMS | CORE - {"base"},
+    **{metrics: ROOMS | CORE | {"steps"} for metrics in METRICS - {"privacy"}},
+    "privacy": ROOMS | CORE | {"steps", "generators"},
+    "generators": {"tables", "stats"},
+    "reporting": {"stats", "tags", "result", "verdict"},
+}
+DOORS = {  # the one way up, inside methods; and what is loaded late because it is heavy
+    ("skeval.result", "skeval.reporting"),
+    ("skeval.suite", "skeval.diagnostic"),
+}
+
+
+PUBLIC = {"skeval.datasets", "skeval.exceptions", "skeval.parameters"}  # modules, not packages
+
+
+class Import(NamedTuple):
+    module: str
+    target: str
+    lazy: bool
+
+
+@cache
+def modules() -> dict[str, Path]:
+    root = PACKAGE.parent
+    paths = {p: ".".join(p.relative_to(root).with_suffix("").parts) for p in PACKAGE.rglob("*.py")}
+    return {name.removesuffix(".__init__"): path for path, name in paths.items()}
+
+
+@cache
+def imports() -> list[Import]:
+    found = []
+    for module, path in modules().items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        typing_only = {
+            id(node)
+            for block in ast.walk(tree)
+            if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test)
+            for node in ast.walk(block)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom) or id(node) in typing_only:
+                continue
+            if (node.module or "").split(".")[0] != "skeval":
+                continue
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                target = inner if inner in modules() else str(node.module)
+                found.append(Import(module, target, node not in tree.body))
+    return found
+
+
+def room(module: str) -> str:
+    return [*module.split("."), ""][1]
+
+
+@pytest.mark.parametrize("name", sorted(BELOW))
+def test_arrows_point_down(name):
+    allowed = BELOW[name] | GROUND | {name}
+    up = [i for i in imports() if room(i.module) == name and room(i.target) not in allowed]
+    assert not up
+
+
+def test_no_package_takes_another_ones_private_module():
+    doors = []
+    for i in imports():
+        parts = i.target.split(".")
+        for depth, part in enumerate(parts[2:], 2):
+            owner = ".".join(parts[:depth])
+            if part.startswith("_") and not f"{i.module}.".startswith(f"{owner}."):
+                doors.append(i)
+    assert not doors
+
+
+def test_no_circle_of_files():
+    arrows: dict[str, set[str]] = {}
+    for i in imports():
+        if i.module != i.target and not (i.lazy and is_door(i)):
+            arrows.setdefault(i.module, set()).add(i.target)
+
+    def reached(start):
+        seen, todo = set(), list(arrows.get(start, ()))
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo += arrows.get(name, ())
+        return seen
+
+    assert not [name for name in arrows if name in reached(name)]
+
+
+def is_door(i: Import) -> bool:
+    return any(
+        i.module == source and f"{i.target}.".startswith(f"{target}.") for source, target in DOORS
+    )
+
+
+def test_only_packages_list_their_names():
+    listing = [
+        module
+        for module, path in modules().items()
+        if path.name != "__init__.py"
+        and module not in PUBLIC
+        and re.search(r"^__all__", path.read_text("utf-8"), re.M)
+    ]
+    assert not listing
+
+
+def families() -> dict[str, set[str]]:
+    """Return of each metric of the README the family, as the words of its row's first cell."""
+    text = README.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", text, re.M)
+    return {
+        metric: set(re.findall(r"\w+", family))
+        for family, metrics in rows
+        for metric in re.findall(r"`(\w+)`", metrics)
+    }
+
+
+def exported() -> dict[str, type[Metric]]:
+    packages = (diagnostic, fidelity, utility, privacy)
+    return {name: getattr(package, name) for package in packages for name in package.__all__}
+
+
+def test_the_readme_lists_every_metric():
+    assert set(families()) == set(exported())
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def test_a_metric_is_found_in_one_guess():
+    """The file bears the name of the metric, in part, or the family that the README lists it under."""
+    missed = []
+    for name, metric in exported().items():
+        folder = metric.__module__.split(".")[2:]
+        in_name = folder[-1] in snake(name) or snake(name) in folder[-1]
+        if not in_name and not families()[name] & (set(folder) - {"attacks"}):
+            missed.append(f"{name}: {metric.__module__}")
+    assert len(missed) <= 0.05 * len(exported()), missed
+
+
+def test_a_metric_is_imported_from_the_package_that_its_tag_names():
+    wrong = [
+        name
+        for package in (diagnostic, fidelity, utility, privacy)
+        for name in package.__all__
+        if f"skeval.{getattr(package, name).tags.aspect}" != package.__name__
+    ]
+    assert not wrong
