@@ -162,10 +162,11 @@ def conform(
         for name in schema.columns("continuous", "datetime", "boolean")
     }
     unread = {name: count for name, count in unread.items() if count}
-    if not lenient:
+    if unread and not lenient:
         _check_types(frame, schema, unread, role)
     numeric = schema.columns("continuous")
     infinite = [name for name in numeric if np.isinf(columns[name].to_numpy()).any()]
+    large = [name for name in numeric if (columns[name].abs() >= EXACT).any()]
     if infinite and role in _REAL:
         raise TableError(
             f"{role} has infinite values in {', '.join(infinite)}. "
@@ -190,7 +191,7 @@ def conform(
             InvalidValueWarning,
             "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from "
             "the columns of all tables, or declare them id or categorical.",
-            [name for name in numeric if _loses_integers(frame[name], columns[name])],
+            [name for name in large if _loses_integers(frame[name], columns[name])],
         ),
         (
             DegenerateInputWarning,
@@ -251,8 +252,6 @@ def _format_of_strings(values: pd.Series, schema: TableSchema) -> str | None:
 
 
 def _loses_integers(values: pd.Series, numbers: pd.Series) -> bool:
-    if not (numbers.abs() >= EXACT).any():
-        return False
     values = plain_values(values)
     kind = pd.api.types.infer_dtype(values, skipna=True)
     whole = pd.api.types.is_integer_dtype(values.dtype) or kind in {

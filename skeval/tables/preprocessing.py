@@ -24,14 +24,15 @@ NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "bo
 
 def numbers(frame: pd.DataFrame) -> np.ndarray:
     """Return numbers and dates (in seconds since 1970) as float64; missing is nan."""
-    return np.column_stack([_seconds(frame[name]) for name in frame.columns])
-
-
-def _seconds(values: pd.Series) -> np.ndarray:
-    if not pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return values.to_numpy(dtype=np.float64)
-    seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
-    return np.where(values.isna().to_numpy(), np.nan, seconds)
+    columns = []
+    for name in frame.columns:
+        values = frame[name]
+        if pd.api.types.is_datetime64_any_dtype(values.dtype):
+            seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
+            columns.append(np.where(values.isna().to_numpy(), np.nan, seconds))
+        else:
+            columns.append(values.to_numpy(dtype=np.float64))
+    return np.column_stack(columns)
 
 
 def category_codes(frame: pd.DataFrame) -> np.ndarray:
