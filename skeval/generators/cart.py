@@ -8,26 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeRegressor
 
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.columns import (
     Codes,
     Grid,
+    Sampler,
     as_dtype,
-    check_hashable,
-    check_table,
     kind_of,
     numbers_of,
     ordered_codes,
-    start_draw,
     table_of,
 )
-from skeval.parameters import Count, Seed, check_parameters, legal_sets
+from skeval.parameters import Count, Seed
 
 
-class SequentialCART(BaseEstimator):
+class SequentialCART(Sampler):
     """Sample column by column, each from the leaves of a tree that was grown on those before it.
 
     The generator that statistical offices use, and hard to beat on tables of mixed types: the first
@@ -132,10 +129,7 @@ class SequentialCART(BaseEstimator):
         InvalidParameterError
             If a parameter is outside its legal set, or `order` names columns that are not there.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
-        check_table(self, table)
-        check_hashable(self, table)
-        train = table.reset_index(drop=True)
+        train = self._checked(table)
         order = self._positions(train.columns)
         columns = [ordered_codes(train.iloc[:, j]) for j in order]
         settings = {"min_samples_leaf": self.min_samples_leaf, "max_depth": self.max_depth}
@@ -149,29 +143,7 @@ class SequentialCART(BaseEstimator):
         self.train_, self.order_, self.models_ = train, order, models
         return self
 
-    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
-        """Draw rows column by column.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1.
-        """
-        rng = start_draw(self, n, random_state)
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         features: list[np.ndarray] = []
         drawn: dict[int, pd.Series] = {}
         for j, model in zip(self.order_, self.models_, strict=True):
