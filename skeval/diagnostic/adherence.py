@@ -25,6 +25,7 @@ from skeval.diagnostic.columns import (
     unreadable,
 )
 from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.tables.cells import plain_values, read_column, with_real_levels
@@ -178,6 +179,12 @@ class BoundaryAdherence(Metric):
         names = columns_of(context, self.columns, NUMERIC)
         return _adherence(context, names, lambda name: self._judge(context, name))
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"On average {percent(result.value)} of the cells of {result.details['n_used']} number "
+            "and date columns lie within train's ranges."
+        )
+
     def _bounds(self, context: Context, column: str) -> tuple[float, float]:
         low, high = extent(context, "train", column)
         if column in (self.lower or {}):
@@ -296,6 +303,12 @@ class CategoryAdherence(Metric):
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NOMINAL)
         return _adherence(context, names, lambda name: self._judge(context, name))
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
+            "categorical and boolean columns hold a category that train has."
+        )
 
     def _levels(self, context: Context, column: str) -> tuple[list[str], bool]:
         """Return the labels of the categories that a user lists, and whether one is missing."""
@@ -438,6 +451,12 @@ class FormatAdherence(Metric):
             train=of_train,
         )
         return replace(result, interval=tally.interval())
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
+            "columns are written in the format asked for."
+        )
 
 
 def _known_patterns(context: Context) -> dict[str, Pattern]:

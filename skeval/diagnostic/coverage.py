@@ -20,6 +20,7 @@ from skeval.diagnostic.columns import (
     present_numbers,
 )
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, Count, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
@@ -95,6 +96,14 @@ class RangeCoverage(Metric):
             warnings=(*empty_notices(empty, _present(context, gone)), *constant_notices(same)),
             ceilings=ceilings,
             ceiling=float(np.mean(list(ceilings.values()))) if ceilings else np.nan,
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"On average {percent(result.value)} of train's range is spanned, over "
+            f"{details['n_used']} columns; as many fresh real rows would span about "
+            f"{percent(details['ceiling'])}."
         )
 
 
@@ -189,6 +198,15 @@ class CategoryCoverage(Metric):
             n_covered=n_covered,
             ceilings=ceilings,
             ceiling=float(np.mean(list(ceilings.values()))) if ceilings else np.nan,
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        covered, known = (sum(details[name].values()) for name in ("n_covered", "n_categories"))
+        return (
+            f"{covered:,} of {known:,} categories of train occur; the mean over "
+            f"{details['n_used']} columns is {percent(result.value)}, and as many fresh real rows "
+            f"would reach about {percent(details['ceiling'])}."
         )
 
     def _notices(
@@ -393,6 +411,13 @@ class OutlierCoverage(Metric):
             return result
         low, high = mean_of_bands([band(name, 1.0 - 0.05 / len(measured)) for name in measured])
         return replace(result, interval=(min(low, result.value), max(high, result.value)))
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Of the outliers that train has in {result.details['n_used']} columns, "
+            f"{percent(result.value)} as many are there on average; more than train has count "
+            "as all."
+        )
 
     def _beyond(
         self, context: Context, column: str, fences: tuple[float, float]

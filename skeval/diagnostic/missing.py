@@ -11,7 +11,14 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
+from skeval.diagnostic.columns import (
+    OF_COLUMNS,
+    any_columns,
+    lacks,
+    mean_of_bands,
+    missing_cells,
+)
+from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
@@ -103,6 +110,12 @@ class MissingValueSimilarity(Metric):
         ]
         low, high = mean_of_bands(bands)
         return replace(result, interval=(min(low, result.value), max(high, result.value)))
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The shares of missing cells of {result.details['n_used']} columns differ by "
+            f"{percent(1.0 - result.value)} on average."
+        )
 
 
 @shared
@@ -196,6 +209,19 @@ class MissingPatternSimilarity(Metric):
                 "n_used": len(used),
                 "n_total": len(context.schema.kinds),
             },
+        )
+
+    def _summary(self, result: Result) -> str:
+        details, worst = result.details, result.details["largest_difference"]
+        agreement = (
+            f"{percent(result.value)} of the rows agree in which cells are missing together; "
+            f"chance alone would give {percent(details['ceiling'])}."
+        )
+        if not worst["columns"]:
+            return agreement
+        return (
+            f"{agreement} The largest difference: rows that lack {', '.join(worst['columns'])}, "
+            f"{percent(worst['train'])} of train and {percent(worst['synthetic'])} of synthetic."
         )
 
 

@@ -19,6 +19,7 @@ from skeval.diagnostic.columns import (
     present_numbers,
 )
 from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, Interval
 from skeval.result import Result, mean_of_columns
 from skeval.tables.preprocessing import NUMERIC
@@ -113,6 +114,12 @@ class SmoothnessSimilarity(Metric):
             text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
             said = (*said, DegenerateInputWarning(text))
         return mean_of_columns(scores, n_total=len(context.schema.kinds), warnings=said)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The widths of the bulk of {result.details['n_used']} columns differ by "
+            f"{percent(1.0 - result.value)} of the wider one on average."
+        )
 
     def _score(self, context: Context, column: str, n_values: int) -> float:
         n = min(n_values, present_numbers(context, "train", column).size)

@@ -12,11 +12,10 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import OF_COLUMNS, check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
+from skeval.formatting import percent
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.tags import MetricTags
-
-__all__ = ["KeyUniqueness", "TableStructure"]
 
 Key = tuple[str, ...]
 
@@ -121,6 +120,9 @@ class KeyUniqueness(Metric):
             said.append(MetricWarning(f"{', '.join(repeated)}: no key, train repeats or lacks it."))
         return mean_of_columns(scores, n_total=len(keys), warnings=tuple(said), train=of_train)
 
+    def _summary(self, result: Result) -> str:
+        return f"{percent(result.value)} of the rows have a key that no earlier row has."
+
     def _score(self, context: Context, key: Key) -> float:
         if any(lacks(context, name) for name in key):
             return 0.0
@@ -221,6 +223,14 @@ class TableStructure(Metric):
                 "retyped": retyped,
                 "n_total": len(train),
             },
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"{percent(result.value)} of all columns and types are common to both tables: "
+            f"{len(details['missing'])} columns are missing, {len(details['extra'])} are extra, "
+            f"{len(details['retyped'])} have another type."
         )
 
 

@@ -1,19 +1,18 @@
 """Is the synthetic table good enough to work with: marginals, pairs, associations."""
 
+from skeval.fidelity.accumulation import MDAResemblance
 from skeval.fidelity.alpha_precision import AlphaPrecisionBetaRecall
 from skeval.fidelity.association import (
     CorrelationRatioDifference,
     CramersVDifference,
     MixedAssociationDifference,
     MutualInformationDifference,
-    PhikMatrixDifference,
     TheilsUDifference,
 )
 from skeval.fidelity.chi_square import ChiSquaredTest
 from skeval.fidelity.contingency import ContingencySimilarity
 from skeval.fidelity.correlation import CorrelationSimilarity
 from skeval.fidelity.distances import (
-    MDAResemblance,
     NearestNeighborAdversarialAccuracy,
     NNDistanceDistributions,
 )
@@ -24,6 +23,7 @@ from skeval.fidelity.likelihood import BNLikelihood, BNLogLikelihood, GMLikeliho
 from skeval.fidelity.lower_bounds import JensenShannonLowerBound, TotalVariationLowerBound
 from skeval.fidelity.marginals import KSComplement, QuantileMSE, StatisticSimilarity, TVComplement
 from skeval.fidelity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from skeval.fidelity.phik import PhikMatrixDifference
 from skeval.fidelity.prd import ClassifierPRD, PRDCurve
 from skeval.fidelity.precision_recall import (
     ClippedDensityCoverage,

@@ -9,7 +9,9 @@ import numpy as np
 
 from skeval.context import Context, shared
 from skeval.fidelity.precision_recall import TwoSided
+from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Interval, Seed, Space
+from skeval.result import Result
 from skeval.stats.manifolds import is_within
 from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vectors
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
@@ -117,6 +119,13 @@ class AlphaPrecisionBetaRecall(TwoSided):
             "beta_recall": integrated_agreement(standing),
             "covered": float(np.isfinite(standing).mean()),
         }
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "From the centre outwards, synthetic rows fill the typical parts of train at "
+            f"{percent(result.details['alpha_precision'])}, and stand for train rows at "
+            f"{percent(result.details['beta_recall'])}."
+        )
 
 
 @shared

@@ -7,142 +7,27 @@ from typing import Literal
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.exceptions import InvalidValueWarning, MetricWarning
+from skeval.context import Context
 from skeval.fidelity.pair_metric import (
-    PairMetric,
-    binned_columns,
-    difference,
-    kept,
-    table_difference,
-    varying,
+    AssociationDifference,
+    calibration_sentence,
 )
+from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns
 from skeval.result import Result, undefined
-from skeval.stats.phik import phik, phik_of_package
 from skeval.steps.pairs import (
     Binning,
     correlation_ratio_matrix,
     correlations,
     cramers_v_matrix,
-    infinite_columns,
-    joint_tables,
     mutual_information_matrix,
     theils_u_matrix,
 )
-from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import MetricTags
 
 
-class PhikMatrixDifference(Metric):
-    """Change of the association of columns: 0 where all pairs keep it, 1 where all lose or gain it.
-
-    An analyst draws the correlation matrix of the real and of the synthetic table, with a
-    coefficient that works for numbers, dates and categories alike, and asks how far the two
-    differ.
-
-    Parameters
-    ----------
-    n_bins : int, default=10
-        Number of bins of numeric and date columns, of equal width over train.
-    noise_correction : bool, default=True
-        Whether chi-square below its mean under independence counts as no association.
-    backend : {"fast", "phik"}, default="fast"
-        Our tabulated inversion, or the phik package itself on the same bins: equal to 1e-5, slower.
-    reduce : {"mean_abs", "max_abs"}, default="mean_abs"
-        The mean or the greatest absolute difference over the pairs.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
-    Notes
-    -----
-    ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the
-    correlation of a bivariate normal distribution with the same chi-square on the same bins. Both
-    tables are cut on the bins of train; rows with a missing value are left out pair by pair. A
-    pair that is constant in train has no coefficient and is left out, with a warning; one that is
-    constant in the synthetic table only counts as unassociated. The coefficient has no sign: a
-    flipped correlation is invisible to it. No interval is given: the differences are absolute
-    values near 0, where resampling them is misleading; compare with the baseline.
-
-    References
-    ----------
-    M. Baak et al., "A new correlation coefficient between categorical, ordinal and interval
-    variables with Pearson characteristics", Computational Statistics & Data Analysis 152 (2020),
-    doi:10.1016/j.csda.2020.107043.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import PhikMatrixDifference
-    >>> table = make_mixed()
-    >>> PhikMatrixDifference().fit(table).score(table)
-    0.0
-    """
-
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        noise_correction: bool = True,
-        backend: Literal["fast", "phik"] = "fast",
-        reduce: Literal["mean_abs", "max_abs"] = "mean_abs",
-        columns: Columns = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.noise_correction = noise_correction
-        self.backend = backend
-        self.reduce = reduce
-        self.columns = columns
-
-    def _compute(self, context: Context) -> Result:
-        names = chosen_columns(context.schema, self.columns)
-        settings = (names, Binning(self.n_bins), self.noise_correction, self.backend)
-        train, synthetic = (
-            phik_matrix(context, role, *settings) for role in ("train", "synthetic")
-        )
-        varies = ~np.isnan(np.diag(train))
-        return difference(
-            names,
-            train,
-            kept(train, synthetic),
-            varies=(varies, varies),
-            n_rows=context.n_rows("synthetic"),
-            reduce=self.reduce,
-        )
-
-
-@shared
-def phik_matrix(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    binning: Binning,
-    noise_correction: bool,
-    backend: str,
-) -> np.ndarray:
-    """Return the phi_k coefficients of a role's rows, nan where a column does not vary."""
-    measure = phik if backend == "fast" else phik_of_package
-    matrix = np.full((len(names), len(names)), np.nan)
-    if not names:  # nothing to cut into cells
-        return matrix
-    tables = joint_tables(context, role, names, binning)
-    np.fill_diagonal(matrix, np.where(varying(tables, "drop"), 1.0, np.nan))
-    for i, j, table in tables.pairs("drop"):
-        matrix[i, j] = matrix[j, i] = measure(table, noise_correction=noise_correction)
-    return matrix
-
-
-class CramersVDifference(PairMetric):
+class CramersVDifference(AssociationDifference):
     """Change of Cramer's V of columns: 0 where all pairs keep it, 1 where all lose or gain it.
 
     An analyst asks which categories go together in the real table, how strongly, and whether they
@@ -195,10 +80,6 @@ class CramersVDifference(PairMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-
     def __init__(
         self,
         bias_correction: bool = True,
@@ -214,13 +95,19 @@ class CramersVDifference(PairMetric):
         self.floor = floor
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        names = binned_columns(context, self.n_bins, self.columns)
-        settings = {"bias_correction": self.bias_correction}
-        return table_difference(context, cramers_v_matrix, names, self.n_bins, self.nan, settings)
+    def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+        binning = Binning(self.n_bins or 10)
+        return cramers_v_matrix(context, role, names, binning, self.bias_correction, self.nan)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"How strongly columns go together (Cramer's V) changes by {number(result.value)} on "
+            f"average over {result.details['n_used']:,} pairs, on a scale from 0 to 1."
+            f"{calibration_sentence(result)}"
+        )
 
 
-class TheilsUDifference(PairMetric):
+class TheilsUDifference(AssociationDifference):
     """Change of what columns tell of each other: 0 where all of it is kept, 1 where all is changed.
 
     An analyst asks how well one column can be told from another, in this direction: a postcode
@@ -271,10 +158,6 @@ class TheilsUDifference(PairMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-
     def __init__(
         self,
         n_bins: BinCount | None = 10,
@@ -288,15 +171,21 @@ class TheilsUDifference(PairMetric):
         self.floor = floor
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        names = binned_columns(context, self.n_bins, self.columns)
-        both_ways = ~np.eye(len(names), dtype=bool)
-        return table_difference(
-            context, theils_u_matrix, names, self.n_bins, self.nan, {}, eligible=both_ways
+    def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+        return theils_u_matrix(context, role, names, Binning(self.n_bins or 10), self.nan)
+
+    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+        return ~np.eye(len(names), dtype=bool)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The share of a column's uncertainty that another takes away changes by "
+            f"{percent(result.value)} on average over {result.details['n_used']:,} ordered pairs."
+            f"{calibration_sentence(result)}"
         )
 
 
-class MutualInformationDifference(PairMetric):
+class MutualInformationDifference(AssociationDifference):
     """Change of the information that columns share: 0 where all pairs keep it, 1 where none does.
 
     An analyst asks which columns depend on each other in any way, curved or not, of numbers or of
@@ -354,10 +243,6 @@ class MutualInformationDifference(PairMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
-
     def __init__(
         self,
         normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic",
@@ -375,24 +260,19 @@ class MutualInformationDifference(PairMetric):
         self.floor = floor
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        names = binned_columns(context, self.n_bins, self.columns)
-        settings = {"average": self.normalized, "correction": self.correction}
-        return table_difference(
-            context, mutual_information_matrix, names, self.n_bins, self.nan, settings
+    def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+        measure = (Binning(self.n_bins or 10), self.normalized, self.correction, self.nan)
+        return mutual_information_matrix(context, role, names, *measure)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The information that columns share, beyond chance, changes by "
+            f"{percent(result.value)} of their entropy on average over "
+            f"{result.details['n_used']:,} pairs.{calibration_sentence(result)}"
         )
 
 
-def infinite_notes(context: Context, names: tuple[str, ...]) -> tuple[MetricWarning, ...]:
-    """Return what must be said where synthetic numbers are infinite."""
-    found = infinite_columns(context, names)
-    if not found:
-        return ()
-    text = f"synthetic has infinite values in {', '.join(found)}, left out of the associations."
-    return (InvalidValueWarning(text),)
-
-
-class CorrelationRatioDifference(PairMetric):
+class CorrelationRatioDifference(AssociationDifference):
     """Change of how far categories tell numbers apart: 0 where it is kept, 1 where all is changed.
 
     An analyst asks how much of the spread of incomes lies between occupations rather than within
@@ -436,39 +316,37 @@ class CorrelationRatioDifference(PairMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
-    )
+    _leaves_out_infinite = True
 
     def __init__(self, floor: bool = True, columns: Columns = None) -> None:
         self.floor = floor
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        names = chosen_columns(context.schema, self.columns)
-        nominal = _are(context, names, NOMINAL)
+        nominal = _are(context, self._names(context), NOMINAL)
         if nominal.all() or not nominal.any():
             return undefined("it takes a category and a number, and the table lacks one of them.")
-        train, synthetic = (
-            correlation_ratio_matrix(context, role, names, Binning())
-            for role in ("train", "synthetic")
+        return super()._compute(context)
+
+    def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+        return correlation_ratio_matrix(context, role, names, Binning())
+
+    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+        nominal = _are(context, names, NOMINAL)
+        return np.triu(nominal[:, None] != nominal, 1)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"How far categories separate numbers (eta) changes by {number(result.value)} on "
+            f"average over {result.details['n_used']:,} pairs.{calibration_sentence(result)}"
         )
-        result = difference(
-            names,
-            train,
-            synthetic,
-            varies=(~np.isnan(np.diag(train)), ~np.isnan(np.diag(synthetic))),
-            n_rows=context.n_rows("synthetic"),
-            eligible=np.triu(nominal[:, None] != nominal, 1),
-        )
-        return replace(result, warnings=(*result.warnings, *infinite_notes(context, names)))
 
 
 def _are(context: Context, names: tuple[str, ...], kinds: tuple[str, ...]) -> np.ndarray:
     return np.array([context.schema.kinds[name] in kinds for name in names], dtype=bool)
 
 
-class MixedAssociationDifference(PairMetric):
+class MixedAssociationDifference(AssociationDifference):
     """Change of association of columns of any kind: 0 where all pairs keep it, 1 where none does.
 
     An analyst draws one matrix with the measure that suits each pair: correlation of numbers,
@@ -524,6 +402,7 @@ class MixedAssociationDifference(PairMetric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
+    _leaves_out_infinite = True
 
     def __init__(
         self,
@@ -546,52 +425,55 @@ class MixedAssociationDifference(PairMetric):
         self.floor = floor
         self.columns = columns
 
+    def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+        binning = Binning(self.n_bins)
+        matrix = correlation_ratio_matrix(context, role, names, binning).copy()
+        numeric, nominal = (np.flatnonzero(_are(context, names, k)) for k in (NUMERIC, NOMINAL))
+        if self.mixed == "cramers_v" and numeric.size and nominal.size:
+            in_cells = cramers_v_matrix(context, role, names, binning)
+            for block in (np.ix_(numeric, nominal), np.ix_(nominal, numeric)):
+                matrix[block] = in_cells[block]
+        if numeric.size:
+            of_numbers = correlations(context, role, tuple(names[i] for i in numeric), self.num)
+            values = of_numbers.coefficients
+            matrix[np.ix_(numeric, numeric)] = values if self.signed else np.abs(values)
+        if nominal.size > 1:
+            step = cramers_v_matrix if self.cat == "cramers_v" else theils_u_matrix
+            block = np.ix_(nominal, nominal)
+            matrix[block] = step(context, role, names, binning)[block]
+        return matrix
+
+    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+        apart = ~np.eye(len(names), dtype=bool)
+        return apart if self.cat == "theils_u" else np.triu(apart)
+
+    def _gaps(self, context: Context, names: tuple[str, ...], change: np.ndarray) -> np.ndarray:
+        if not self.signed or self.norm == "fro":
+            return np.abs(change)
+        numeric = _are(context, names, NUMERIC)  # the difference of two correlations may be 2
+        return np.abs(change) * np.where(numeric[:, None] & numeric, 0.5, 1.0)
+
     def _compute(self, context: Context) -> Result:
-        names = chosen_columns(context.schema, self.columns)
-        if len(names) < 2:
-            return undefined("fewer than two columns can be measured.", names=list(names))
-        train, synthetic = (self._matrix(context, role, names) for role in ("train", "synthetic"))
-        numeric = _are(context, names, NUMERIC)
-        halved = self.signed and self.norm == "mean_abs"
-        result = difference(
-            names,
-            train,
-            synthetic,
-            varies=(~np.isnan(np.diag(train)), ~np.isnan(np.diag(synthetic))),
-            n_rows=context.n_rows("synthetic"),
-            scale=np.where(halved & numeric[:, None] & numeric, 0.5, 1.0),
-            eligible=self._eligible(len(names)),
-            reduce=self.norm,
+        result = super()._compute(context)
+        if self.norm == "mean_abs":
+            return result
+        # the norm has no upper bound to be taken from
+        details = {key: part for key, part in result.details.items() if key != "similarity"}
+        return replace(result, details=details)
+
+    def _reduced(self, gaps: np.ndarray) -> float:
+        if self.norm == "mean_abs":
+            return super()._reduced(gaps)
+        # of the whole matrix: where one triangle counts, the other is the same
+        return float(np.sqrt(np.nansum(np.where(np.isnan(gaps), gaps.T, gaps) ** 2)))
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The association of {result.details['n_used']:,} pairs, each by its own measure, "
+            f"changes by {number(result.value)}.{calibration_sentence(result)}"
         )
-        return replace(result, warnings=(*result.warnings, *infinite_notes(context, names)))
 
     def _noise(self, inverse_size: float, n_used: int) -> float:
         # the norm is no mean: the root of a sum over both triangles, of differences up to 2
         factor = np.sqrt(8.0 * n_used) if self.norm == "fro" else 1.0
         return float(factor * super()._noise(inverse_size, n_used))
-
-    def _eligible(self, n_columns: int) -> np.ndarray:
-        apart = ~np.eye(n_columns, dtype=bool)
-        return apart if self.cat == "theils_u" else np.triu(apart)
-
-    def _matrix(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
-        """Return the association of each pair by its measure; 1 on the diagonal where it varies."""
-        binning = Binning(self.n_bins)
-        found = correlation_ratio_matrix(context, role, names, binning).copy()
-        numeric = np.flatnonzero(_are(context, names, NUMERIC))
-        nominal = np.flatnonzero(_are(context, names, NOMINAL))
-        if self.mixed == "cramers_v" and numeric.size and nominal.size:
-            in_cells = cramers_v_matrix(context, role, names, binning)
-            for block in (np.ix_(numeric, nominal), np.ix_(nominal, numeric)):
-                found[block] = in_cells[block]
-        if numeric.size:
-            of_numbers = correlations(context, role, tuple(names[i] for i in numeric), self.num)
-            values = of_numbers.coefficients
-            found[np.ix_(numeric, numeric)] = values if self.signed else np.abs(values)
-        if nominal.size > 1:
-            step = cramers_v_matrix if self.cat == "cramers_v" else theils_u_matrix
-            block = np.ix_(nominal, nominal)
-            diagonal = np.diag(found).copy()
-            found[block] = step(context, role, names, binning)[block]
-            np.fill_diagonal(found, diagonal)
-        return found

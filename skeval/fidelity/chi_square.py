@@ -12,8 +12,10 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.divergences import column_counts
+from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, mean_of_columns
+from skeval.steps.columns import CONSERVATIVE, mean_of_defined
 from skeval.tags import MetricTags
 
 
@@ -90,50 +92,62 @@ class ChiSquaredTest(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        independent = "holdout" in context
-        against_train = self._tested(context, "train")
-        tested = self._tested(context, "holdout") if independent else against_train
-        ceilings = {name: one.expected_v for name, one in against_train.items() if one.n_cells >= 2}
+        against = "holdout" if "holdout" in context else "train"
+        to_train, tested = self._tested(context, "train"), self._tested(context, against)
+        defined = [name for name, test in to_train.items() if test.n_cells >= 2]
+        ceilings = {name: to_train[name].expected_v for name in defined}
+        p_values = {name: test.p_value for name, test in tested.items()}
+        known = [p_values[name] for name, test in tested.items() if test.n_cells >= 2]
         result = mean_of_columns(
-            {name: one.cramers_v for name, one in against_train.items()},
+            {name: test.cramers_v for name, test in to_train.items()},
             n_total=len(context.schema.kinds),
             greater_is_better=False,
-            warnings=self._untested(context, against_train),
-            statistics={name: one.statistic for name, one in tested.items()},
-            degrees_of_freedom={name: one.degrees for name, one in tested.items()},
-            p_values={name: one.p_value for name, one in tested.items()},
-            p_values_against="holdout"
-            if independent
-            else "train, to which the generator was fitted: conservative",
+            warnings=self._notes(context, [name for name in to_train if name not in ceilings]),
+            statistics={name: test.statistic for name, test in tested.items()},
+            degrees_of_freedom={name: test.degrees for name, test in tested.items()},
+            p_values=p_values,
+            p_values_against=against if against == "holdout" else CONSERVATIVE,
             ceilings=ceilings,
-            ceiling=float(np.mean(list(ceilings.values()))) if ceilings else float("nan"),
+            ceiling=mean_of_defined(ceilings),
         )
-        known = [one.p_value for one in tested.values() if one.n_cells >= 2]
         return replace(result, p_value=min(1.0, len(known) * min(known)) if known else None)
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        strength = (
+            f"Table and value of a column are associated as strongly as {number(result.value)} "
+            f"(Cramer's V) on average; chance alone gives {number(details['ceiling'])}."
+        )
+        if result.p_value is None:
+            return strength
+        rows = details["p_values_against"].split(",")[0]
+        return (
+            f"{strength} Against {rows}, the worst of all columns has a p-value of "
+            f"{number(result.p_value)}."
+        )
+
+    def _counts(self, context: Context, role: str) -> dict[str, np.ndarray]:
+        return column_counts(context, role, self.columns, self.n_bins, self.strategy)
 
     def _tested(self, context: Context, role: str) -> dict[str, Homogeneity]:
         """Test the synthetic rows against those of a role, column by column."""
-        binning = (self.columns, self.n_bins, self.strategy)
-        real, synthetic = (column_counts(context, r, *binning) for r in (role, "synthetic"))
+        real, synthetic = (self._counts(context, which) for which in (role, "synthetic"))
         least = float(self.min_expected)
         return {name: homogeneity_test(real[name], synthetic[name], least) for name in real}
 
-    def _untested(
-        self, context: Context, tested: dict[str, Homogeneity]
-    ) -> tuple[MetricWarning, ...]:
-        binning = (self.columns, self.n_bins, self.strategy)
-        train, synthetic = (column_counts(context, r, *binning) for r in ("train", "synthetic"))
-        without = [name for name, one in tested.items() if one.n_cells < 2]
+    def _notes(self, context: Context, without: list[str]) -> tuple[MetricWarning, ...]:
+        """Say which columns have no score, and why."""
+        train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
         single = [name for name in without if ((train[name] + synthetic[name]) > 0).sum() < 2]
         rare = [name for name in without if name not in single]
-        said: list[MetricWarning] = []
+        notes: list[MetricWarning] = []
         if single:
             text = f"train and synthetic have one cell only in {', '.join(single)}: no score."
-            said.append(ConstantColumnWarning(text))
+            notes.append(ConstantColumnWarning(text))
         if rare:
-            text = f"too few rows for two cells of {self.min_expected:g} in {', '.join(rare)}."
-            said.append(DegenerateInputWarning(f"{text[:-1]}: no score."))
-        return tuple(said)
+            text = f"too few rows for two cells of {self.min_expected:g} in {', '.join(rare)}"
+            notes.append(DegenerateInputWarning(f"{text}: no score."))
+        return tuple(notes)
 
 
 class Homogeneity(NamedTuple):
@@ -146,7 +160,7 @@ class Homogeneity(NamedTuple):
     degrees : float
         Of freedom, K - 1.
     p_value : float
-        Of the null hypothesis that both rows follow one law.
+        Of the null hypothesis that both rows follow one distribution.
     cramers_v : float
         0 for equal shares, 1 where no cell is used by both.
     expected_v : float
@@ -166,7 +180,7 @@ class Homogeneity(NamedTuple):
 def homogeneity_test(
     counts_x: np.ndarray, counts_y: np.ndarray, min_expected: float = 5.0
 ) -> Homogeneity:
-    """Test whether two tables of counts on common cells come from one law.
+    """Test whether two tables of counts on common cells come from one distribution.
 
     Parameters
     ----------
@@ -188,8 +202,8 @@ def homogeneity_test(
     --------
     >>> import numpy as np
     >>> from skeval.fidelity.chi_square import homogeneity_test
-    >>> found = homogeneity_test(np.array([50, 30, 20]), np.array([40, 40, 20]))
-    >>> round(found.statistic, 6), round(found.p_value, 6), found.degrees
+    >>> test = homogeneity_test(np.array([50, 30, 20]), np.array([40, 40, 20]))
+    >>> round(test.statistic, 6), round(test.p_value, 6), test.degrees
     (2.539683, 0.280876, 2.0)
     """
     x, y = pool_rare_cells(counts_x, counts_y, min_expected)

@@ -8,7 +8,8 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.fidelity.pair_metric import PairMetric, worst_pair
+from skeval.fidelity.pair_metric import PairMetric, calibration_sentence, worst_pair
+from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns, Count, Interval, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval
@@ -16,8 +17,6 @@ from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, joint
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
-
-__all__ = ["ContingencySimilarity"]
 
 
 class ContingencySimilarity(PairMetric):
@@ -133,6 +132,14 @@ class ContingencySimilarity(PairMetric):
         sizes = [self._sizes(context, role, names, drawn) for role in ("train", "synthetic")]
         interval = _interval(value, found, used, *sizes)
         return Result(value, interval=interval, details=details)
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"On average {percent(result.value)} of the joint bars of {details['n_used']:,} pairs "
+            "coincide; two samples of one population would reach "
+            f"{percent(details['ceiling_value'])}.{calibration_sentence(result)}"
+        )
 
     def _eligible(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         above = np.triu(np.ones((len(names), len(names)), dtype=bool), 1)

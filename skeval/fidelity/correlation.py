@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -9,26 +11,26 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.fidelity.association import infinite_notes
 from skeval.fidelity.pair_metric import (
+    ROLES,
     PairMetric,
-    column_notes,
+    above_diagonal,
+    calibration_sentence,
+    infinite_notes,
     kept,
     pair_notes,
     skipped,
     worst_pair,
 )
+from skeval.formatting import number
 from skeval.parameters import Columns, Interval, Seed
 from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
+from skeval.steps.columns import CONSERVATIVE
 from skeval.steps.pairs import Drawn, correlations
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
-
-__all__ = ["CorrelationSimilarity"]
-
-_CONSERVATIVE = "train, to which the generator was fitted: conservative"
 
 
 class CorrelationSimilarity(PairMetric):
@@ -115,89 +117,74 @@ class CorrelationSimilarity(PairMetric):
         self.random_state = random_state
 
     def _compute(self, context: Context) -> Result:
-        names = _numeric(context, self.columns)
-        train, synthetic = (self._of(context, role, names) for role in ("train", "synthetic"))
+        numeric = context.schema.columns(*NUMERIC)
+        names = [name for name in chosen_columns(context.schema, self.columns) if name in numeric]
         if context.n_rows("synthetic") < 2:
             return undefined("synthetic has one row: no correlation is defined.")
-        eligible = np.triu(np.ones((len(names), len(names)), dtype=bool), 1)
-        strong = _stronger(train.coefficients, self.min_correlation)
-        used = eligible & strong & ~np.isnan(train.coefficients)
-        varies = _varies(train), _varies(synthetic)
-        notes = (
-            *column_notes(names, varies, "correlation"),
-            *pair_notes(train.coefficients, synthetic.coefficients, varies, used, "correlation"),
-            *(infinite_notes(context, names) if self.method == "pearson" else ()),
-        )
-        details = self._details(context, names, train, synthetic, used)
-        details |= {"n_used": int(used.sum()), "n_total": int(eligible.sum())}
-        details["skipped"] = skipped(train.coefficients, varies[0], eligible)
-        if weak := int((eligible & ~strong).sum()):
-            details["skipped"]["not above min_correlation"] = weak
+        train, synthetic = (self._of(context, role, names).coefficients for role in ROLES)
+        above = above_diagonal(len(names))
+        weak = np.abs(train) <= (self.min_correlation or -1.0)  # 0 counts all pairs
+        used = above & ~weak & ~np.isnan(train)
+        notes = pair_notes(names, train, synthetic, used, "correlation")
+        if self.method == "pearson":
+            notes = (*notes, *infinite_notes(context, names))
+        change = train - kept(train, synthetic)
+        scores = np.where(used, 1.0 - np.abs(change) / 2.0, np.nan)
+        n_weak = int((above & weak).sum())
+        details: dict[str, Any] = {
+            "names": names,
+            "matrix": np.where(used.T, scores.T, scores),
+            "train": train,
+            "synthetic": kept(train, synthetic),
+            "difference": change,
+            "n_rows": {role: self._n_rows(context, role) for role in ROLES},
+            "n_used": int(used.sum()),
+            "n_total": int(above.sum()),
+            "skipped": skipped(train, above)
+            | ({"not above min_correlation": n_weak} if n_weak else {}),
+        }
         if not used.any():
-            none = self._none(bool(weak), details)
+            none = self._undefined(details)
             return replace(none, warnings=(*notes, *none.warnings))
-        scores = np.where(used, details["matrix"], np.nan)
         details["worst"] = worst_pair(names, scores, greatest=False)
         return Result(float(np.nanmean(scores)), details=details, warnings=notes)
 
-    def _none(self, weak: bool, details: dict[str, Any]) -> Result:
+    def _undefined(self, details: dict[str, Any]) -> Result:
         """Say why there is no pair."""
-        if weak or details["n_total"] == 0:
-            beyond = f" beyond {self.min_correlation:g}" if weak else ""
+        if "not above min_correlation" in details["skipped"] or details["n_total"] == 0:
+            beyond = f" beyond {self.min_correlation:g}" if details["n_total"] else ""
             reason = f"no two numeric or date columns are correlated{beyond} in train."
             return undefined(reason, NothingToMeasureWarning, **details)
         return undefined("no correlation of two columns is defined in train.", **details)
 
-    def _of(self, context: Context, role: str, names: tuple[str, ...]) -> Correlations:
+    def _of(self, context: Context, role: str, names: Sequence[str]) -> Correlations:
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
-        return correlations(context, role, names, self.method, drawn)
+        return correlations(context, role, tuple(names), self.method, drawn)
 
-    def _details(
-        self,
-        context: Context,
-        names: tuple[str, ...],
-        train: Correlations,
-        synthetic: Correlations,
-        used: np.ndarray,
-    ) -> dict[str, Any]:
-        of_synthetic = kept(train.coefficients, synthetic.coefficients)
-        change = train.coefficients - of_synthetic
+    def _n_rows(self, context: Context, role: str) -> int:
+        return min(context.n_rows(role), self.max_rows or context.n_rows(role))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if math.isnan(result.value):
+            return result
+        names = result.details["names"]
+        train, synthetic = (self._of(context, role, names) for role in ROLES)
         against = "holdout" if "holdout" in context else "train"
         low, high = difference_interval(train, synthetic, self.method)
         p_values = difference_p_value(self._of(context, against, names), synthetic, self.method)
-        rows = {
-            role: min(context.n_rows(role), self.max_rows or context.n_rows(role))
-            for role in ("train", "synthetic")
-        }
-        return {
-            "names": list(names),
-            "matrix": np.where(used | used.T, 1.0 - np.abs(change) / 2.0, np.nan),
-            "train": train.coefficients,
-            "synthetic": of_synthetic,
-            "difference": change,
+        np.fill_diagonal(p_values, np.nan)  # no column is compared with itself
+        details = {
+            **result.details,
             "intervals": {"low": low, "high": high},
-            "p_values": _apart(p_values),
-            "p_values_against": against if against == "holdout" else _CONSERVATIVE,
-            "n_rows": rows,
+            "p_values": p_values,
+            "p_values_against": against if against == "holdout" else CONSERVATIVE,
         }
+        return replace(result, details=details)
 
-
-def _numeric(context: Context, columns: Any) -> tuple[str, ...]:
-    numeric = context.schema.columns(*NUMERIC)
-    return tuple(name for name in chosen_columns(context.schema, columns) if name in numeric)
-
-
-def _varies(found: Correlations) -> np.ndarray:
-    return np.asarray(~np.isnan(np.diag(found.coefficients)))
-
-
-def _stronger(coefficients: np.ndarray, least: float) -> np.ndarray:
-    """Return which correlations are strong enough; those that are not defined are not weak."""
-    if least == 0.0:
-        return np.ones(coefficients.shape, dtype=bool)
-    return np.asarray(np.isnan(coefficients) | (np.abs(coefficients) > least))
-
-
-def _apart(matrix: np.ndarray) -> np.ndarray:
-    """Return the matrix without its diagonal: no column is compared with itself."""
-    return np.asarray(np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix))
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The correlations of {result.details['n_used']:,} pairs of numbers differ by "
+            f"{number(2.0 * (1.0 - result.value))} on average, on a scale to 2."
+            f"{calibration_sentence(result)}"
+        )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.special import rel_entr
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Interval, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import histogram, mean_of_defined
@@ -20,7 +21,7 @@ from skeval.tags import MetricTags
 def column_counts(
     context: Context, role: str, columns: ColumnChoice, n_bins: int, strategy: str
 ) -> dict[str, np.ndarray]:
-    """Return the counts of a role's values in the cells of each column, learnt from train.
+    """Return the counts of a role's values in the cells of each column, learned from train.
 
     All categories have cells of their own; missing and unseen values too.
     """
@@ -30,30 +31,38 @@ def column_counts(
     }
 
 
-def _scores(
-    context: Context,
-    measure: Callable[[np.ndarray, np.ndarray], float],
-    columns: ColumnChoice,
-    n_bins: int,
-    strategy: str,
-) -> dict[str, float]:
-    train, synthetic = (
-        column_counts(context, role, columns, n_bins, strategy) for role in ("train", "synthetic")
+class CellDivergence(Metric):
+    """Base of the metrics that take the mean of a divergence of the columns' cells.
+
+    Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    return {name: measure(train[name], synthetic[name]) for name in train}
+    n_bins: int
+    strategy: str
+    columns: Columns
+
+    def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
+        raise NotImplementedError(f"{type(self).__name__} must define _divergence(...).")
+
+    def _compute(self, context: Context) -> Result:
+        cut = (self.columns, self.n_bins, self.strategy)
+        train, synthetic = (column_counts(context, role, *cut) for role in ("train", "synthetic"))
+        scores = {name: self._divergence(train[name], synthetic[name]) for name in train}
+        return mean_of_columns(
+            scores,
+            n_total=len(context.schema.kinds),
+            greater_is_better=False,
+            **self._similarities(scores),
+        )
+
+    def _similarities(self, scores: Mapping[str, float]) -> dict[str, Any]:
+        return {"similarity": 1.0 - mean_of_defined(scores)}
 
 
-def _bounded(context: Context, scores: dict[str, float]) -> Result:
-    """Return the mean of distances in [0, 1], and what is left of 1 beside it."""
-    return mean_of_columns(
-        scores,
-        n_total=len(context.schema.kinds),
-        greater_is_better=False,
-        similarity=1.0 - mean_of_defined(scores),
-    )
-
-
-class JensenShannonDistance(Metric):
+class JensenShannonDistance(CellDivergence):
     """Distance of shares in bits: 0 where they are equal, 1 where no cell is used by both tables.
 
     An analyst cuts every column into cells, learnt from train, and asks how surely one value tells
@@ -100,10 +109,6 @@ class JensenShannonDistance(Metric):
     0.0958432
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
-
     def __init__(
         self,
         base: Annotated[float, Interval(2)] = 2,
@@ -116,15 +121,17 @@ class JensenShannonDistance(Metric):
         self.strategy = strategy
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        def measure(p: np.ndarray, q: np.ndarray) -> float:
-            return jensen_shannon_distance(p, q, float(self.base))
+    def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
+        return jensen_shannon_distance(train, synthetic, float(self.base))
 
-        scores = _scores(context, measure, self.columns, self.n_bins, self.strategy)
-        return _bounded(context, scores)
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The shares of the cells of {result.details['n_used']} columns lie "
+            f"{number(result.value)} apart (Jensen-Shannon) on average, on a scale from 0 to 1."
+        )
 
 
-class HellingerDistance(Metric):
+class HellingerDistance(CellDivergence):
     """Distance of the roots of shares: 0 where equal, 1 where no cell is used by both tables.
 
     An analyst cuts every column into cells, learnt from train, and compares the shares of rows in
@@ -168,10 +175,6 @@ class HellingerDistance(Metric):
     0.0798514
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
-
     def __init__(
         self,
         n_bins: BinCount = 10,
@@ -182,12 +185,17 @@ class HellingerDistance(Metric):
         self.strategy = strategy
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        scores = _scores(context, hellinger_distance, self.columns, self.n_bins, self.strategy)
-        return _bounded(context, scores)
+    def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
+        return hellinger_distance(train, synthetic)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The roots of the shares of the cells of {result.details['n_used']} columns lie "
+            f"{number(result.value)} apart on average, on a scale from 0 to 1."
+        )
 
 
-class KLDivergence(Metric):
+class KLDivergence(CellDivergence):
     """Divergence of train from synthetic, in nats: 0 where equal, larger where cells are missed.
 
     An analyst cuts every column into cells, learnt from train, and asks how much the synthetic
@@ -254,19 +262,21 @@ class KLDivergence(Metric):
         self.strategy = strategy
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        def measure(p: np.ndarray, q: np.ndarray) -> float:
-            return kl_divergence(p, q, float(self.smoothing))
+    def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
+        return kl_divergence(train, synthetic, float(self.smoothing))
 
-        scores = _scores(context, measure, self.columns, self.n_bins, self.strategy)
+    def _similarities(self, scores: Mapping[str, float]) -> dict[str, Any]:
         similarities = {name: 1.0 / (1.0 + score) for name, score in scores.items()}
-        return mean_of_columns(
-            scores,
-            n_total=len(context.schema.kinds),
-            greater_is_better=False,
-            direction="KL(train || synthetic)",
-            similarities=similarities,
-            similarity=mean_of_defined(similarities),
+        return {
+            "direction": "KL(train || synthetic)",
+            "similarities": similarities,
+            "similarity": mean_of_defined(similarities),
+        }
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Train's values carry {number(result.value)} nats more surprise for a reader who "
+            f"expects the synthetic shares, on average over {result.details['n_used']} columns."
         )
 
 

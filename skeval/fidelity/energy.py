@@ -9,6 +9,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import percent
 from skeval.parameters import Interval, MatrixSpace, Seed
 from skeval.result import Result
 from skeval.stats.pairwise import actual_and_permuted, euclidean, pair_sums
@@ -92,6 +93,12 @@ class EnergyDistance(Metric):
     def _compute(self, context: Context) -> Result:
         how = Sampling(self.space, self.max_rows, self.random_state, self.n_permutations)
         return two_sample_result(context, how, self._statistic)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "Distances between the tables exceed those within by "
+            f"{percent(result.details['normalized'])} of the greatest possible excess."
+        )
 
     def _statistic(self, *_: np.ndarray) -> Statistic:
         def statistic(

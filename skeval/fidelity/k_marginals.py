@@ -12,6 +12,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, is_text
 from skeval.result import Result, undefined
 from skeval.stats.distributions import (
@@ -186,6 +187,17 @@ class KMarginalSimilarity(Metric):
             interval=(self.scale * (1.0 - high), self.scale * (1.0 - low)),
             details=details,
             warnings=_fewer_columns(self.k, len(names)),
+        )
+
+    def _summary(self, result: Result) -> str:
+        details, worst = result.details, result.details["worst_subset"]
+        return (
+            f"The joint shares of {details['n_subsets']:,} sets of {details['k']} columns score "
+            f"{number(result.value)}; two samples of one population would score "
+            f"{number(details['ceiling'])}, independent columns {number(details['floor'])}. "
+            f"{percent(details['equivalent_subsample_fraction'])} of train's own rows, drawn at "
+            f"random, would score the same. Worst set: {', '.join(worst['columns'])} "
+            f"({number(worst['value'])})."
         )
 
     def _compared(

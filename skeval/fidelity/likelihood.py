@@ -14,6 +14,7 @@ from sklearn.mixture import GaussianMixture
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
+from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
 from skeval.result import Result, undefined
 from skeval.steps.columns import cells, codes
@@ -160,6 +161,14 @@ class GMLikelihood(Metric):
             baseline=baseline,
             details=details,
             warnings=warnings,
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"Under a mixture of {details['n_components']} Gaussian components fitted to train, "
+            f"the mean log-density of synthetic rows is {number(result.value)}, that of train "
+            f"{number(details['train'])}; more than fresh rows have is no merit."
         )
 
 
@@ -348,6 +357,9 @@ class BNLikelihood(Metric):
     def _compute(self, context: Context) -> Result:
         return _likelihood(context, self.smoothing, self.log, self.n_bins, self.columns)
 
+    def _summary(self, result: Result) -> str:
+        return _tree_sentence(result)
+
 
 class BNLogLikelihood(Metric):
     """Mean log-probability of rows under a tree fitted to train: as that of fresh rows at best.
@@ -405,6 +417,9 @@ class BNLogLikelihood(Metric):
     def _compute(self, context: Context) -> Result:
         return _likelihood(context, self.smoothing, True, self.n_bins, self.columns)
 
+    def _summary(self, result: Result) -> str:
+        return _tree_sentence(result)
+
 
 def _likelihood(
     context: Context, smoothing: float, log: bool, n_bins: int | None, columns: ColumnChoice
@@ -435,6 +450,13 @@ def _likelihood(
         most = 0.0 if log else 1.0
         interval = (interval[0] if log else max(0.0, interval[0]), min(most, interval[1]))
     return Result(value, interval=interval, baseline=baseline, details=details)
+
+
+def _tree_sentence(result: Result) -> str:
+    return (
+        "Under a tree of dependence fitted to train, synthetic rows have a mean log-probability of "
+        f"{number(result.details['mean_log'])}; more than fresh rows have is no merit."
+    )
 
 
 def _modelled(context: Context, n_bins: int | None, columns: ColumnChoice) -> tuple[str, ...]:

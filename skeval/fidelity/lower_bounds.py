@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number, percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
 from skeval.result import Result, undefined
 from skeval.stats.separation import (
@@ -30,8 +31,6 @@ from skeval.steps.classifiers import (
     too_few,
 )
 from skeval.tags import MetricTags
-
-__all__ = ["JensenShannonLowerBound", "TotalVariationLowerBound"]
 
 
 class TotalVariationLowerBound(Metric):
@@ -151,6 +150,13 @@ class TotalVariationLowerBound(Metric):
             },
         )
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"At least {percent(result.value)} of the rows would have to be others for the two "
+            "distributions to be equal; the best classifier puts it at "
+            f"{percent(result.details['estimate'])}."
+        )
+
 
 def _estimate(scores: Scores, method: str) -> float:
     if method == "ks":
@@ -266,4 +272,10 @@ class JensenShannonLowerBound(Metric):
                 "nats": value * float(np.log(2.0)),
                 "n_rows": scores[best].real.size,
             },
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The Jensen-Shannon divergence of the two distributions is at least "
+            f"{number(result.value)} bits."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -10,12 +11,21 @@ from scipy.stats import kstwo
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import DegenerateInputWarning, MetricWarning
+from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Interval
 from skeval.result import Result, mean_of_columns
-from skeval.stats import distributions
-from skeval.stats.distributions import kolmogorov_of_sorted, quantiles_of_sorted, tv_interval
+from skeval.stats.distributions import (
+    deviation_interval,
+    expected_total_variation,
+    kolmogorov_bias,
+    kolmogorov_of_sorted,
+    quantiles_of_sorted,
+    total_variation,
+    tv_interval,
+)
 from skeval.steps.columns import (
+    CONSERVATIVE,
     cells,
     emptied,
     emptied_columns,
@@ -85,49 +95,49 @@ class KSComplement(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        measured = chosen_columns(context.schema, self.columns)
         ordered = context.schema.columns("continuous", "datetime", "boolean")
-        names = [name for name in measured if name in ordered]
-        pairs = {name: _samples(context, name) for name in names}
-        scores = {name: _ks_score(x, y) for name, (x, y) in pairs.items()}
-        against = (
-            "holdout"
-            if "holdout" in context
-            else "train, to which the generator was fitted: conservative"
+        names = [name for name in chosen_columns(context.schema, self.columns) if name in ordered]
+        train, synthetic = (
+            {name: sorted_values(context, role, name) for name in names}
+            for role in ("train", "synthetic")
         )
-        p_values = {name: _p_value(context, name) for name in names}
+        scores = {
+            name: 1.0 - kolmogorov_of_sorted(x, synthetic[name]) if x.size else math.nan
+            for name, x in train.items()
+        }
+        sizes = {name: (train[name].size, synthetic[name].size) for name in names}
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
-            warnings=emptied({name: (x.size, y.size) for name, (x, y) in pairs.items()}),
-            intervals={
-                name: _ks_band(scores[name], x.size, y.size) for name, (x, y) in pairs.items()
-            },
-            p_values=p_values,
-            p_values_against=against,
+            warnings=emptied(sizes),
+            intervals={name: _ks_band(scores[name], *sizes[name]) for name in names},
         )
-        known = [p for p in p_values.values() if not np.isnan(p)]
-        sizes = [(x.size, y.size) for name, (x, y) in pairs.items() if not np.isnan(scores[name])]
+        scored = [sizes[name] for name in names if not math.isnan(scores[name])]
+        return replace(result, interval=_mean_interval(result.value, scored))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        against = "holdout" if "holdout" in context else "train"
+        p_values = {name: _p_value(context, against, name) for name in result.details["columns"]}
+        known = [p for p in p_values.values() if not math.isnan(p)]
+        said = {"p_values_against": against if against == "holdout" else CONSERVATIVE}
         return replace(
             result,
-            interval=_mean_interval(result.value, sizes),
             p_value=min(1.0, len(known) * min(known)) if known else None,
+            details={**result.details, "p_values": p_values, **said},
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The cumulative curves of {result.details['n_used']} numeric, date and boolean "
+            f"columns lie {percent(1.0 - result.value)} apart at most, on average."
         )
 
 
-def _samples(context: Context, column: str) -> tuple[np.ndarray, np.ndarray]:
-    return sorted_values(context, "train", column), sorted_values(context, "synthetic", column)
-
-
-def _ks_score(x: np.ndarray, y: np.ndarray) -> float:
-    return float("nan") if x.size == 0 else 1.0 - kolmogorov_of_sorted(x, y)
-
-
-def _p_value(context: Context, column: str) -> float:
-    role = "holdout" if "holdout" in context else "train"
-    x, y = sorted_values(context, role, column), sorted_values(context, "synthetic", column)
+def _p_value(context: Context, real: str, column: str) -> float:
+    x, y = (sorted_values(context, role, column) for role in (real, "synthetic"))
     if x.size == 0 or y.size == 0:
-        return float("nan")
+        return math.nan
     effective = max(1, round(x.size * y.size / (x.size + y.size)))
     return float(kstwo.sf(kolmogorov_of_sorted(x, y), effective))
 
@@ -143,9 +153,9 @@ def _mean_interval(value: float, sizes: list[tuple[int, int]]) -> tuple[float, f
     present = [(n, m) for n, m in sizes if m > 0]
     if not present:
         return None
-    bias = float(np.sum([distributions.kolmogorov_bias(n, m) for n, m in present])) / len(sizes)
+    bias = float(np.sum([kolmogorov_bias(n, m) for n, m in present])) / len(sizes)
     inverse = float(np.mean([1.0 / n + 1.0 / m for n, m in present]))
-    low, high = distributions.deviation_interval(1.0 - value, bias, inverse)
+    low, high = deviation_interval(1.0 - value, bias, inverse)
     return 1.0 - high, 1.0 - low
 
 
@@ -206,47 +216,46 @@ class TVComplement(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        counted = {name: self._counts(context, name) for name in self._names(context)}
-        scores = {name: _tv_score(p, q) for name, (p, q) in counted.items()}
-        ceilings = {
-            name: 1.0 - distributions.expected_total_variation(p, q)
-            for name, (p, q) in counted.items()
+        nominal = context.schema.columns("categorical", "boolean")
+        counts = {
+            name: self._counts(context, name)
+            for name in chosen_columns(context.schema, self.columns)
+            if self.n_bins is not None or name in nominal
         }
-        defined = [name for name in scores if not np.isnan(scores[name])]
+        scores = {
+            name: 1.0 - total_variation(p, q) if p.any() else math.nan
+            for name, (p, q) in counts.items()
+        }
+        ceilings = {name: 1.0 - expected_total_variation(*pair) for name, pair in counts.items()}
+        defined = [name for name in scores if not math.isnan(scores[name])]
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
             warnings=emptied(
-                {name: (int(p.sum()), int(q.sum())) for name, (p, q) in counted.items()}
+                {name: (int(p.sum()), int(q.sum())) for name, (p, q) in counts.items()}
             ),
             ceilings=ceilings,
-            ceiling=float(np.mean([ceilings[name] for name in defined]))
-            if defined
-            else float("nan"),
+            ceiling=float(np.mean([ceilings[name] for name in defined])) if defined else math.nan,
         )
-        interval = (
-            tv_interval(result.value, [counted[name] for name in defined]) if defined else None
+        if not defined:
+            return result
+        return replace(
+            result, interval=tv_interval(result.value, [counts[name] for name in defined])
         )
-        return replace(result, interval=interval)
 
-    def _names(self, context: Context) -> list[str]:
-        measured = chosen_columns(context.schema, self.columns)
-        nominal = context.schema.columns("categorical", "boolean")
-        return [name for name in measured if self.n_bins is not None or name in nominal]
+    def _summary(self, result: Result) -> str:
+        return (
+            f"On average {percent(result.value)} of the bars of {result.details['n_used']} columns "
+            "coincide."
+        )
 
     def _counts(self, context: Context, column: str) -> tuple[np.ndarray, np.ndarray]:
-        found = [
-            histogram(context, role, column, self.n_bins or 10, "uniform", None)
-            for role in ("train", "synthetic")
-        ]
-        if self.nan == "drop":
-            missing = cells(context, self.n_bins or 10, "uniform", None).cells_[column].n_own + 1
-            found = [np.delete(counts, missing) for counts in found]
-        return found[0], found[1]
-
-
-def _tv_score(p: np.ndarray, q: np.ndarray) -> float:
-    return float("nan") if p.sum() == 0 else 1.0 - distributions.total_variation(p, q)
+        binning = (self.n_bins or 10, "uniform", None)
+        p, q = (histogram(context, role, column, *binning) for role in ("train", "synthetic"))
+        if self.nan == "own":
+            return p, q
+        missing = cells(context, *binning).cells_[column].n_own + 1
+        return np.delete(p, missing), np.delete(q, missing)
 
 
 class StatisticSimilarity(Metric):
@@ -308,44 +317,42 @@ class StatisticSimilarity(Metric):
     def _compute(self, context: Context) -> Result:
         pairs = finite_pairs(context, self.columns)
         units = {name: width(x, self.scale) for name, (x, _) in pairs.items()}
-        scores = {
-            name: _agreement(x, y, self.statistic, units[name]) for name, (x, y) in pairs.items()
-        }
-        short = [
+        scores = {name: self._agreement(x, y, units[name]) for name, (x, y) in pairs.items()}
+        flat = [name for name, unit in units.items() if unit == 0.0]
+        single = [
             name
             for name, (_, y) in pairs.items()
             if self.statistic == "std" and y.size == 1 and units[name] > 0.0
         ]
+        text = f"synthetic has one value only in {', '.join(single)}: no standard deviation."
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
             warnings=(
                 *infinite_columns(context, pairs),
                 *emptied_columns(pairs),
-                *unscaled_columns([name for name in units if units[name] == 0.0], self.scale),
-                *_too_short(short),
+                *unscaled_columns(flat, self.scale),
+                *((DegenerateInputWarning(text),) if single else ()),
             ),
         )
 
+    def _agreement(self, x: np.ndarray, y: np.ndarray, unit: float) -> float:
+        if not unit > 0.0 or (self.statistic == "std" and y.size == 1):
+            return math.nan
+        if y.size == 0:
+            return 0.0
+        return max(0.0, 1.0 - abs(self._statistic(x) - self._statistic(y)) / unit)
 
-def _agreement(x: np.ndarray, y: np.ndarray, statistic: str, scale: float) -> float:
-    if not scale > 0.0 or (statistic == "std" and y.size == 1):
-        return float("nan")
-    if y.size == 0:
-        return 0.0
-    gap = abs(_statistic(x, statistic) - _statistic(y, statistic))
-    return max(0.0, 1.0 - gap / scale)
+    def _statistic(self, ascending: np.ndarray) -> float:
+        if self.statistic == "median":
+            return float(quantiles_of_sorted(ascending, np.array([0.5]))[0])
+        return float(ascending.mean() if self.statistic == "mean" else ascending.std(ddof=1))
 
-
-def _statistic(x: np.ndarray, statistic: str) -> float:
-    if statistic == "median":
-        return float(quantiles_of_sorted(x, np.array([0.5]))[0])
-    return float(x.mean() if statistic == "mean" else x.std(ddof=1))
-
-
-def _too_short(names: list[str]) -> tuple[MetricWarning, ...]:
-    text = f"synthetic has one value only in {', '.join(names)}, which has no standard deviation."
-    return (DegenerateInputWarning(text),) if names else ()
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The {self.statistic} of {result.details['n_used']} numeric and date columns differs "
+            f"by {percent(1.0 - result.value)} of train's scale on average."
+        )
 
 
 class QuantileMSE(Metric):
@@ -422,6 +429,13 @@ class QuantileMSE(Metric):
             ceiling=mean_of_defined(ceilings),
         )
 
+    def _summary(self, result: Result) -> str:
+        return (
+            "The squared error of the shares of rows between train's quantiles is "
+            f"{number(result.value)} on average; chance alone gives "
+            f"{number(result.details['ceiling'])}."
+        )
+
 
 def _shares(x: np.ndarray, y: np.ndarray, n_quantiles: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how many values of both ascending samples lie in the cells of the first."""
@@ -443,7 +457,7 @@ def _edges(x: np.ndarray, n_quantiles: int) -> np.ndarray:
 def _squared_error(p: np.ndarray, q: np.ndarray) -> float:
     n, m = p.sum(), q.sum()
     if n == 0:
-        return float("nan")
+        return math.nan
     if m == 0:  # no value at all is as bad as all values where train has fewest
         q, m = (np.arange(p.size) == p.argmin()).astype(np.int64), 1
     return float(((p / n - q / m) ** 2).mean())

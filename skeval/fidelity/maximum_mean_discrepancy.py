@@ -9,6 +9,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number
 from skeval.parameters import Count, Interval, MatrixSpace, Seed
 from skeval.result import Result
 from skeval.stats.pairwise import (
@@ -132,6 +133,13 @@ class MaximumMeanDiscrepancy(Metric):
         max_rows = self.max_rows if self.n_components is None else None
         how = Sampling(self.space, max_rows, self.random_state, self.n_permutations)
         return two_sample_result(context, how, self._statistic, fewest=2 if self.unbiased else 1)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"To a kernel of scale gamma = {number(result.details['gamma'])}, rows resemble their "
+            f"own table more than the other by {number(result.details['clipped'])}; 0 would be not "
+            "at all, 2 completely."
+        )
 
     def _statistic(self, x: np.ndarray, y: np.ndarray, train: np.ndarray) -> Statistic:
         gamma = self._gamma(*((train, train[:0]) if self.gamma == "train_median" else (x, y)))

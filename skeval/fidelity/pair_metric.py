@@ -1,21 +1,30 @@
-"""From two matrices of associations to one result: what changed, was lost, or is undefined."""
+"""Metrics over pairs of columns: their floor, and what changed, was lost or is undefined."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    DegenerateInputWarning,
+    InvalidValueWarning,
+    MetricWarning,
+)
+from skeval.formatting import percent
+from skeval.parameters import Columns
 from skeval.result import Result, undefined
-from skeval.steps.pairs import Binning, JointTables, joint_tables
 from skeval.steps.samples import chosen_columns, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL
+from skeval.tags import MetricTags
+
+ROLES = ("train", "synthetic")
 
 
 class PairMetric(Metric):
@@ -33,24 +42,21 @@ class PairMetric(Metric):
     """
 
     floor: bool
+    columns: Columns
 
-    def evaluate_context(self, context: Context) -> Result:
-        """Measure the synthetic rows of a context, and a floor beside them."""
-        start = time.perf_counter()
-        result = super().evaluate_context(context)
-        if self.floor and not np.isnan(result.value):
-            result = self._with_floor(context, result)
-        return replace(result, seconds=time.perf_counter() - start)
-
-    def _with_floor(self, context: Context, result: Result) -> Result:
-        details = dict(result.details)
-        n_rows, value = _compared(result, context.n_rows("synthetic"))
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if not self.floor or math.isnan(result.value):
+            return result
+        n_rows, value, details = context.n_rows("synthetic"), result.value, dict(result.details)
+        if result.baseline is not None and "at_baseline_size" in details:
+            n_rows, value = (details["at_baseline_size"][name] for name in ("n_rows", "value"))
         details["floor"] = floor = self._result(permuted_in_place(context, n_rows)).value
         top = details.get("ceiling_value") if result.baseline is None else result.baseline
         if top is not None:
             noise = self._noise(1.0 / context.n_rows("train") + 1.0 / n_rows, details["n_used"])
             apart = (top - floor) * self.tags.sign > noise
-            details["calibrated"] = (value - floor) / (top - floor) if apart else float("nan")
+            details["calibrated"] = (value - floor) / (top - floor) if apart else math.nan
         return replace(result, details=details)
 
     def _noise(self, inverse_size: float, n_used: int) -> float:
@@ -58,25 +64,94 @@ class PairMetric(Metric):
         return float(np.sqrt(inverse_size / n_used))
 
 
-def _compared(result: Result, n_rows: int) -> tuple[int, float]:
-    """Return the number of rows at which value and baseline compare, and the value at it."""
-    smaller: Mapping[str, Any] | None = result.details.get("at_baseline_size")
-    if result.baseline is None or smaller is None:
-        return n_rows, result.value
-    return int(smaller["n_rows"]), float(smaller["value"])
+def calibration_sentence(result: Result) -> str:
+    """Say where a value stands between shuffled columns and fresh real rows; else nothing."""
+    share = result.details.get("calibrated", math.nan)
+    if math.isnan(share) or result.baseline is None:
+        return ""
+    return f" That is {percent(share)} of the way from shuffled columns to fresh real rows."
 
 
-def binned_columns(context: Context, n_bins: int | None, columns: Any) -> tuple[str, ...]:
-    """Return the columns of a metric over cells: without bins, the nominal ones only."""
-    names = chosen_columns(context.schema, columns)
-    nominal = context.schema.columns(*NOMINAL)
-    return tuple(name for name in names if n_bins is not None or name in nominal)
+class AssociationDifference(PairMetric):
+    """Base of the metrics of the change from one matrix of associations to another.
+
+    Authors write `_associations`, and whatever else is not as it is here: the columns, the cells
+    of the matrices that count, and how the differences become one value.
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
+    )
+    n_bins: Any = 10  # of numeric columns; None leaves these out
+    _leaves_out_infinite: ClassVar[bool] = False
+
+    def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+        """Return the association of each pair of columns; nan where a pair has none.
+
+        The diagonal is 1 where a column varies, else nan.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define _associations(...).")
+
+    def _names(self, context: Context) -> tuple[str, ...]:
+        """Return the columns that are compared: without bins, the nominal ones only."""
+        nominal = context.schema.columns(*NOMINAL)
+        names = chosen_columns(context.schema, self.columns)
+        return tuple(name for name in names if self.n_bins is not None or name in nominal)
+
+    def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
+        """Return which cells of the matrices count: those above the diagonal."""
+        return above_diagonal(len(names))
+
+    def _gaps(self, context: Context, names: tuple[str, ...], change: np.ndarray) -> np.ndarray:
+        """Return how much each change of association counts."""
+        return np.abs(change)
+
+    def _reduced(self, gaps: np.ndarray) -> float:
+        """Return the value, given the gaps of all counted pairs, nan elsewhere."""
+        return float(np.nanmean(gaps))
+
+    def _compute(self, context: Context) -> Result:
+        names = self._names(context)
+        if len(names) < 2:
+            return undefined("fewer than two columns can be measured.", names=list(names))
+        if context.n_rows("synthetic") < 2:
+            reason = "synthetic has one row: no association is defined."
+            return undefined(reason, names=list(names))
+        train, synthetic = (self._associations(context, role, names) for role in ROLES)
+        counted = self._counted(context, names)
+        notes = pair_notes(names, train, synthetic, counted)
+        if self._leaves_out_infinite:
+            notes = (*notes, *infinite_notes(context, names))
+        synthetic = kept(train, synthetic)
+        details = {
+            "names": list(names),
+            "train": train,
+            "synthetic": synthetic,
+            "difference": train - synthetic,
+            "n_total": int(counted.sum()),
+            "skipped": skipped(train, counted),
+        }
+        gaps = np.where(counted, self._gaps(context, names, train - synthetic), np.nan)
+        if np.isnan(gaps).all():
+            none = undefined("fewer than two columns vary in train.", n_used=0, **details)
+            return replace(none, warnings=(*notes, *none.warnings))
+        value = self._reduced(gaps)
+        details |= {
+            "similarity": 1.0 - value,
+            "worst": worst_pair(names, gaps, greatest=True),
+            "n_used": int((~np.isnan(gaps)).sum()),
+        }
+        return Result(value, details=details, warnings=notes)
 
 
-def varying(tables: JointTables, nan: str = "own") -> np.ndarray:
-    """Return which columns of a role have two cells at least."""
-    used = [(tables.column(i, nan) > 0).sum() > 1 for i in range(len(tables.n_cells))]
-    return np.array(used, dtype=bool)
+def above_diagonal(n_columns: int) -> np.ndarray:
+    """Return which cells of a square matrix lie above the diagonal: each pair once."""
+    return np.triu(np.ones((n_columns, n_columns), dtype=bool), 1)
+
+
+def varying(associations: np.ndarray) -> np.ndarray:
+    """Return which columns vary, which the diagonal says."""
+    return np.asarray(~np.isnan(np.diag(associations)))
 
 
 def kept(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
@@ -88,9 +163,9 @@ def kept(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(np.isnan(synthetic) & ~np.isnan(train), 0.0, synthetic))
 
 
-def skipped(train: np.ndarray, varies: np.ndarray, eligible: np.ndarray) -> dict[str, int]:
-    """Return how many eligible pairs have no association in train, by reason."""
-    none = eligible & np.isnan(train)
+def skipped(train: np.ndarray, counted: np.ndarray) -> dict[str, int]:
+    """Return how many of the counted pairs have no association in train, by reason."""
+    none, varies = counted & np.isnan(train), varying(train)
     constant = none & ~(varies[:, None] & varies)
     counts = {
         "constant in train": int(constant.sum()),
@@ -99,36 +174,38 @@ def skipped(train: np.ndarray, varies: np.ndarray, eligible: np.ndarray) -> dict
     return {reason: count for reason, count in counts.items() if count}
 
 
-def column_notes(
-    names: Sequence[str], varies: tuple[np.ndarray, np.ndarray], what: str = "association"
-) -> tuple[MetricWarning, ...]:
-    """Return what must be said of columns that do not vary in train, or in the synthetic table."""
-    constant = [name for name, there in zip(names, varies[0], strict=True) if not there]
-    lost = [name for name, a, b in zip(names, *varies, strict=True) if a and not b]
-    said = []
-    if constant:
-        said.append(f"train has one value only in {', '.join(constant)}: no {what} is defined.")
-    if lost:
-        said.append(
-            f"synthetic has one value or bin only in {', '.join(lost)}, train has more: "
-            f"each {what} counts as 0."
-        )
-    return tuple(ConstantColumnWarning(text) for text in said)
-
-
 def pair_notes(
+    names: Sequence[str],
     train: np.ndarray,
     synthetic: np.ndarray,
-    varies: tuple[np.ndarray, np.ndarray],
-    eligible: np.ndarray,
+    counted: np.ndarray,
     what: str = "association",
 ) -> tuple[MetricWarning, ...]:
-    """Return what must be said of pairs that have too few synthetic rows in common."""
-    lost = eligible & np.isnan(synthetic) & ~np.isnan(train) & varies[1][:, None] & varies[1]
-    if not lost.any():
-        return ()
-    text = f"synthetic has too few rows for {lost.sum()} pairs of columns: {what} counts as 0."
-    return (DegenerateInputWarning(text),)
+    """Return what must be said of columns that do not vary, and of pairs with too few rows."""
+    in_train, in_synthetic = varying(train), varying(synthetic)
+    constant = [name for name, varies in zip(names, in_train, strict=True) if not varies]
+    lost = [name for name, gone in zip(names, in_train & ~in_synthetic, strict=True) if gone]
+    both_vary = in_synthetic[:, None] & in_synthetic
+    n_short = int((counted & np.isnan(synthetic) & ~np.isnan(train) & both_vary).sum())
+    notes: list[MetricWarning] = []
+    if constant:
+        text = f"train has one value only in {', '.join(constant)}: no {what} is defined."
+        notes.append(ConstantColumnWarning(text))
+    if lost:
+        text = f"synthetic has one value or bin only in {', '.join(lost)}, train has more: "
+        notes.append(ConstantColumnWarning(f"{text}each {what} counts as 0."))
+    if n_short:
+        text = f"synthetic has too few rows for {n_short} pairs of columns: {what} counts as 0."
+        notes.append(DegenerateInputWarning(text))
+    return tuple(notes)
+
+
+def infinite_notes(context: Context, names: Sequence[str]) -> tuple[MetricWarning, ...]:
+    """Return what must be said where synthetic numbers are infinite; real ones never are."""
+    numeric = [name for name in names if name in context.schema.columns("continuous")]
+    infinite = [name for name in numeric if np.isinf(context.synthetic[name]).any()]
+    text = f"synthetic has infinite values in {', '.join(infinite)}, left out of the associations."
+    return (InvalidValueWarning(text),) if infinite else ()
 
 
 def worst_pair(names: Sequence[str], scores: np.ndarray, greatest: bool) -> dict[str, Any]:
@@ -136,112 +213,3 @@ def worst_pair(names: Sequence[str], scores: np.ndarray, greatest: bool) -> dict
     at = int(np.nanargmax(scores) if greatest else np.nanargmin(scores))
     i, j = divmod(at, len(names))
     return {"columns": [names[i], names[j]], "value": float(scores[i, j])}
-
-
-def difference(
-    names: Sequence[str],
-    train: np.ndarray,
-    synthetic: np.ndarray,
-    *,
-    varies: tuple[np.ndarray, np.ndarray],
-    n_rows: int,
-    eligible: np.ndarray | None = None,
-    scale: np.ndarray | float = 1.0,
-    reduce: str = "mean_abs",
-) -> Result:
-    """Return how far the associations of two tables differ.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The columns.
-    train, synthetic : ndarray of shape (n_columns, n_columns)
-        Associations, nan where there is none.
-    varies : tuple of two ndarray of shape (n_columns,)
-        Which columns vary in train, and which in the synthetic table.
-    n_rows : int
-        Number of synthetic rows.
-    eligible : ndarray of shape (n_columns, n_columns), optional
-        Which cells of the matrices count; those above the diagonal if not said.
-    scale : ndarray or float, default=1
-        What the differences are multiplied by.
-    reduce : {"mean_abs", "max_abs", "fro"}, default="mean_abs"
-        The mean or greatest absolute difference over the eligible cells, or the root of the summed
-        squares over the whole matrix.
-
-    Returns
-    -------
-    Result
-        nan where no eligible pair has an association in train, or of a single synthetic row.
-    """
-    if eligible is None:
-        eligible = np.triu(np.ones(train.shape, dtype=bool), 1)
-    if n_rows < 2:
-        return undefined("synthetic has one row: no association is defined.", names=list(names))
-    notes = (*column_notes(names, varies), *pair_notes(train, synthetic, varies, eligible))
-    synthetic = kept(train, synthetic)
-    details = {
-        "names": list(names),
-        "train": train,
-        "synthetic": synthetic,
-        "difference": train - synthetic,
-        "n_total": int(eligible.sum()),
-        "skipped": skipped(train, varies[0], eligible),
-    }
-    gaps = np.where(eligible, np.abs(train - synthetic) * scale, np.nan)
-    if np.isnan(gaps).all():
-        none = undefined("fewer than two columns vary in train.", n_used=0, **details)
-        return replace(none, warnings=(*notes, *none.warnings))
-    value = float(_REDUCTIONS[reduce](gaps))
-    return Result(
-        value,
-        details={
-            **details,
-            **({} if reduce == "fro" else {"similarity": 1.0 - value}),
-            "worst": worst_pair(names, gaps, greatest=True),
-            "n_used": int((~np.isnan(gaps)).sum()),
-        },
-        warnings=notes,
-    )
-
-
-def _frobenius(gaps: np.ndarray) -> float:
-    """Return the norm of the whole matrix; where one triangle counts, the other is the same."""
-    mirrored = np.where(np.isnan(gaps), gaps.T, gaps)
-    return float(np.sqrt(np.nansum(mirrored**2)))
-
-
-_REDUCTIONS: dict[str, Callable[[np.ndarray], float]] = {
-    "mean_abs": np.nanmean,
-    "max_abs": np.nanmax,
-    "fro": _frobenius,
-}
-
-
-def table_difference(
-    context: Context,
-    step: Callable[..., np.ndarray],
-    names: tuple[str, ...],
-    n_bins: int | None,
-    nan: str,
-    settings: Mapping[str, Any],
-    eligible: np.ndarray | None = None,
-) -> Result:
-    """Return how far the associations differ that a shared step measures in tables of cells."""
-    if len(names) < 2:
-        return undefined("fewer than two columns can be measured.", names=list(names))
-    binning = Binning() if n_bins is None else Binning(n_bins)
-    train, synthetic = (
-        step(context, role, names, binning, nan=nan, **settings) for role in ("train", "synthetic")
-    )
-    vary_train, vary_synthetic = (
-        varying(joint_tables(context, role, names, binning), nan) for role in ("train", "synthetic")
-    )
-    return difference(
-        names,
-        train,
-        synthetic,
-        varies=(vary_train, vary_synthetic),
-        n_rows=context.n_rows("synthetic"),
-        eligible=eligible,
-    )

@@ -11,6 +11,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Interval, MatrixSpace, OpenFraction, Seed
 from skeval.result import Result, undefined
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
@@ -156,6 +157,9 @@ class PRDCurve(Metric):
         details |= {"n_clusters": histograms.shape[2], "n_rows": sizes}
         return Result(value, details=details, warnings=_unbalanced(sizes))
 
+    def _summary(self, result: Result) -> str:
+        return _f_scores_sentence(result)
+
     def _with_baseline(self, context: Context, result: Result) -> Result:
         found = super()._with_baseline(context, result)
         n_fresh = min(context.n_rows("synthetic"), context.n_rows("holdout"))
@@ -288,6 +292,17 @@ class ClassifierPRD(Metric):
                 "n_learnt": one.n_learnt,
             },
         )
+
+    def _summary(self, result: Result) -> str:
+        return _f_scores_sentence(result)
+
+
+def _f_scores_sentence(result: Result) -> str:
+    beta = f"{result.details['beta']:g}"
+    return (
+        f"F{beta} is {percent(result.details['f_beta'])}, low where kinds of rows are lost, and "
+        f"F1/{beta} {percent(result.details['f_beta_inv'])}, low where kinds are invented."
+    )
 
 
 def _halves(scores: Scores) -> tuple[Scored, Scored]:

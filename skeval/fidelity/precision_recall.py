@@ -10,6 +10,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.formatting import number, percent
 from skeval.parameters import Columns, Count, Interval, Positive, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats.manifolds import (
@@ -201,6 +202,13 @@ class ImprovedPrecisionRecall(_Balls):
             "recall": float(self._counts(context, "train", "synthetic", 1).mean()),
         }
 
+    def _summary(self, result: Result) -> str:
+        precision, recall = (percent(result.details[side]) for side in self._sides)
+        return (
+            f"{precision} of the synthetic rows lie where train rows do, and {recall} of the train "
+            "rows where synthetic rows do."
+        )
+
 
 class DensityCoverage(_Balls):
     """Harmonic mean of density, at most 1, and coverage: 0 if a side is lost, 1 if none.
@@ -288,6 +296,14 @@ class DensityCoverage(_Balls):
             "expected_density": 1.0,
             "expected_coverage": expected_coverage(n_train, n_synthetic, self.k),
         }
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"{percent(details['coverage'])} of the train rows have a synthetic row among their "
+            f"nearest, where {percent(details['expected_coverage'])} are expected of fresh rows; "
+            f"the density there is {number(details['density'])}, 1 being expected."
+        )
 
 
 class ClippedDensityCoverage(_Balls):
@@ -379,6 +395,12 @@ class ClippedDensityCoverage(_Balls):
             "expected_raw_coverage": expected_clipped_coverage(n_train, n_synthetic, self.k),
         }
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"By density {percent(result.details['density'])} of the synthetic rows count as good, "
+            f"by coverage {percent(result.details['coverage'])}."
+        )
+
     def _density(self, context: Context) -> float:
         synthetic = self._counts(context, "synthetic", "train", self.k, clipped=True).mean()
         held = self._counts(context, "train", "train", self.k + 1, clipped=True)
@@ -467,6 +489,13 @@ class ProbabilisticPrecisionRecall(TwoSided):
         settings = (self.space, columns, self.max_rows, self.random_state)
         precision, recall = soft_shares(context, self.k, self.scale, *settings)
         return {"precision": precision, "recall": recall}
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "By the nearness of train rows, synthetic rows have a mean probability of "
+            f"{percent(result.details['precision'])}; the other way round it is "
+            f"{percent(result.details['recall'])}."
+        )
 
 
 @shared

@@ -12,6 +12,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.formatting import number
 from skeval.parameters import Columns, Interval, Seed, has_methods
 from skeval.result import Result, undefined
 from skeval.stats.propensity import (
@@ -226,6 +227,13 @@ class PropensityMSE(Metric):
                 **tables(context, self.columns),
             },
             warnings=(*_separation(found), *held.warnings),
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "The mean squared error of the propensity scores is "
+            f"{number(result.details['raw'])}, {number(result.details['ratio'])} times what chance "
+            "gives."
         )
 
     def _size(self, context: Context, role: str) -> int:

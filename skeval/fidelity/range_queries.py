@@ -10,6 +10,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
@@ -144,6 +145,15 @@ class RangeQueryError(Metric):
             interval=deviation_interval(value, bias, 1.0 / n + 1.0 / m),
             details=details,
             warnings=(DegenerateInputWarning(text),) if short else (),
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"Counts of rows under conditions on {details['order']} columns err by "
+            f"{percent(result.value)} of all rows, on average over {details['n_queries']:,} "
+            f"queries whose answer is {percent(details['mean_share'])}; fresh rows would err by "
+            f"{percent(details['ceiling'])}, independent columns by {percent(details['floor'])}."
         )
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, expected_total_variation, total_variation
@@ -140,6 +141,9 @@ class SimilarityMatrix(Metric):
         interval = _interval(value, bias, weights, *n_rows)
         return Result(value, interval=interval, details={**details, "ceiling_value": top})
 
+    def _summary(self, result: Result) -> str:
+        return _ceiling_sentence(result)
+
 
 class SimilarityScore(Metric):
     """The mean similarity on a scale: 100 where all shares are equal, 0 where nothing overlaps.
@@ -234,6 +238,16 @@ class SimilarityScore(Metric):
         details = {**found.details, "ceiling_value": self.scale * found.details["ceiling_value"]}
         interval = (self.scale * low, self.scale * high)
         return Result(self.scale * found.value, interval=interval, details=details)
+
+    def _summary(self, result: Result) -> str:
+        return _ceiling_sentence(result)
+
+
+def _ceiling_sentence(result: Result) -> str:
+    top = number(result.details["ceiling_value"])
+    return (
+        f"Two samples of one population would score {top} at these numbers of rows (the ceiling)."
+    )
 
 
 def _weights(n_columns: int, average: str) -> np.ndarray:

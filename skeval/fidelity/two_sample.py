@@ -9,6 +9,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, wilson
@@ -33,8 +34,6 @@ from skeval.steps.classifiers import (
 )
 from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
-
-__all__ = ["ClassifierTwoSampleTest"]
 
 _ALARM = 0.01
 _N_TOP = 5
@@ -192,6 +191,10 @@ class ClassifierTwoSampleTest(Metric):
             },
             warnings=_copies(about),
         )
+
+    def _summary(self, result: Result) -> str:
+        what = "rows on the right side" if self.scoring == "accuracy" else "pairs of rows in order"
+        return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
 
     def _permuted(self, context: Context, estimator: Any) -> tuple[float, str]:
         fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)

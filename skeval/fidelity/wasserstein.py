@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Interval, MatrixSpace, Seed
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
@@ -123,6 +125,16 @@ class WassersteinDistance(Metric):
             similarity=mean_of_defined(similarities),
             ceilings=chance,
             ceiling=mean_of_defined(chance),
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        scale = "of train's scale" if self.normalize else "in the columns' units"
+        chance = as_float(details["ceiling"])
+        fresh = "" if math.isnan(chance) else f"; those of fresh rows by {number(chance)}"
+        return (
+            f"The values of {details['n_used']} numeric and date columns have to be moved by "
+            f"{number(result.value)} {scale}, on average, to become train's{fresh}."
         )
 
 
@@ -244,6 +256,13 @@ class SlicedWassersteinDistance(Metric):
                 alike = self._distances(train, synthetic[few])[self.statistic]
                 details["at_baseline_size"] = {"n_rows": len(fresh), "value": alike}
         return Result(found[self.statistic], baseline=baseline, details=details)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "Seen from random directions, rows have to be moved by "
+            f"{number(result.details['mean'])}; from the worst of them by "
+            f"{number(result.details['max'])}."
+        )
 
     def _distances(self, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
         p = float(self.p)

@@ -27,11 +27,9 @@ from skeval.privacy.distance_screens.authenticity import Authenticity
 from skeval.privacy.distance_screens.dcr import DCROverfittingProtection
 from skeval.privacy.distance_screens.dcr_baseline import DCRBaselineProtection
 from skeval.privacy.distance_screens.dcr_share import DCRShare
-from skeval.privacy.distance_screens.holdout_ratio import HoldoutDistanceRatio
 from skeval.privacy.distance_screens.identifiability import EpsilonIdentifiability
 from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
-from skeval.privacy.distance_screens.nndr import NNDR
-from skeval.privacy.distance_screens.percentiles import DCRPercentile
+from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile, HoldoutDistanceRatio
 from skeval.privacy.distance_screens.privacy_score import PrivacyScore
 from skeval.privacy.hitting_rate import HittingRate, NewRowShare
 

@@ -5,33 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, hstack
+from sklearn.feature_extraction.text import CountVectorizer
 
 from skeval.context import Context, shared
 from skeval.neighbors.encoding import LARGEST, SMALLEST_RANGE, round_to_grid
-from skeval.privacy.row_equality import ROLES, text_values
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import MatchLists, distinct_rows
 from skeval.steps.neighbors import encoded, index_of, is_gower, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 
+ROLES = ("train", "holdout", "synthetic")
 _CROWD = 64  # rows near in what can be measured: up to so many, texts are compared one by one
-_END = "\0"
-_WORDS = re.compile(rf"\w+|{_END}")
+_WORDS = re.compile(r"\w+")
+_WORDLESS, _MISSING = "\U0010fffe", "\U0010ffff"  # behind all words
 _NOISE = 1e-9  # 0.9 * 10 may come out above 9
 _BLOCK = 2**20  # pairs looked at at once
-_ROUND = 64  # the first of a range that are looked at, before those of the others
+_DEAR = 8  # products that cost as much as to compare two sets in full
+_ROUND = 64  # rows on the right that are looked at first
 _AT_ONCE = 2**17  # pairs compared in full at once
-_MANY = 8  # candidates a signature that are too many
-_MOST_SIGNATURES = 2**24
-_HIGHEST_LEVEL = 6
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,13 @@ class Profiles:
     def count(self, role: str) -> np.ndarray:
         """Return how often each distinct row stands in a table; nowhere in one not looked at."""
         return self.counts.get(role, np.zeros(self.texts.size, dtype=np.int64))
+
+
+def text_values(context: Context, column: str) -> np.ndarray:
+    """Return the texts of one column over all tables, None where missing."""
+    roles = [role for role in ROLES if role in context]
+    pooled = pd.concat([context[role][column] for role in roles], ignore_index=True)
+    return pooled.map(str, na_action="ignore").to_numpy(dtype=object)
 
 
 @shared
@@ -119,7 +123,8 @@ def near_texts(
     NearPairs
     """
     in_train, in_holdout = (real.count(role) > 0 for role in ("train", "holdout"))
-    found = NearPairs(len(queries.texts), in_train, in_holdout, longest)
+    pairs = NearPairs(len(queries.texts), in_train, in_holdout, longest)
+    sets = text_sets(context, rule.texts)
     crowded = np.ones(len(queries.texts), dtype=np.bool_)
     if rule.measures and len(queries.texts):
         index = index_of(context, real.measured, rule.space, rule.columns)
@@ -128,59 +133,13 @@ def near_texts(
         crowded = (near >= 0).sum(axis=1) > _CROWD
         i, place = np.nonzero((near >= 0) & ~crowded[:, None])
         j = near[i, place]
-        sets = text_sets(context, rule.texts)
         alike = similar(sets, queries.texts[i], real.texts[j], rule.text)
-        found.add(i[alike], j[alike])
-    if crowded.any():
-        _add_by_text(context, rule, queries, real, np.flatnonzero(crowded), found)
-    return found
-
-
-def _add_by_text(
-    context: Context,
-    rule: NearRule,
-    queries: Profiles,
-    real: Profiles,
-    wanted: np.ndarray,
-    found: NearPairs,
-) -> None:
-    sets = text_sets(context, rule.texts)
-    mine, theirs = _ByText.of(queries.texts, wanted), _ByText.of(real.texts)
-    done = np.zeros(sets.columns[0].shape[0], dtype=np.bool_)
-    for i, j in similar_pairs(sets, mine.texts, theirs.texts, rule.text, done):
-        for pair, place in in_rounds(*mine.slices(i), i, done):
-            query = mine.rows[place]
-            for which, other in in_rounds(*theirs.slices(j[pair]), query, found.done):
-                a, b = query[which], theirs.rows[other]
-                near = _within(context, rule, queries.measured[a], real.measured[b])
-                found.add(a[near], b[near])
-        done[mine.texts] = mine.all_of(found.done)
-
-
-@dataclass(frozen=True)
-class _ByText:
-    """Rows in the order of their texts."""
-
-    rows: np.ndarray
-    texts: np.ndarray
-    starts: np.ndarray
-
-    @classmethod
-    def of(cls, numbers: np.ndarray, rows: np.ndarray | None = None) -> _ByText:
-        rows = np.arange(numbers.size) if rows is None else rows
-        rows = rows[np.argsort(numbers[rows], kind="stable")]
-        texts, starts = np.unique(numbers[rows], return_index=True)
-        return cls(rows, texts, np.append(starts, rows.size))
-
-    def slices(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return from where to where the rows of each text are."""
-        at = np.searchsorted(self.texts, texts)
-        return self.starts[at], self.starts[at + 1]
-
-    def all_of(self, holds: np.ndarray) -> np.ndarray:
-        """Return for each text whether something holds of all of its rows."""
-        found: np.ndarray = np.logical_and.reduceat(holds[self.rows], self.starts[:-1])
-        return found
+        pairs.add(i[alike], j[alike])
+    left, right = np.where(crowded, queries.texts, -1), real.texts
+    for i, j in similar_pairs(sets, left, right, rule.text, pairs.done):
+        within = _within(context, rule, queries.measured[i], real.measured[j])
+        pairs.add(i[within], j[within])
+    return pairs
 
 
 def _within(context: Context, rule: NearRule, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -214,17 +173,6 @@ class TokenSets:
     which: np.ndarray
     columns: list[csr_array]
 
-    @property
-    def joined(self) -> csr_array:
-        """Return the token sets of all columns as one; rare tokens come first in each row."""
-        joined = csr_array(hstack(self.columns, format="csr"))
-        frequency = np.bincount(joined.indices, minlength=joined.shape[1])
-        rank = np.empty(frequency.size, dtype=joined.indices.dtype)
-        rank[np.argsort(frequency, kind="stable")] = np.arange(frequency.size)
-        ranked = csr_array((joined.data, rank[joined.indices], joined.indptr), shape=joined.shape)
-        ranked.sort_indices()
-        return ranked
-
 
 def token_sets(columns: Sequence[np.ndarray]) -> TokenSets:
     r"""Return the token sets of columns of text: the runs of ``\w`` in lower case, each once.
@@ -254,26 +202,20 @@ def token_sets(columns: Sequence[np.ndarray]) -> TokenSets:
 
 def _one_column(texts: np.ndarray) -> tuple[np.ndarray, csr_array]:
     """Return which distinct token set each text has, and the sets."""
-    codes, distinct = pd.factorize(texts, use_na_sentinel=True)
-    flat = _WORDS.findall("".join(t.replace(_END, " ").lower() + _END for t in distinct))
-    tokens, vocabulary = pd.factorize(np.array(flat, dtype=object), sort=True)
-    is_end = tokens == (list(vocabulary).index(_END) if flat else 0)
-    owners = (np.cumsum(is_end) - is_end)[~is_end]
-    # columns for the words, one for "no words" and one for "missing"
-    n_texts, n_tokens = len(distinct), len(vocabulary) + 2
-    wordless = np.setdiff1d(np.arange(n_texts), owners)
-    owners = np.concatenate([owners, wordless, [n_texts]])
-    tokens = np.concatenate([tokens[~is_end], np.full(wordless.size, n_tokens - 2), [n_tokens - 1]])
-    sets = csr_array((np.ones(tokens.size), (owners, tokens)), shape=(n_texts + 1, n_tokens))
-    sets.sum_duplicates()
-    sets.data[:] = 1.0
+    codes, distinct = pd.factorize(texts)  # -1 where missing: the last of all
+    vectorizer = CountVectorizer(analyzer=_tokens, binary=True, dtype=np.float64)
+    sets = csr_array(vectorizer.fit_transform([*distinct, "", None]))
     number, first = _equal_rows(sets)
     return number[codes], sets[first]
 
 
+def _tokens(text: str | None) -> list[str]:
+    return [_MISSING] if text is None else _WORDS.findall(text.lower()) or [_WORDLESS]
+
+
 def _equal_rows(sets: csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of each row among the distinct ones, and the first row of each."""
-    keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1], 2), dtype=np.uint64)
+    keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1] + 1, 2), dtype=np.uint64)[1:]
     # two sums of 64 bits each: that two rows have the same ones by chance is out of the question
     sums = np.add.reduceat(keys[sets.indices], sets.indptr[:-1], axis=0)
     pairs = pd.MultiIndex.from_arrays([sums[:, 0], sums[:, 1]])
@@ -282,64 +224,86 @@ def _equal_rows(sets: csr_array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def similar_pairs(
-    sets: TokenSets,
-    left: np.ndarray,
-    right: np.ndarray,
-    threshold: float,
-    done: np.ndarray | None = None,
+    sets: TokenSets, left: np.ndarray, right: np.ndarray, threshold: float, done: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    r"""Yield all pairs of combinations whose texts are similar in every column.
+    r"""Yield the pairs of rows whose texts are similar in every column.
 
     Parameters
     ----------
     sets : TokenSets
         The combinations.
-    left, right : ndarray of int
-        Distinct combinations to pair; both sides may have the same ones.
+    left, right : ndarray of int of shape (n_left,), (n_right,)
+        The combination of each row; of the left -1 for rows that are not looked at.
     threshold : float
         In (0, 1]; the least Jaccard similarity, ``|a & b| / |a | b|``, of two token sets.
-    done : ndarray of bool of shape (n_combinations,), optional
+    done : ndarray of bool of shape (n_left,)
         Whose pairs are not looked for any more. The caller may set entries between two blocks.
 
     Yields
     ------
     i, j : ndarray of int
-        A block of pairs, of `left` and of `right`. A pair may come again in another block.
+        A block of pairs of positions, in `left` and in `right`.
 
     Notes
     -----
-    Sets x and y with a similarity of t have ``o >= t |x|`` tokens in common, and ``o >= t |y|``.
-    Whatever order tokens are put in, the first l of the common ones stand among the first ``|x| -
-    ceil(t |x|) + l`` of x, and likewise in y. Two sets are looked at if they share l tokens there
-    (a signature), are of fit sizes, and can have enough tokens in common behind. Rare tokens come
-    first, so that few sets share them; where l = 1 leaves too many pairs, l is raised. Pairs with
-    fewer than l tokens in common are small sets, and are found with a smaller l. What is looked at
-    is compared in full. Columns are joined for the search: where all are similar, so is their
-    union.
+    Sets x and y with a similarity of t have at least ``t |x|`` and ``t |y|`` tokens in common.
+    Whatever order tokens are put in, one of these stands among the first
+    ``|x| - ceil(t |x|) + 1`` of x, and likewise of y: with rare tokens first, the product of two
+    sparse matrices of these few gives the pairs to compare in full. Columns are joined for it:
+    where all are similar, so is their union. The first rows on the right are looked at before the
+    next, since many queries have enough of them soon.
 
     References
     ----------
     R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007,
-    doi:10.1145/1242572.1242591; J. Wang, G. Li, J. Feng, "Can we beat the prefix filtering?",
-    SIGMOD 2012, doi:10.1145/2213836.2213847.
+    doi:10.1145/1242572.1242591.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.privacy.near_texts import similar_pairs, token_sets
     >>> sets = token_sets([np.array(["a b c d", "a b c e", "f g"], dtype=object)])
-    >>> ((i, j),) = similar_pairs(sets, sets.which[:1], sets.which, 0.6)
-    >>> set(j) == set(sets.which[:2])
-    True
+    >>> left, done = sets.which[:1], np.zeros(1, dtype=bool)
+    >>> [(i.tolist(), j.tolist()) for i, j in similar_pairs(sets, left, sets.which, 0.6, done)]
+    [([0, 0], [0, 1])]
     """
-    join = _Join(sets.joined, left, right, threshold)
-    done = np.zeros(sets.columns[0].shape[0], dtype=np.bool_) if done is None else done
-    highest = join.best_level()
-    for level in range(highest, 0, -1):
-        for i, j in join.candidates(level, done, small_only=level < highest):
-            kept = similar(sets, i, j, threshold)
-            if kept.any():
-                yield i[kept], j[kept]
+    every = csr_array(hstack(sets.columns, format="csr"))
+    sizes, rare = np.diff(every.indptr), rare_tokens(every, threshold)
+    n_products = [_n_products(tokens, left[left >= 0], right) for tokens in (every, rare)]
+    tokens = every if n_products[0] < _DEAR * n_products[1] else rare
+    start, width = 0, _ROUND
+    while start < right.size and (open_ := np.flatnonzero(~done & (left >= 0))).size:
+        there = tokens[right[start : start + width]].T.tocsr()
+        for rows in np.array_split(open_, -(-open_.size * width // _BLOCK)):
+            common = (tokens[left[rows]] @ there).tocoo()
+            i, j = rows[common.row], common.col + start
+            both = sizes[left[i]] + sizes[right[j]]
+            least = np.minimum(sizes[left[i]], sizes[right[j]])
+            fits = (common.data if tokens is every else least) >= _needed(both, threshold)
+            i, j = i[fits], j[fits]
+            alike = similar(sets, left[i], right[j], threshold)
+            order = np.lexsort((j[alike], i[alike]))
+            yield i[alike][order], j[alike][order]
+        start, width = start + width, min(4 * width, _BLOCK)
+
+
+def _n_products(tokens: csr_array, left: np.ndarray, right: np.ndarray) -> float:
+    """Return how many products the matrices of two sides make."""
+    counts = [np.bincount(rows, minlength=tokens.shape[0]) @ tokens for rows in (left, right)]
+    return float(counts[0] @ counts[1])
+
+
+def rare_tokens(sets: csr_array, threshold: float) -> csr_array:
+    """Return the rarest tokens of each set, one more than two similar sets can differ in."""
+    sizes = np.diff(sets.indptr)
+    kept = sizes - np.ceil(threshold * sizes - _NOISE).astype(np.int64) + 1
+    frequency = np.bincount(sets.indices, minlength=sets.shape[1])
+    owners = np.repeat(np.arange(sizes.size), sizes)
+    order = np.lexsort((sets.indices, frequency[sets.indices], owners))
+    rank = np.arange(order.size) - sets.indptr[owners]
+    tokens = sets.indices[order][rank < kept[owners]]
+    starts = np.concatenate([[0], np.cumsum(kept)])
+    return csr_array((np.ones(tokens.size), tokens, starts), shape=sets.shape)
 
 
 def similar(sets: TokenSets, i: np.ndarray, j: np.ndarray, threshold: float) -> np.ndarray:
@@ -362,45 +326,6 @@ def similar(sets: TokenSets, i: np.ndarray, j: np.ndarray, threshold: float) -> 
     return found
 
 
-def in_rounds(
-    low: np.ndarray, high: np.ndarray, owners: np.ndarray, done: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the places of ranges, the first few of every range before the next of any.
-
-    Parameters
-    ----------
-    low, high : ndarray of shape (n_ranges,)
-        Each range is from `low` up to but not with `high`.
-    owners : ndarray of int of shape (n_ranges,)
-        Who has each range.
-    done : ndarray of bool of shape (n_owners,)
-        Whose ranges are left out. The caller may set entries between two blocks.
-
-    Yields
-    ------
-    which, place : ndarray of int
-        Ranges, and places in them; blocks of bounded size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import in_rounds
-    >>> low, high, done = np.array([0, 7]), np.array([2, 8]), np.array([False])
-    >>> [(a.tolist(), b.tolist()) for a, b in in_rounds(low, high, np.array([0, 0]), done)]
-    [([0, 0, 1], [0, 1, 7])]
-    """
-    at, width = np.array(low, dtype=np.int64), _ROUND
-    while (open_ := np.flatnonzero((at < high) & ~done[owners])).size:
-        step = max(1, _BLOCK // width)
-        for start in range(0, open_.size, step):
-            ranges = open_[start : start + step]
-            ranges = ranges[~done[owners[ranges]]]
-            counts = np.minimum(high[ranges] - at[ranges], width)
-            first = np.repeat(at[ranges] - np.cumsum(counts) + counts, counts)
-            yield np.repeat(ranges, counts), first + np.arange(counts.sum())
-        at, width = at + width, min(4 * width, _BLOCK)
-
-
 def _needed(sizes: np.ndarray, threshold: float) -> np.ndarray:
     """Return the least number of common tokens, given the sum of the sizes of two sets."""
     return sizes * (threshold / (1.0 + threshold)) - _NOISE
@@ -413,106 +338,6 @@ def _common(sets: csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         block = slice(start, start + _AT_ONCE)
         common[block] = sets[i[block]].multiply(sets[j[block]]).sum(axis=1)
     return common
-
-
-@dataclass(frozen=True)
-class _Signatures:
-    """What sets share if they are similar: owner, key and place of the last token, by owner."""
-
-    owners: np.ndarray
-    keys: np.ndarray
-    places: np.ndarray
-
-
-class _Join:
-    """The search for pairs of sets that share a signature."""
-
-    def __init__(
-        self, sets: csr_array, left: np.ndarray, right: np.ndarray, threshold: float
-    ) -> None:
-        self.sets, self.left, self.right, self.threshold = sets, left, right, threshold
-        self.sizes = np.diff(sets.indptr).astype(np.int64)
-        self.least = np.ceil(threshold * self.sizes - _NOISE).astype(np.int64)
-        self._size_bits = int(self.sizes.max()).bit_length() + 1
-        keys = np.random.default_rng(0).integers(0, 2**62, sets.shape[1], dtype=np.uint64)
-        self._token_keys = keys << np.uint64(self._size_bits)
-
-    def best_level(self) -> int:
-        """Return how many tokens a signature should have."""
-        level = 1
-        while level < _HIGHEST_LEVEL:
-            n_signatures = self._n_signatures(level)
-            low, high, _, _ = self._matched(level, small_only=False)
-            higher = self._n_signatures(level + 1)
-            if int((high - low).sum()) <= _MANY * max(n_signatures, higher // 2):
-                break
-            if higher > _MOST_SIGNATURES:
-                break
-            level += 1
-        return level
-
-    def _n_signatures(self, level: int) -> int:
-        rows = np.concatenate([self.left, self.right])
-        lengths, counts = np.unique(self._prefix_lengths(rows, level), return_counts=True)
-        return sum(
-            comb(int(length), level) * int(n) for length, n in zip(lengths, counts, strict=True)
-        )
-
-    def _prefix_lengths(self, rows: np.ndarray, level: int) -> np.ndarray:
-        lengths: np.ndarray = np.minimum(
-            self.sizes[rows], self.sizes[rows] - self.least[rows] + level
-        )
-        return lengths
-
-    def _signatures(self, rows: np.ndarray, level: int) -> _Signatures:
-        parts, lengths = [], self._prefix_lengths(rows, level)
-        for length in np.unique(lengths[lengths >= level]):
-            own = rows[lengths == length]
-            chosen = np.array(list(combinations(range(length), level)))
-            tokens = self.sets.indices[self.sets.indptr[own][:, None] + np.arange(length)]
-            keys = self._token_keys[tokens]
-            sums = sum(keys[:, chosen[:, i]] for i in range(level))
-            parts.append(
-                (np.repeat(own, len(chosen)), sums.ravel(), np.tile(chosen[:, -1], len(own)))
-            )
-        if not parts:
-            return _Signatures(*(np.empty(0, dtype=t) for t in (np.int64, np.uint64, np.int64)))
-        owners, keys, places = (np.concatenate(part) for part in zip(*parts, strict=True))
-        order = np.argsort(owners, kind="stable")
-        return _Signatures(owners[order], keys[order], places[order])
-
-    def _matched(
-        self, level: int, *, small_only: bool
-    ) -> tuple[np.ndarray, np.ndarray, _Signatures, _Signatures]:
-        """Return, for each signature on the left, the slice of those on the right of fit sizes."""
-        sides = [self.left, self.right]
-        if small_only:
-            sides = [rows[self.least[rows] <= level] for rows in sides]
-        queries, postings = (self._signatures(rows, level) for rows in sides)
-        keys = postings.keys | self.sizes[postings.owners].astype(np.uint64)
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        own = self.sizes[queries.owners]
-        largest = np.minimum(np.floor(own / self.threshold + _NOISE), 2**self._size_bits - 1)
-        least = self.least[queries.owners].astype(np.uint64)
-        low = np.searchsorted(keys, queries.keys | least)
-        high = np.searchsorted(keys, queries.keys | largest.astype(np.uint64), side="right")
-        ordered = _Signatures(postings.owners[order], keys, postings.places[order])
-        return low, high, queries, ordered
-
-    def candidates(
-        self, level: int, done: np.ndarray, *, small_only: bool
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the pairs that share a signature and may be similar."""
-        low, high, queries, postings = self._matched(level, small_only=small_only)
-        for query, posting in in_rounds(low, high, queries.owners, done):
-            i, j = queries.owners[query], postings.owners[posting]
-            behind = np.minimum(
-                self.sizes[i] - queries.places[query], self.sizes[j] - postings.places[posting]
-            )
-            kept = level - 1 + behind >= _needed(self.sizes[i] + self.sizes[j], self.threshold)
-            pairs = np.unique(i[kept] * self.sizes.size + j[kept])
-            yield pairs // self.sizes.size, pairs % self.sizes.size
 
 
 def gower_pairs(

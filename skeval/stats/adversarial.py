@@ -9,17 +9,6 @@ from scipy.sparse import csr_array
 
 from skeval.stats.intervals import wilson
 
-__all__ = [
-    "Adversarial",
-    "Nearest",
-    "adversarial",
-    "clustered_variance",
-    "paired_interval",
-    "same_label_listed",
-    "share_with_pairs",
-    "train_share_contrast",
-]
-
 Nearest = tuple[np.ndarray, np.ndarray]  # distances and positions, shape (n_rows,) each
 
 

@@ -10,17 +10,6 @@ from scipy.sparse import csr_array
 
 from skeval.stats.disclosure import joint_classes, pair_counts
 
-__all__ = [
-    "attributed",
-    "cap",
-    "cap_of_synthetic",
-    "disclosed",
-    "generalized_cap",
-    "guess_protection",
-    "inference_distance",
-    "weap",
-]
-
 _BLOCK = 2**20  # pairs of keys held at once, one byte each
 _ROUNDING = 1e-9  # a share that is tau but for rounding reaches it
 

@@ -10,15 +10,6 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import kendalltau, rankdata
 
-__all__ = [
-    "Correlations",
-    "correlation_matrix",
-    "correlation_ratios",
-    "difference_interval",
-    "difference_p_value",
-    "fisher_interval",
-]
-
 # rows multiplied at a time: the masks of a million rows need not be there at once
 _CHUNK = 65_536
 # a variance below this share of the second moment is what rounding leaves of 0

@@ -12,19 +12,6 @@ from scipy.stats import binom, norm
 
 from skeval.stats.intervals import clopper_pearson
 
-__all__ = [
-    "against_claim",
-    "epsilon_of_rates",
-    "gdp_delta",
-    "gdp_epsilon",
-    "gdp_mu",
-    "one_run_epsilon",
-    "one_run_p_value",
-    "pairs_epsilon",
-    "pairs_p_value",
-    "two_world_epsilon",
-]
-
 Adjacency = Literal["replace", "add_remove"]
 
 _LARGEST = 700.0  # its exponential is the last that floating point holds

@@ -8,18 +8,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.stats import hypergeom
 
-__all__ = [
-    "calibrated_coverage",
-    "count_balls",
-    "expected_clipped_coverage",
-    "expected_coverage",
-    "harmonic_mean",
-    "is_within",
-    "mixed_distances",
-    "row_blocks",
-    "soft_cover",
-]
-
 TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
 _PAIRS = 2**20  # pairs of one block: 8 MB, whatever the number of rows
 

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-__all__ = ["bounded_score", "calibrated_score", "weighted_mean"]
-
 
 def bounded_score(
     value: float, bounds: tuple[float, float], *, greater_is_better: bool

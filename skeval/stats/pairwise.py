@@ -7,16 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import cdist
 
-__all__ = [
-    "PairSums",
-    "actual_and_permuted",
-    "euclidean",
-    "manhattan",
-    "pair_sums",
-    "permutation_p_value",
-    "squared_euclidean",
-]
-
 _BLOCK = 2**20  # pairs held at once
 _FEW_FEATURES = 32  # as cheap by differences as by products
 _LARGE = 1e6  # squares of larger numbers leave too few digits for the difference

@@ -10,8 +10,6 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
 
-__all__ = ["dominated", "ends_of", "hypervolume", "knee", "points_of"]
-
 
 def points_of(scores: Any, facets: Any, owner: str) -> np.ndarray:
     """Return the columns of a table of scores as points, a row each.

@@ -11,17 +11,6 @@ from scipy.stats import beta, hypergeom, ks_2samp
 from skeval.stats.intervals import quantile_interval
 from skeval.stats.proximity import ratios
 
-__all__ = [
-    "bootstrap_percentiles",
-    "neighbor_ratios",
-    "percentile",
-    "percentile_interval",
-    "percentile_ratio",
-    "percentile_test",
-    "ratio_interval",
-    "smaller_test",
-]
-
 _LARGEST = 600.0  # log of the number of paths that the exact test can count in float64
 _TAIL = 0.025
 _NOISE = 1e-12  # differences that differ by less are equal

@@ -11,18 +11,6 @@ from scipy.stats import chi2
 from skeval.stats.roc import auc
 from skeval.stats.separation import Confusion, separation
 
-__all__ = [
-    "LogisticFit",
-    "PropensityNull",
-    "analytic_null",
-    "companions",
-    "estimation_factor",
-    "fit_logistic",
-    "full_rank_basis",
-    "propensity_mse",
-    "table_measures",
-]
-
 _RANK = 1e-10  # squared singular values below this part of the largest are rounding errors
 _MOST_STEPS = 50
 _CONVERGED = 1e-12  # relative change of the deviance

@@ -7,18 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-__all__ = [
-    "Proximity",
-    "closer_share",
-    "null_clipped_mean",
-    "permutation_variance",
-    "proximity",
-    "proximity_bootstrap",
-    "proximity_covariance",
-    "ratios",
-    "share_standard_error",
-]
-
 
 def ratios(distances: np.ndarray, base: np.ndarray) -> np.ndarray:
     """Return distances relative to base distances; 0/0 is 1, x/0 is infinite.

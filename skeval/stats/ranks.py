@@ -12,19 +12,6 @@ from math import factorial
 
 import numpy as np
 
-__all__ = [
-    "STATISTICS",
-    "Decided",
-    "agreement",
-    "agreement_interval",
-    "decided_pairs",
-    "first_best",
-    "permutation_p_value",
-    "regret",
-    "regret_interval",
-    "tied_with",
-]
-
 STATISTICS = ("sra", "kendall", "spearman")
 _ROUNDING = 1e-12  # relative; sums depend on their order
 _EXACT = 8  # models up to which all orders are tried

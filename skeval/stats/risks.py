@@ -13,18 +13,6 @@ from scipy.stats import norm
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.relabelling import NOISE, share_p_value
 
-__all__ = [
-    "RISK_LEVELS",
-    "Rate",
-    "Risk",
-    "attack_rate",
-    "is_weak",
-    "random_link_rate",
-    "residual_risk",
-    "risk_level",
-    "scores_p_value",
-]
-
 
 @dataclass(frozen=True)
 class Rate:

@@ -106,8 +106,8 @@ def thinned(curve: Curve, n_points: int = 200) -> np.ndarray:
     grid = np.geomspace(1.0, curve.n_negatives, n_points - 1)
     allowed = np.concatenate([[0], np.floor(grid + 1e-9).astype(np.int64)])
     places = np.searchsorted(curve.false_positives, allowed, side="right") - 1
-    found: np.ndarray = np.unique(places)
-    return found
+    kept: np.ndarray = np.unique(places)
+    return kept
 
 
 def tpr_at_fpr(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
@@ -339,7 +339,7 @@ def auc(positives: np.ndarray, negatives: np.ndarray) -> float:
     >>> round(auc(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2])), 7)
     0.7777778
     """
-    return float(_placements(positives, negatives).mean())
+    return float(placements(positives, negatives).mean())
 
 
 def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.95) -> AUC:
@@ -371,16 +371,16 @@ def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.9
     --------
     >>> import numpy as np
     >>> from skeval.stats.roc import delong
-    >>> found = delong(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2]))
-    >>> round(found.standard_error, 7)
+    >>> area = delong(np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2]))
+    >>> round(area.standard_error, 7)
     0.248452
     """
     m, n = positives.size, negatives.size
-    above = _placements(positives, negatives)
+    above = placements(positives, negatives)
     value = float(above.mean())
     if min(m, n) < 2:
         return AUC(value, float("nan"), (0.0, 1.0))
-    below = 1.0 - _placements(negatives, positives)
+    below = 1.0 - placements(negatives, positives)
     error = float(np.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n))
     return AUC(value, error, auc_interval(value, error, m, n, confidence))
 
@@ -427,19 +427,6 @@ def auc_interval(
     return min(value, float(expit(centre - half))), max(value, float(expit(centre + half)))
 
 
-def auc_null_sd(n_positives: int, n_negatives: int) -> float:
-    """Return the standard deviation of the AUC if labels are exchangeable and scores have no ties.
-
-    Examples
-    --------
-    >>> from skeval.stats.roc import auc_null_sd
-    >>> round(auc_null_sd(1000, 1000), 7)
-    0.0129132
-    """
-    m, n = n_positives, n_negatives
-    return float(np.sqrt((m + n + 1.0) / (12.0 * m * n)))
-
-
 def auc_p_value(
     positives: np.ndarray,
     negatives: np.ndarray,
@@ -457,8 +444,8 @@ def auc_p_value(
     Returns
     -------
     float
-        Exact for small samples without ties, else of the normal law with the variance that ties
-        leave; 1 if all scores are equal.
+        Exact for small samples without ties, else of the normal distribution with the variance
+        that ties leave; 1 if all scores are equal.
 
     Examples
     --------
@@ -472,9 +459,9 @@ def auc_p_value(
     return float(mannwhitneyu(positives, negatives, alternative=alternative).pvalue)
 
 
-def _placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each score the share of the others that it exceeds, ties half."""
+def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return for each score the share of the others that it exceeds, ties half; 0 of no others."""
     ordered = np.sort(others)
     below = np.searchsorted(ordered, scores, side="left")
     up_to = np.searchsorted(ordered, scores, side="right")
-    return (below + up_to) / (2.0 * others.size)
+    return (below + up_to) / (2.0 * max(1, others.size))

@@ -10,8 +10,6 @@ import numpy as np
 from skeval.stats.intervals import wilson
 from skeval.stats.relabelling import compared, share_p_value
 
-__all__ = ["RowMean", "Scores", "difference_interval", "exchange_p_value", "row_mean"]
-
 Scores = tuple[np.ndarray, np.ndarray]
 
 

@@ -7,15 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import beta
 
-__all__ = [
-    "Confusion",
-    "jensen_shannon_terms",
-    "ks_bound",
-    "pooled_bound",
-    "separation",
-    "two_sided_bound",
-]
-
 _HALF = 0.5
 _SURE = 2.0**-20  # a probability nearer to 0 or 1 is taken as this: a sure mistake costs 20 bits
 

@@ -19,6 +19,9 @@ from skeval.stats.distributions import quantiles_of_sorted
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import Discretizer, category_codes, numbers
 
+# what p-values are said to be against where there is no holdout
+CONSERVATIVE = "train, to which the generator was fitted: conservative"
+
 Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]
 Values = Callable[[Context, str, str], np.ndarray]
 

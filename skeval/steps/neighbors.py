@@ -79,7 +79,7 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
         If columns are chosen in another space than "gower": which features stem from which column
         is the transformer's affair.
     """
-    names = _gower_columns(context.schema)
+    names = encoded_columns(context.schema)
     if is_gower(space):
         chosen = set(chosen_columns(context.schema, columns))
         return (
@@ -94,7 +94,8 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
     return slice(None)
 
 
-def _gower_columns(schema: TableSchema) -> list[str]:
+def encoded_columns(schema: TableSchema) -> list[str]:
+    """Return the measured columns in the order of encoded rows of space "gower"."""
     return [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
 
 
@@ -113,11 +114,25 @@ def ranges(context: Context, columns: ColumnChoice = None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """A search structure over rows of one space."""
+    """A search structure over rows of one space.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_features)
+        The encoded rows.
+    search : object
+        The fitted engine, or scikit-learn's.
+    space : "gower", "euclidean" or transformer
+        The space of the rows.
+    order : ndarray of shape (n_rows,) or None
+        Which row stands where in the structure, if not in the order of `rows`. Of equally near
+        rows those that stand first are found.
+    """
 
     rows: np.ndarray
     search: Any
     space: Any
+    order: np.ndarray | None = None
 
     def kneighbors(
         self, queries: np.ndarray, k: int, radius: np.ndarray | None = None
@@ -126,63 +141,59 @@ class Index:
 
         With a radius for each query, what lies beyond it is infinitely far, at position -1.
         """
-        if is_gower(self.space):
-            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(queries, k, radius=radius)
-            return found
-        k_found = k if radius is None else min(k, len(self.rows))
-        distances, indices = self.search.kneighbors(queries, k_found)
-        return _cut(*self._exact(queries, distances, indices), radius)
+        return self._search(queries, k, radius, None)
 
-    def itself(self, k: int, radius: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def itself(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and positions of the k nearest other rows of each row."""
-        if is_gower(self.space):
-            own = np.arange(len(self.rows))
-            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(
-                self.rows, k, exclude=own, radius=radius
-            )
-            return found
-        k_found = k if radius is None else min(k, len(self.rows) - 1)
-        distances, indices = self.search.kneighbors(None, k_found)
-        return _cut(*self._exact(self.rows, distances, indices), radius)
+        return self._search(self.rows, k, None, np.arange(len(self.rows)))
 
     def others(
         self, positions: np.ndarray, k: int, radius: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k nearest other rows of some of the rows, within the radius of each."""
-        rows = self.rows[positions]
-        if is_gower(self.space):
-            found: tuple[np.ndarray, np.ndarray] = self.search.kneighbors(
-                rows, k, exclude=positions, radius=radius
-            )
-            return found
-        k_found = min(k, len(self.rows) - 1) + 1
-        distances, indices = self._exact(rows, *self.search.kneighbors(rows, k_found))
-        own = indices == positions[:, None]
-        own[~own.any(axis=1), -1] = True  # more duplicates than neighbours asked for
-        shape = (len(rows), k_found - 1)
-        return _cut(distances[~own].reshape(shape), indices[~own].reshape(shape), radius)
+        return self._search(self.rows[positions], k, radius, positions)
 
-    def _exact(
-        self, queries: np.ndarray, distances: np.ndarray, indices: np.ndarray
+    def nearest_mass(self, queries: np.ndarray) -> np.ndarray:
+        """Return the share of the queries that each row is the nearest of, ties divided evenly."""
+        masses: np.ndarray = self.search.nearest_mass(queries)
+        return masses if self.order is None else masses[np.argsort(self.order)]
+
+    def _search(
+        self, queries: np.ndarray, k: int, radius: np.ndarray | None, own: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if own is not None and self.order is not None:
+            own = np.argsort(self.order)[own]
+        if is_gower(self.space):
+            distances, places = self.search.kneighbors(queries, k, exclude=own, radius=radius)
+        else:
+            distances, places = self._euclidean(queries, k, own)
+            if radius is not None:
+                beyond = distances > radius[:, None]
+                distances, places = (
+                    np.where(beyond, np.inf, distances),
+                    np.where(beyond, -1, places),
+                )
+        if self.order is not None:
+            places = np.where(places < 0, -1, self.order[places])
+        return distances, places
+
+    def _euclidean(
+        self, queries: np.ndarray, k: int, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Put copies at exactly 0: scikit-learn expands squares, which leaves them at 1e-7."""
-        near = np.column_stack(
-            [
-                np.sqrt(((queries - self.rows[indices[:, j]]) ** 2).sum(axis=1))
-                for j in range(indices.shape[1])
-            ]
-        )
-        order = np.argsort(near, axis=1, kind="stable")
-        return np.take_along_axis(near, order, 1), np.take_along_axis(indices, order, 1)
-
-
-def _cut(
-    distances: np.ndarray, indices: np.ndarray, radius: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    if radius is None:
-        return distances, indices
-    beyond = distances > radius[:, None]
-    return np.where(beyond, np.inf, distances), np.where(beyond, -1, indices)
+        n_found = min(k + (own is not None), len(self.rows))
+        places = self.search.kneighbors(queries, n_found, return_distance=False)
+        rows = self.rows if self.order is None else self.rows[self.order]
+        columns = [((queries - rows[at]) ** 2).sum(axis=1) for at in places.T]
+        distances = np.sqrt(np.column_stack(columns))
+        order = np.argsort(distances, axis=1, kind="stable")
+        distances, places = (np.take_along_axis(a, order, 1) for a in (distances, places))
+        if own is None:
+            return distances, places
+        is_own = places == own[:, None]
+        is_own[~is_own.any(axis=1), -1] = True  # more duplicates than neighbours asked for
+        shape = (len(queries), n_found - 1)
+        return distances[~is_own].reshape(shape), places[~is_own].reshape(shape)
 
 
 def is_gower(space: Any) -> bool:
@@ -190,13 +201,18 @@ def is_gower(space: Any) -> bool:
     return isinstance(space, str) and space == "gower"
 
 
-def index_of(context: Context, rows: np.ndarray, space: Any, columns: ColumnChoice = None) -> Index:
+def index_of(
+    context: Context,
+    rows: np.ndarray,
+    space: Any,
+    columns: ColumnChoice = None,
+    order: np.ndarray | None = None,
+) -> Index:
     """Return a search structure over encoded rows, on the common scale of the context."""
-    if is_gower(space):
-        return Index(rows, gower_engine(context, columns).fit(rows), space)
     from sklearn.neighbors import NearestNeighbors
 
-    return Index(rows, NearestNeighbors().fit(rows), space)
+    search = gower_engine(context, columns) if is_gower(space) else NearestNeighbors()
+    return Index(rows, search.fit(rows if order is None else rows[order]), space, order)
 
 
 def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearestNeighbors:
@@ -206,7 +222,7 @@ def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearest
     chosen = set(chosen_columns(context.schema, columns))
     nominal = set(context.schema.columns(*NOMINAL))
     is_nominal = np.array(
-        [name in nominal for name in _gower_columns(context.schema) if name in chosen]
+        [name in nominal for name in encoded_columns(context.schema) if name in chosen]
     )
     return MixedNearestNeighbors(ranges=ranges(context, columns), categorical=is_nominal)
 
@@ -356,63 +372,23 @@ class NearLists:
         return csr_array((ones, rows, starts), shape=(lengths.size, self.n_pool))
 
 
-@dataclass(frozen=True)
-class Pool:
-    """The rows of train, then of the holdout, with a search structure over them.
+@shared
+def pool_index(
+    context: Context,
+    space: Any,
+    columns: ColumnChoice = None,
+    n_rows: int | None = None,
+    seed: int = 0,
+) -> Index:
+    """Return the search structure over the rows of train, then of the holdout; or samples of them.
 
-    The structure has them in random order. Of equally near rows the first are found, and which
-    these are must not depend on labels, or a list that is cut would hold train rows alone.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_pool, n_features)
-        Encoded; those of train first.
-    order : ndarray of shape (n_pool,)
-        Which row stands where in the structure.
-    index : Index
-        The structure.
+    It has them in random order: which of equally near rows are found must not depend on labels, or
+    a list that is cut would hold train rows alone.
     """
-
-    rows: np.ndarray
-    order: np.ndarray
-    index: Index
-
-    def kneighbors(
-        self, queries: np.ndarray, k: int, radius: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances and positions of the k nearest rows of each query."""
-        return self._placed(*self.index.kneighbors(queries, k, radius))
-
-    def others(
-        self, positions: np.ndarray, k: int, radius: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k nearest other rows of some of the rows, within the radius of each."""
-        place = np.empty_like(self.order)
-        place[self.order] = np.arange(self.order.size)
-        return self._placed(*self.index.others(place[positions], k, radius))
-
-    def nearest_mass(self, queries: np.ndarray) -> np.ndarray:
-        """Return which share of the queries each row is the nearest of, ties divided evenly."""
-        masses = np.empty(self.order.size)
-        masses[self.order] = self.index.search.nearest_mass(queries)
-        return masses
-
-    def _placed(self, distances: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return distances, np.where(found < 0, -1, self.order[found])
-
-
-def pool_of(context: Context, real: list[np.ndarray], space: Any, columns: ColumnChoice) -> Pool:
-    """Return the pool of some rows of train and of the holdout."""
+    real = [rows_of(context, role, space, columns, n_rows, seed) for role in ("train", "holdout")]
     rows = np.concatenate(real)
     order = np.random.default_rng(0).permutation(len(rows))
-    return Pool(rows, order, index_of(context, rows[order], space, columns))
-
-
-@shared
-def pool_index(context: Context, space: Any, columns: ColumnChoice = None) -> Pool:
-    """Return the pool of all rows of train and of the holdout."""
-    real = [encoded(context, role, space, columns) for role in ("train", "holdout")]
-    return pool_of(context, real, space, columns)
+    return index_of(context, rows, space, columns, order)
 
 
 def pooled_lists(
@@ -464,12 +440,6 @@ def pooled_masses(
     Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
     has the share n_T / (n_T + n_H) in the mean over relabellings, and the variance is closed form.
     """
-    synthetic = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
-    if n_rows is None:
-        pooled = pool_index(context, "gower", columns)
-    else:
-        real = [
-            rows_of(context, role, "gower", columns, n_rows, seed) for role in ("train", "holdout")
-        ]
-        pooled = pool_of(context, real, "gower", columns)
-    return pooled.nearest_mass(synthetic)
+    queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
+    pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)
+    return pool.nearest_mass(queries)

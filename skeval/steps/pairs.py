@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,11 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
-from skeval.stats.association import (
-    cramers_v_beside,
-    normalized_mutual_information_beside,
-    theils_u_beside,
-)
+from skeval.stats.association import SideBySide
 from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
 from skeval.stats.distributions import (
     expected_total_variation,
@@ -131,6 +127,11 @@ class JointTables:
             counts[self.missing[i]] = 0
         return counts
 
+    def vary(self, nan: str = "own") -> np.ndarray:
+        """Return which columns have two cells at least."""
+        used = [(self.column(i, nan) > 0).sum() > 1 for i in range(len(self.n_cells))]
+        return np.array(used, dtype=bool)
+
     def pairs(self, nan: str = "own") -> Iterator[tuple[int, int, np.ndarray]]:
         """Yield the positions of two columns, the earlier one first, and their table."""
         for i in range(len(self.n_cells) - 1):
@@ -223,33 +224,17 @@ def cramers_v_matrix(
     nan: str = "own",
     drawn: Drawn = ALL_ROWS,
 ) -> np.ndarray:
-    """Return Cramer's V of all pairs of a role's columns, nan on the diagonal."""
+    """Return Cramer's V of all pairs of a role's columns."""
     tables = joint_tables(context, role, names, binning, drawn)
-    found = np.full((len(names), len(names)), np.nan)
-    for i in range(len(names) - 1):
-        block = tables.block(i, nan)
-        found[i, i + 1 :] = found[i + 1 :, i] = cramers_v_beside(
-            block, tables.starts(i), bias_correction=bias_correction
-        )
-    return found
+    return _associations(tables, nan, lambda pair: pair.cramers_v(bias_correction=bias_correction))
 
 
 @shared
 def theils_u_matrix(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    binning: Binning,
-    nan: str = "own",
+    context: Context, role: str, names: tuple[str, ...], binning: Binning, nan: str = "own"
 ) -> np.ndarray:
-    """Return Theil's U of each column (row) given each other (column), nan on the diagonal."""
-    tables = joint_tables(context, role, names, binning)
-    found = np.full((len(names), len(names)), np.nan)
-    for i in range(len(names) - 1):
-        found[i, i + 1 :], found[i + 1 :, i] = theils_u_beside(
-            tables.block(i, nan), tables.starts(i)
-        )
-    return found
+    """Return Theil's U of each column (row) given each other (column)."""
+    return _associations(joint_tables(context, role, names, binning), nan, SideBySide.theils_u)
 
 
 @shared
@@ -262,14 +247,23 @@ def mutual_information_matrix(
     correction: str | None = "miller-madow",
     nan: str = "own",
 ) -> np.ndarray:
-    """Return the normalised mutual information of all pairs of columns, nan on the diagonal."""
+    """Return the normalised mutual information of all pairs of columns."""
     tables = joint_tables(context, role, names, binning)
-    found = np.full((len(names), len(names)), np.nan)
-    for i in range(len(names) - 1):
-        found[i, i + 1 :] = found[i + 1 :, i] = normalized_mutual_information_beside(
-            tables.block(i, nan), tables.starts(i), average=average, correction=correction
-        )
-    return found
+    return _associations(tables, nan, lambda pair: pair.normalized_information(average, correction))
+
+
+def _associations(
+    tables: JointTables, nan: str, measure: Callable[[SideBySide], np.ndarray]
+) -> np.ndarray:
+    """Return a measure of all pairs; on the diagonal 1 where a column varies, else nan."""
+    n_columns = len(tables.n_cells)
+    matrix = np.full((n_columns, n_columns), np.nan)
+    for i in range(n_columns - 1):
+        strength = measure(SideBySide(tables.block(i, nan), tables.starts(i)))
+        # a measure that is not symmetric comes as two rows
+        matrix[i, i + 1 :], matrix[i + 1 :, i] = np.broadcast_to(strength, (2, n_columns - 1 - i))
+    np.fill_diagonal(matrix, np.where(tables.vary(nan), 1.0, np.nan))
+    return matrix
 
 
 @shared
@@ -291,14 +285,6 @@ def _matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
     for j, name in enumerate(names):
         values[:, j] = numbers(frame[[name]]).ravel()
     return values
-
-
-@shared
-def infinite_columns(context: Context, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the named columns in which synthetic values are infinite; real ones never are."""
-    frame = context.synthetic
-    continuous = context.schema.columns("continuous")
-    return tuple(name for name in names if name in continuous and np.isinf(frame[name]).any())
 
 
 @shared

@@ -32,8 +32,6 @@ from skeval.utility.groups import (
 )
 from skeval.utility.results import OfTwoLabels, counts_of_rows
 
-__all__ = ["EqualizedOddsImprovement", "FairnessGap"]
-
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
 

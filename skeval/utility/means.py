@@ -16,8 +16,6 @@ from skeval.stats.intervals import expected_overlap, interval_overlap
 from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.tags import MetricTags
 
-__all__ = ["MeanCIOverlap"]
-
 
 class MeanCIOverlap(Metric):
     """Overlap of the intervals of column means: 1 where they are the same, 0 or less where apart.

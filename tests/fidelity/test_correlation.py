@@ -98,7 +98,9 @@ def test_constant_in_train_is_left_out():
     train, synthetic = (t.assign(k=7.0) for t in (TRAIN, SYNTHETIC))
     with pytest.warns(ConstantColumnWarning, match="one value only in k: no correlation"):
         result = CorrelationSimilarity().fit(train).evaluate(synthetic)
-    assert result.value == CorrelationSimilarity().fit(TRAIN).score(SYNTHETIC)
+    without = CorrelationSimilarity().fit(TRAIN).score(SYNTHETIC)
+    # a matrix product rounds by the number of its columns
+    assert result.value == pytest.approx(without, abs=1e-12)
     assert result.details["skipped"] == {"constant in train": 4}
 
 

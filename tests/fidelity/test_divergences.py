@@ -6,6 +6,7 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
+from skeval.exceptions import MetricWarning
 from skeval.fidelity import (
     HellingerDistance,
     JensenShannonDistance,
@@ -85,19 +86,27 @@ def test_cells_are_shared_with_the_total_variation():
 
 def test_a_column_without_a_score_is_in_no_mean(monkeypatch):
     context = Context.of(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]}))
-    result = divergences._bounded(context, {"a": 0.2, "b": np.nan, "c": 0.4})
+    distances = iter([0.2, np.nan, 0.4])
+    monkeypatch.setattr(divergences, "hellinger_distance", lambda *_: next(distances))
+    result = HellingerDistance().fit_context(context).evaluate(context.train)
     assert (result.value, result.details["similarity"]) == pytest.approx((0.3, 0.7))
     assert result.details["n_used"] == 2
 
-    found = iter([1.0, float("nan"), 3.0])
-    monkeypatch.setattr(divergences, "kl_divergence", lambda *_: next(found))
+    distances = iter([1.0, float("nan"), 3.0])
+    monkeypatch.setattr(divergences, "kl_divergence", lambda *_: next(distances))
     result = KLDivergence().fit_context(context).evaluate(context.train)
     assert result.value == 2.0
     assert result.details["similarity"] == pytest.approx((1 / 2 + 1 / 4) / 2)
     assert np.isnan(result.details["similarities"]["b"])
 
 
-def test_no_column_has_no_similarity():
-    context = Context.of(pd.DataFrame({"a": [1.0, 2.0]}))
-    for scores in ({}, {"a": float("nan")}):
-        assert np.isnan(divergences._bounded(context, scores).details["similarity"])
+def test_no_column_has_no_similarity(monkeypatch):
+    monkeypatch.setattr(divergences, "hellinger_distance", lambda *_: np.nan)
+    numbers, keys = (
+        pd.DataFrame({"a": [1.0, 2.0]}),
+        pd.DataFrame({"k": [f"k{i}" for i in range(30)]}),
+    )
+    for table in (numbers, keys):
+        with pytest.warns(MetricWarning):
+            result = HellingerDistance().fit(table).evaluate(table)
+        assert np.isnan(result.details["similarity"])

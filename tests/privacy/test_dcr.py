@@ -8,8 +8,8 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
-from skeval.privacy.distance_screens.dcr import closeness
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
+from skeval.steps.neighbors import pooled_masses
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -43,7 +43,7 @@ def test_second_toy_table():
     assert result.details["closer_to_training"] == 0.75
     assert result.value == 0.5
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
-    masses = closeness(context, None, "common", "gower", None, 0).masses
+    masses = pooled_masses(context, None, None, 0)
     assert masses.tolist() == [0.5, 0.25, 0.25, 0.0]
     assert result.details["null_standard_error"] == pytest.approx(0.0416667**0.5, abs=1e-6)
     assert result.details["z"] == pytest.approx(1.22, abs=0.01)

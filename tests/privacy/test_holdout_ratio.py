@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import MissingInputError
-from skeval.privacy.distance_screens.holdout_ratio import HoldoutDistanceRatio
+from skeval.privacy.distance_screens.percentiles import HoldoutDistanceRatio
 from skeval.reporting import DistancesDisplay
 from skeval.steps.neighbors import nearest
 

@@ -11,8 +11,7 @@ import skeval
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.distance_screens.nndr import NNDR
-from skeval.privacy.distance_screens.percentiles import DCRPercentile
+from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile
 from skeval.stats.percentiles import neighbor_ratios
 from skeval.steps.neighbors import nearest
 

@@ -72,7 +72,7 @@ LARGEST = "Of 3 attacks, linkability has the largest residual risk, 0.200: low."
 )
 def test_the_most_significant_attack_is_named_beside_the_largest(p_value, other, said):
     result = anonymeter(p_value, {"linkability": (0.2, 0.2), "inference of a": other})
-    assert SENTENCES["AnonymeterRisk"](result) == said
+    assert AnonymeterRisk()._summary(result) == said
 
 
 def test_coefficients_are_called_so():

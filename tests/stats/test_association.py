@@ -14,19 +14,22 @@ from sklearn.metrics import (
     normalized_mutual_info_score,
 )
 
-from skeval.stats.association import (
-    AVERAGES,
-    cramers_v,
-    cramers_v_beside,
-    mutual_information,
-    normalized_mutual_information,
-    normalized_mutual_information_beside,
-    theils_u,
-    theils_u_beside,
-)
+from skeval.stats.association import AVERAGES, SideBySide, cramers_v
 
 SQUARE = np.array([[20, 5, 5], [5, 20, 5], [5, 5, 20]])
 TWO = np.array([[30, 10], [10, 30]])
+
+
+def mutual_information(table):
+    return SideBySide(table).mutual_information.item()
+
+
+def theils_u(table):
+    return tuple(SideBySide(table).theils_u().ravel().tolist())
+
+
+def normalized_mutual_information(table, **settings):
+    return SideBySide(table).normalized_information(**settings).item()
 
 
 def labels_of(table):
@@ -175,14 +178,14 @@ def test_tables_side_by_side_are_measured_one_by_one(tables):
     beside, starts = np.hstack(tables), np.array([0, 2, 5])
     for correction in (True, False):
         alone = [cramers_v(table, bias_correction=correction) for table in tables]
-        together = cramers_v_beside(beside, starts, bias_correction=correction)
+        together = SideBySide(beside, starts).cramers_v(bias_correction=correction)
         np.testing.assert_allclose(together, alone, rtol=1e-12)
     np.testing.assert_allclose(
-        np.transpose(theils_u_beside(beside, starts)), [theils_u(table) for table in tables]
+        SideBySide(beside, starts).theils_u().T, [theils_u(table) for table in tables]
     )
     for correction in ("miller-madow", "exact", None):
         alone = [normalized_mutual_information(table, correction=correction) for table in tables]
-        together = normalized_mutual_information_beside(beside, starts, correction=correction)
+        together = SideBySide(beside, starts).normalized_information(correction=correction)
         np.testing.assert_allclose(together, alone, rtol=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Whether a model learnt from a release guesses a secret better of train rows than of others."""
+"""Whether a model learned from a release guesses a secret better for train than for other rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
+from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Count, Fraction, Seed, has_methods
 from skeval.privacy.attacks.secrets import (
     MISSING,
@@ -25,23 +26,22 @@ from skeval.privacy.attacks.secrets import (
 )
 from skeval.result import Result, undefined
 from skeval.stats.cap import inference_distance
-from skeval.stats.roc import delong
+from skeval.stats.roc import delong, placements
 from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tags import MetricTags
 
 Bounds = tuple[float, float]
-_NONE = float("nan")
-_UNDEFINED = (_NONE, (_NONE, _NONE))
+_UNDEFINED = (float("nan"), (float("nan"), float("nan")))
 
 
 class AttributeInferenceRisk(Metric):
     """How much better a secret is guessed of train rows: 0 by chance, 1 where only they are known.
 
-    Somebody fits a model to the release that predicts a secret column from known ones, and applies
-    it to people. What it gets right of anybody is knowledge about the population; what it gets
-    right of the people in train beyond that is what the release tells of them.
+    An attacker fits a model to the release that predicts a secret column from known ones, and
+    applies it to people. What it gets right of anyone is knowledge about the population; what it
+    gets right of the people in train beyond that is what the release discloses of them.
 
     Parameters
     ----------
@@ -80,6 +80,12 @@ class AttributeInferenceRisk(Metric):
         At fit, if columns are not there, none is known, the secret is among those known, or
         `scoring` or `estimator` does not suit the secret.
 
+    See Also
+    --------
+    DisclosureProtection : Looks up the rows that have a person's known columns.
+    InferenceRisk : The nearest synthetic row gives the secret away.
+    LinearReconstructionAttack : Solves counts of synthetic rows for the secrets.
+
     Notes
     -----
     ``perf(train) - perf(holdout)`` of one model fitted to the synthetic rows. Null 0, which is the
@@ -100,7 +106,7 @@ class AttributeInferenceRisk(Metric):
 
     A missing category is a value of its own; rows with a missing number are left out. A class that
     the release lacks is never guessed. Only the 100 most frequent classes of the release are
-    learnt. Accuracy near 1 on everybody is no advantage, and an advantage near 0 excludes this
+    learned. Accuracy near 1 on everybody is no advantage, and an advantage near 0 excludes this
     attack alone: it averages over train, and a few people may be known exactly. The value can raise
     an alarm; it cannot clear a release.
 
@@ -161,92 +167,105 @@ class AttributeInferenceRisk(Metric):
                 f"{owner} guesses a secret from other columns, and the table has none besides "
                 f"{self.secret} that can be measured."
             )
-        _check_kinds(self, context)
+        self._check_kinds(context)
+
+    def _check_kinds(self, context: Context) -> None:
+        """Refuse a scoring or an estimator that does not suit the secret."""
+        owner, secret, scoring = type(self).__name__, self.secret, self.scoring
+        is_label = context.schema.kinds[secret] in NOMINAL
+        what = "categories" if is_label else "numbers"
+        if scoring is not None and (scoring == "neg_mae") == is_label:
+            legal = "'accuracy', 'balanced_accuracy' or 'roc_auc'" if is_label else "'neg_mae'"
+            raise InvalidParameterError(
+                f"{owner}: {secret} holds {what}, for which scoring must be {legal}, got "
+                f"{scoring!r}."
+            )
+        if scoring == "roc_auc":
+            codes = [context[role][secret].cat.codes for role in ("train", "holdout")]
+            if (n_labels := np.unique(np.concatenate(codes)).size) > 2:
+                raise InvalidParameterError(
+                    f"{owner}: scoring='roc_auc' needs a secret of two values, and {secret} has "
+                    f"{n_labels}, missing included. Take 'accuracy' or 'balanced_accuracy'."
+                )
+        unsuited = is_regressor if is_label else is_classifier
+        if self.estimator is not None and unsuited(self.estimator):
+            kind = type(self.estimator).__name__
+            raise InvalidParameterError(f"{owner}: {secret} holds {what}, which {kind} is not for.")
 
     def _compute(self, context: Context) -> Result:
-        is_label = context.schema.kinds[self.secret] in NOMINAL
+        is_label, seed = context.schema.kinds[self.secret] in NOMINAL, self.random_state
         known = known_columns(context.schema, self.known, self.secret)
-        train, holdout, synthetic = (
-            _lesson(context, role, known, self.secret, self.max_rows, self.random_state)
+        tables = {
+            role: _lesson(context, role, known, self.secret, self.max_rows, seed)
             for role in ("train", "holdout", "synthetic")
-        )
-        if nothing := _cannot_tell(self.secret, train, holdout, synthetic):
-            return nothing
-        learn, seed = guess_labels if is_label else guess_numbers, self.random_state
-        asked = [train.known, holdout.known]
-        guessed = _judged(learn(self.estimator, synthetic, asked, seed), train, holdout)
-        sizes = [len(table) for table in asked]
-        blind = _judged(marginal_guesses(synthetic.secret, sizes, is_label), train, holdout)
-        others = Judged(learn(self.estimator, holdout, asked[:1], seed)[0], train.secret)
-        judge = Judge(
+        }
+        if empty := [role for role, rows in tables.items() if rows.secret.size == 0]:
+            return undefined(f"{self.secret} has no value in the rows of {' and '.join(empty)}.")
+        train, holdout, synthetic = tables.values()
+        real_secrets = np.append(train.secret, holdout.secret)
+        if np.unique(real_secrets).size == 1:
+            reason = f"{self.secret} has one value in the real tables."
+            return undefined(reason, ConstantColumnWarning)
+        scoring = Scoring(
             self.scoring or ("accuracy" if is_label else "neg_mae"),
-            scale=1.0 if is_label else float(np.ptp(np.append(train.secret, holdout.secret))),
-            classes=np.intersect1d(train.secret, holdout.secret) if is_label else None,
+            scale=1.0 if is_label else float(np.ptp(real_secrets)),
+            classes=np.intersect1d(train.secret, holdout.secret) if is_label else np.empty(0),
         )
-        found = judge.contrast(*guessed, n_permutations=self.n_permutations, seed=seed)
-        population = judge.performance(others)[0]
+        return self._contrast(scoring, train, holdout, synthetic)
+
+    def _contrast(
+        self, scoring: Scoring, train: Lesson, holdout: Lesson, synthetic: Lesson
+    ) -> Result:
+        is_label, seed = scoring.name != "neg_mae", self.random_state
+        learn, real = (guess_labels if is_label else guess_numbers), [train, holdout]
+        guesses = learn(self.estimator, synthetic, [rows.known for rows in real], seed)
+        blind = marginal_guesses(synthetic.secret, [len(rows.known) for rows in real], is_label)
+        (of_others,) = learn(self.estimator, holdout, [train.known], seed)
+        on_train, on_holdout, blind_on_train, blind_on_holdout, others_on_train = (
+            GuessedRows(one, rows.secret)
+            for one, rows in zip([*guesses, *blind, of_others], [*real, *real, train], strict=True)
+        )
+        at_train, around_train = scoring.performance(on_train)
+        at_holdout, around_holdout = scoring.performance(on_holdout)
+        advantage = at_train - at_holdout
+        population = scoring.performance(others_on_train)[0]
         details: dict[str, Any] = {
-            "scoring": judge.scoring,
-            "train": found.train,
-            "holdout": found.holdout,
-            "marginal": judge.performance(blind[0])[0],
+            "scoring": scoring.name,
+            "train": at_train,
+            "holdout": at_holdout,
+            "marginal": scoring.performance(blind_on_train)[0],
             "population": population,
-            "information_gain": found.train - population,
-            "score": 1.0 - max(0.0, found.advantage),
-            **_confident(guessed, blind, self.tau),
+            "information_gain": at_train - population,
+            "score": 1.0 - max(0.0, advantage),
+            "confident": share_above(gains(on_train, blind_on_train), self.tau),
+            "confident_holdout": share_above(gains(on_holdout, blind_on_holdout), self.tau),
         }
         if not is_label:
-            details["inference_distance"] = inference_distance(
-                guessed[0].guesses.values, train.secret, train.secret
-            )
-        if np.isnan(found.advantage):
-            reason = f"{judge.scoring} needs rows of each class in both train and holdout."
+            guessed = guesses[0].values
+            details["inference_distance"] = inference_distance(guessed, train.secret, train.secret)
+        if np.isnan(advantage):
+            reason = f"{scoring.name} needs rows of each class in both train and holdout."
             return undefined(reason, **details)
         return Result(
-            found.advantage,
-            interval=found.interval,
-            p_value=found.p_value,
+            advantage,
+            interval=difference_interval(at_train, around_train, at_holdout, around_holdout),
+            p_value=scoring.p_value(on_train, on_holdout, self.n_permutations, seed),
             baseline=0.0,
             details=details,
         )
 
-
-def _check_kinds(metric: AttributeInferenceRisk, context: Context) -> None:
-    """Refuse a scoring or an estimator that does not suit the secret."""
-    owner, secret, scoring = type(metric).__name__, metric.secret, metric.scoring
-    is_label = context.schema.kinds[secret] in NOMINAL
-    what = "categories" if is_label else "numbers"
-    if scoring is not None and (scoring == "neg_mae") == is_label:
-        legal = "'accuracy', 'balanced_accuracy' or 'roc_auc'" if is_label else "'neg_mae'"
-        raise InvalidParameterError(
-            f"{owner}: {secret} holds {what}, for which scoring must be {legal}, got {scoring!r}."
+    def _summary(self, result: Result) -> str:
+        train, holdout = (as_float(result.details[role]) for role in ("train", "holdout"))
+        model = "A model learned from the release"
+        if train < 0.0 or holdout < 0.0:
+            return (
+                f"{model} misses the secret by {percent(-train)} of its range for train rows, by "
+                f"{percent(-holdout)} for holdout rows."
+            )
+        return (
+            f"{model} guesses the secret of train rows with {percent(train)}, of holdout rows with "
+            f"{percent(holdout)}."
         )
-    if scoring == "roc_auc" and (n := _n_labels(context, secret)) > 2:
-        raise InvalidParameterError(
-            f"{owner}: scoring='roc_auc' needs a secret of two values, and {secret} has {n}, "
-            "missing included. Take 'accuracy' or 'balanced_accuracy'."
-        )
-    unsuited = is_regressor if is_label else is_classifier
-    if metric.estimator is not None and unsuited(metric.estimator):
-        raise InvalidParameterError(
-            f"{owner}: {secret} holds {what}, which {type(metric.estimator).__name__} is not for."
-        )
-
-
-def _n_labels(context: Context, secret: str) -> int:
-    columns = [context[role][secret] for role in ("train", "holdout")]
-    codes = np.concatenate([column.cat.codes.to_numpy() for column in columns])
-    return int(np.unique(codes).size)
-
-
-def _cannot_tell(secret: str, train: Lesson, holdout: Lesson, synthetic: Lesson) -> Result | None:
-    """Return the result where there is nothing to guess, or nothing to learn from."""
-    tables = {"train": train, "holdout": holdout, "synthetic": synthetic}
-    if empty := [role for role, rows in tables.items() if rows.secret.size == 0]:
-        return undefined(f"{secret} has no value in the rows of {' and '.join(empty)}.")
-    if np.unique(np.append(train.secret, holdout.secret)).size == 1:
-        return undefined(f"{secret} has one value in the real tables.", ConstantColumnWarning)
-    return None
 
 
 def _lesson(
@@ -270,125 +289,71 @@ def _lesson(
     return Lesson(rows[:, others], tuple(nominal[j] for j in others), values)
 
 
-def _judged(guesses: list[Guesses], train: Lesson, holdout: Lesson) -> tuple[Judged, Judged]:
-    return Judged(guesses[0], train.secret), Judged(guesses[1], holdout.secret)
-
-
-def _confident(
-    guessed: tuple[Judged, Judged], blind: tuple[Judged, Judged], tau: float
-) -> dict[str, float]:
-    """Return the shares of rows about which most of the uncertainty goes."""
-    shares = {}
-    for name, rows, before in zip(("confident", "confident_holdout"), guessed, blind, strict=True):
-        gained = gains(rows, before)
-        shares[name] = float("nan") if gained is None else float((gained > tau).mean())
-    return shares
-
-
 @dataclass(frozen=True)
-class Judged:
-    """Guesses beside the truth.
-
-    Attributes
-    ----------
-    guesses : Guesses
-        What a model said.
-    secrets : ndarray of shape (n_rows,)
-        What is true.
-    """
+class GuessedRows:
+    """Guesses of the secrets of some rows, and the truth, of shape (n_rows,)."""
 
     guesses: Guesses
     secrets: np.ndarray
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """How much better train rows are guessed than holdout rows.
-
-    Attributes
-    ----------
-    train, holdout : float
-        Performance on each.
-    advantage : float
-        Their difference.
-    interval : tuple of (float, float)
-        Of the difference.
-    p_value : float
-        One-sided, under exchange of train and holdout rows; nan where there is none.
-    """
-
-    train: float
-    holdout: float
-    advantage: float
-    interval: Bounds
-    p_value: float
-
-
-@dataclass(frozen=True)
-class Judge:
+class Scoring:
     """What performance is.
 
     Attributes
     ----------
-    scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_mae"}
+    name : {"accuracy", "balanced_accuracy", "roc_auc", "neg_mae"}
         The greater, the better.
     scale : float
         Range of the secret, for "neg_mae".
-    classes : ndarray or None
+    classes : ndarray
         The labels that occur in both tables, over which recalls are averaged; the last is positive
-        to an AUC. None for numbers.
+        to an AUC. Empty for numbers.
     """
 
-    scoring: str
+    name: str
     scale: float
-    classes: np.ndarray | None
+    classes: np.ndarray
 
-    def performance(self, rows: Judged) -> tuple[float, Bounds]:
+    def performance(self, rows: GuessedRows) -> tuple[float, Bounds]:
         """Return how well secrets are guessed, and the interval; nan where it is not defined."""
-        if self.scoring == "roc_auc":
+        if self.name == "roc_auc":
             positives, negatives = self._by_class(rows)
             if min(positives.size, negatives.size) == 0:
                 return _UNDEFINED
-            found = delong(positives, negatives)
-            return found.value, found.interval
-        if self.scoring == "balanced_accuracy":
+            area = delong(positives, negatives)
+            return area.value, area.interval
+        if self.name == "balanced_accuracy":
             return self._mean_recall(rows)
         mean = row_mean(self._row_scores(rows))
-        lost = 1.0 if self.scoring == "neg_mae" else 0.0  # scores are one minus the error
+        lost = 1.0 if self.name == "neg_mae" else 0.0  # scores are one minus the error
         return mean.value - lost, (mean.interval[0] - lost, mean.interval[1] - lost)
 
-    def contrast(
-        self, train: Judged, holdout: Judged, *, n_permutations: int, seed: int
-    ) -> Contrast:
-        """Return performance of one model on train and holdout rows, and their difference."""
-        (first, around), (second, beside) = self.performance(train), self.performance(holdout)
-        strata = self._strata(train, holdout)
-        weight = 1.0 / max(1, len(strata)) if self.scoring == "balanced_accuracy" else 1.0
-        p_value = exchange_p_value(
-            strata, weights=[weight] * len(strata), n_permutations=n_permutations, seed=seed
-        )
-        interval = difference_interval(first, around, second, beside)
-        return Contrast(first, second, first - second, interval, p_value)
+    def p_value(
+        self, train: GuessedRows, holdout: GuessedRows, n_permutations: int, seed: int
+    ) -> float:
+        """Return how often train is so much better under exchange of train and holdout rows."""
+        strata = self.strata(train, holdout)
+        weight = 1.0 / max(1, len(strata)) if self.name == "balanced_accuracy" else 1.0
+        weights = [weight] * len(strata)
+        return exchange_p_value(strata, weights=weights, n_permutations=n_permutations, seed=seed)
 
-    def _row_scores(self, rows: Judged) -> Scores:
-        if self.scoring == "neg_mae":
+    def _row_scores(self, rows: GuessedRows) -> Scores:
+        if self.name == "neg_mae":
             errors = np.abs(rows.guesses.values - rows.secrets) / self.scale
             scores = 1.0 - np.minimum(errors, 1.0)
         else:
             scores = (rows.guesses.values == rows.secrets).astype(np.float64)
         return scores, np.ones(scores.size, dtype=np.int64)
 
-    def _recalls(self, rows: Judged) -> list[Scores]:
+    def _recalls(self, rows: GuessedRows) -> list[Scores]:
         """Return the scores of the rows of each class."""
         totals, counts = self._row_scores(rows)
-        chosen = [rows.secrets == label for label in self._labels]
+        chosen = [rows.secrets == label for label in self.classes]
         return [(totals[mask], counts[mask]) for mask in chosen]
 
-    @property
-    def _labels(self) -> np.ndarray:
-        return np.empty(0) if self.classes is None else self.classes
-
-    def _mean_recall(self, rows: Judged) -> tuple[float, Bounds]:
+    def _mean_recall(self, rows: GuessedRows) -> tuple[float, Bounds]:
         means = [row_mean(scores) for scores in self._recalls(rows)]
         if not means:
             return _UNDEFINED
@@ -399,40 +364,37 @@ class Judge:
         )
         return value, (value - below, value + above)
 
-    def _by_class(self, rows: Judged) -> tuple[np.ndarray, np.ndarray]:
+    def _by_class(self, rows: GuessedRows) -> tuple[np.ndarray, np.ndarray]:
         """Return scores for being of the positive class, of rows that are and of the others."""
-        if self._labels.size < 2:
+        if self.classes.size < 2:
             return np.empty(0), np.empty(0)
-        positive = self._labels[-1]
+        positive = self.classes[-1]
         chances = rows.guesses.chance_of(np.full(rows.secrets.size, positive))
         if chances is None:
             chances = (rows.guesses.values == positive).astype(np.float64)
         return chances[rows.secrets == positive], chances[rows.secrets != positive]
 
-    def _strata(self, train: Judged, holdout: Judged) -> list[tuple[Scores, Scores]]:
+    def strata(self, train: GuessedRows, holdout: GuessedRows) -> list[tuple[Scores, Scores]]:
         """Return scores of rows, by groups that change places, whose means differ as performance.
 
         Those of an AUC are shares of the pooled rows of the other class that a row is on the right
         side of, to which the AUC is linear.
         """
-        if self.scoring == "balanced_accuracy":
+        if self.name == "balanced_accuracy":
             return list(zip(self._recalls(train), self._recalls(holdout), strict=True))
-        if self.scoring == "roc_auc":
+        if self.name == "roc_auc":
             own, others = zip(*(self._by_class(rows) for rows in (train, holdout)), strict=True)
-            above = [_placed(scores, np.concatenate(others)) for scores in own]
-            below = [_placed(-scores, -np.concatenate(own)) for scores in others]
-            return [(above[0], above[1]), (below[0], below[1])]
+            above = [placements(scores, np.concatenate(others)) for scores in own]
+            below = [placements(-scores, -np.concatenate(own)) for scores in others]
+            return [_scored_once(*above), _scored_once(*below)]
         return [(self._row_scores(train), self._row_scores(holdout))]
 
 
-def _placed(scores: np.ndarray, others: np.ndarray) -> Scores:
-    """Return the share of the others that each score exceeds, ties half."""
-    ordered = np.sort(others)
-    left, right = (np.searchsorted(ordered, scores, side=side) for side in ("left", "right"))
-    return (left + right) / (2.0 * max(1, ordered.size)), np.ones(scores.size, dtype=np.int64)
+def _scored_once(*scores: np.ndarray) -> Any:
+    return tuple((part, np.ones(part.size, dtype=np.int64)) for part in scores)
 
 
-def gains(rows: Judged, marginal: Judged) -> np.ndarray | None:
+def gains(rows: GuessedRows, marginal: GuessedRows) -> np.ndarray | None:
     """Return which part of its uncertainty about each row a model takes away; None if it is silent.
 
     One minus its loss over that of a guess without known columns: of labels the chance given to
@@ -448,3 +410,8 @@ def gains(rows: Judged, marginal: Judged) -> np.ndarray | None:
         losses = tuple(np.abs(part.guesses.values - part.secrets) for part in (rows, marginal))
     left = np.ones(rows.secrets.size)
     return 1.0 - np.divide(losses[0], losses[1], out=left, where=losses[1] > 0)
+
+
+def share_above(gained: np.ndarray | None, tau: float) -> float:
+    """Return the share of rows about which more than `tau` of the uncertainty goes."""
+    return float("nan") if gained is None else float((gained > tau).mean())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import as_float, percent
 from skeval.parameters import Count, Fraction, Seed
 from skeval.privacy.attacks.secrets import (
     CodedRows,
@@ -23,7 +23,7 @@ from skeval.privacy.attacks.secrets import (
     names_of,
 )
 from skeval.result import Result, undefined
-from skeval.stats import cap as stats
+from skeval.stats import cap
 from skeval.stats.cap import guess_protection
 from skeval.stats.row_scores import RowMean, Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import sample_positions
@@ -40,9 +40,9 @@ _NO_SECRET = (
 
 
 class DisclosureProtection(Metric):
-    """How little a release tells of a secret: 1 as little as a guess does, 0 the secret itself.
+    r"""How little a release tells of a secret: 1 as little as a guess does, 0 the secret itself.
 
-    Somebody knows some columns of a person, and looks up the synthetic rows that have the same.
+    An attacker knows some columns of a person and looks up the synthetic rows that have the same.
     Among these, the share that has the person's secret is the probability that the secret is
     attributed correctly (CAP). Its mean over train is held against what a guess achieves.
 
@@ -84,30 +84,38 @@ class DisclosureProtection(Metric):
     InvalidParameterError
         At fit, if a column is not there or cannot be measured, or is both known and sensitive.
 
+    See Also
+    --------
+    DisclosureProtectionEstimate : The same on samples of the tables.
+    AttributeInferenceRisk : An attacker who fits a model to the release.
+    InferenceRisk : The nearest synthetic row gives the secret; the risk beyond that of a holdout.
+
     Notes
     -----
-    With ``CAP_i`` the share of the synthetic rows of key ``k_i`` that have the secret ``s_i``, the
-    value is ``min(1, (1 - mean_i CAP_i) / (1 - g))``, g the chance of the guess. All methods have
-    this direction; ``details["risk"]`` has what is published. For "tcap" that is the share of train
-    rows for which the most frequent secret of their key is right, over keys in which it has a share
-    of at least `tau` (of m equally frequent ones, each counts 1/m); ``over_synthetic`` has the form
-    that averages over synthetic rows, and `targeted` the share of these that tell their secret
-    (WEAP of at least `tau`). For "disco" it is the share of all train rows whose key has one
-    synthetic secret, their own. Missing is a value of its own. Edges of bins lie between the least
-    and the greatest value of train and holdout together.
+    With :math:`\text{CAP}_i` the share of the synthetic rows of person i's key that have the secret
+    of that person, and g the chance of the guess, the value is
 
-    That smoking tells of cancer is no leak: a faithful release lets secrets be inferred of
+    .. math:: \min\left(1, \frac{1 - \frac{1}{n} \sum_i \text{CAP}_i}{1 - g}\right)
+
+    All methods have this direction; ``details["risk"]`` has what is published. For "tcap" that is
+    the share of train rows for which the most frequent secret of their key is right, over keys in
+    which it has a share of at least `tau` (of m equally frequent ones, each counts 1/m);
+    ``over_synthetic`` has the form that averages over synthetic rows, and `targeted` the share of
+    these that give their secret away (WEAP of at least `tau`). For "disco" it is the share of all
+    train rows whose key has one synthetic secret, their own. Missing is a value of its own. Edges
+    of bins lie between the least and the greatest value of train and holdout together.
+
+    That smoking predicts cancer is no leak: a faithful release lets secrets be inferred of
     everybody, in train or not, and a low value alone says no more than that. With a holdout,
     ``details["leak"]`` is the risk of train rows less that of holdout rows, with `leak_interval`;
-    it is 0 in the mean for a release that owes nothing to the persons of train. The p-value is for
+    it is 0 on average for a release that owes nothing to the persons of train. The p-value is for
     this, one-sided, and exact: given the release and the bins, train and holdout rows may be
     exchanged. The baseline of the result is the protection of holdout rows, the interval that of a
     mean over train rows, given the release.
 
     "cap" judges by the people it finds, who may be few (`matched`), and "zero_cap" and "disco" call
     a release of noise well protected because its keys are nobody's. "uniform" flatters where the
-    secret has many values or one frequent one. An attacker with a model can do better: see
-    :class:`~skeval.privacy.AttributeInferenceRisk`. The value can raise an alarm; it cannot clear a
+    secret has many values or one frequent one. The value can raise an alarm; it cannot clear a
     release. The time of "generalized_cap" grows with the square of the number of distinct keys.
 
     References
@@ -158,22 +166,115 @@ class DisclosureProtection(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        _check(self, context)
+        owner, schema = type(self).__name__, context.schema
+        check_known_and_secret(owner, schema, names_of(self.known), names_of(self.sensitive))
+        check_to_cut(owner, schema, self.continuous)
 
     def _compute(self, context: Context) -> Result:
-        rows = _rows(self, context)
-        return _result(self, rows, real=rows, samples=[rows["synthetic"]])
+        rows = self._rows(context)
+        drawn, samples = self._drawn(rows)
+        guess = guess_protection(rows["train"].sensitive, self.baseline)
+        scores = {role: self._scores(real, samples) for role, real in drawn.items()}
+        risk = {role: row_mean(*sums) for role, sums in scores.items()}
+        train, holdout = risk["train"], risk.get("holdout")
+        details: dict[str, Any] = {
+            "risk": train.value,
+            "protection": 1.0 - train.value,
+            "guess": guess,
+            "standard_error": train.standard_error,
+            "n_rows": train.n_rows,
+            "matched": matched_share(drawn["train"], samples),
+        }
+        if self.method == "tcap":
+            details |= self._targeted(drawn["train"], samples)
+        p_value = None
+        if holdout is not None:
+            details["matched_holdout"] = matched_share(drawn["holdout"], samples)
+            details |= _leak(train, holdout)
+            pair = (scores["train"][0], scores["holdout"][0])
+            p_value = exchange_p_value(
+                [pair], n_permutations=self.n_permutations, seed=self.random_state
+            )
+        if self._is_normalized and guess <= 0.0:
+            return undefined(_NO_SECRET, **details)
+        if np.isnan(train.value):
+            return undefined(_UNFOUND["tcap" if self.method == "tcap" else "cap"], **details)
+        low, high = train.interval
+        return Result(
+            self._value(train.value, guess),
+            interval=(self._value(high, guess), self._value(low, guess)),
+            p_value=None if p_value is None or np.isnan(p_value) else p_value,
+            baseline=None if holdout is None else self._value(holdout.value, guess),
+            details=details,
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        risk = percent(as_float(details["risk"]))
+        known = (
+            "An attacker who knows some columns of a person reads the secret off the release: "
+            f"right for {risk} of train rows"
+        )
+        if "risk_holdout" in details:
+            return f"{known}, for {percent(as_float(details['risk_holdout']))} of holdout rows."
+        return f"{known}, {percent(1.0 - as_float(details['guess']))} by a guess."
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
         return result  # where holdout rows have no baseline, holdout rows as a release are none
 
+    def _rows(self, context: Context) -> dict[str, CodedRows]:
+        """Return the coded rows by role, each table in an order of its own."""
+        roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
+        cut = None if self.continuous is None else tuple(self.continuous)
+        coded = coded_rows(
+            context, roles, names_of(self.known), names_of(self.sensitive), self.n_bins, cut
+        )
+        return {role: rows.ordered() for role, rows in zip(roles, coded, strict=True)}
 
-class DisclosureProtectionEstimate(Metric):
+    def _drawn(self, rows: dict[str, CodedRows]) -> tuple[dict[str, CodedRows], list[CodedRows]]:
+        """Return the real rows to attack, and synthetic tables over which scores are averaged."""
+        real = {role: table for role, table in rows.items() if role != "synthetic"}
+        return real, [rows["synthetic"]]
+
+    @property
+    def _is_normalized(self) -> bool:
+        return self.normalize and self.method != "disco"  # which counts rows that are not guessed
+
+    def _value(self, risk: float, guess: float) -> float:
+        """Return the protection at a risk, the larger the better; nan at nan."""
+        protection = 1.0 - risk
+        return float(np.minimum(1.0, protection / guess)) if self._is_normalized else protection
+
+    def _scores(self, rows: CodedRows, samples: Sequence[CodedRows]) -> tuple[Scores, float]:
+        """Return scores of rows summed over samples, and the variance between the samples."""
+        totals, counts = np.zeros(len(rows.keys)), np.zeros(len(rows.keys), dtype=np.int64)
+        means = []
+        for sample in samples:
+            scores = attribution_scores(rows, sample, self.method, self.tau)
+            counted = ~np.isnan(scores)
+            totals[counted] += scores[counted]
+            counts += counted
+            if counted.any():
+                means.append(float(scores[counted].mean()))
+        variance = float(np.var(means, ddof=1)) / len(means) if len(means) > 1 else 0.0
+        return (totals, counts), variance
+
+    def _targeted(self, rows: CodedRows, samples: Sequence[CodedRows]) -> dict[str, float]:
+        shares = [(cap.weap(*sample.pair) >= self.tau - 1e-9).mean() for sample in samples]
+        over = [cap.cap_of_synthetic(rows.pair, sample.pair, self.tau) for sample in samples]
+        defined = [value for value in over if not np.isnan(value)]
+        return {
+            "targeted": float(np.mean(shares)),
+            "over_synthetic": float(np.mean(defined)) if defined else float("nan"),
+        }
+
+
+class DisclosureProtectionEstimate(DisclosureProtection):
     """How little a release tells of a secret, on samples: 1 as a guess does, 0 the secret itself.
 
-    :class:`~skeval.privacy.DisclosureProtection` of samples of the tables, averaged: somebody knows
-    some columns of a person and attributes to them the secret of the synthetic rows that have the
-    same. For tables on which the search for the nearest key takes too long.
+    :class:`~skeval.privacy.DisclosureProtection` of samples of the tables, averaged: an attacker
+    knows some columns of a person and attributes to them the secret of the synthetic rows that have
+    the same. For tables on which the search for the nearest key takes too long.
 
     Parameters
     ----------
@@ -212,6 +313,12 @@ class DisclosureProtectionEstimate(Metric):
     InvalidParameterError
         At fit, if a column is not there or cannot be measured, or is both known and sensitive.
 
+    See Also
+    --------
+    DisclosureProtection : The same on whole tables.
+    AttributeInferenceRisk : An attacker who fits a model to the release.
+    InferenceRisk : The nearest synthetic row gives the secret; the risk beyond that of a holdout.
+
     Notes
     -----
     Every real row drawn is held against every sample of synthetic rows, which has the mean of
@@ -239,8 +346,6 @@ class DisclosureProtectionEstimate(Metric):
     True
     """
 
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack")
-
     def __init__(
         self,
         known: Names,
@@ -257,32 +362,30 @@ class DisclosureProtectionEstimate(Metric):
         n_permutations: Count = 999,
         random_state: Seed = 0,
     ) -> None:
-        self.known = known
-        self.sensitive = sensitive
-        self.method = method
+        super().__init__(
+            known,
+            sensitive,
+            method,
+            n_bins=n_bins,
+            continuous=continuous,
+            baseline=baseline,
+            normalize=normalize,
+            tau=tau,
+            n_permutations=n_permutations,
+            random_state=random_state,
+        )
         self.num_rows = num_rows
         self.num_iterations = num_iterations
-        self.n_bins = n_bins
-        self.continuous = continuous
-        self.baseline = baseline
-        self.normalize = normalize
-        self.tau = tau
-        self.n_permutations = n_permutations
-        self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        _check(self, context)
-
-    def _compute(self, context: Context) -> Result:
-        rows = _rows(self, context)
-        drawn = {role: self._draws(table, role) for role, table in rows.items()}
+    def _drawn(self, rows: dict[str, CodedRows]) -> tuple[dict[str, CodedRows], list[CodedRows]]:
+        drawn = {role: self._positions(table, role) for role, table in rows.items()}
+        samples = [rows["synthetic"].take(part) for part in drawn.pop("synthetic")]
         real = {
             role: rows[role].take(np.unique(np.concatenate(parts))) for role, parts in drawn.items()
         }
-        samples = [rows["synthetic"].take(part) for part in drawn["synthetic"]]
-        return _result(self, rows, real=real, samples=samples)
+        return real, samples
 
-    def _draws(self, rows: CodedRows, role: str) -> list[np.ndarray]:
+    def _positions(self, rows: CodedRows, role: str) -> list[np.ndarray]:
         """Return the positions of each draw; one draw of all rows where there are no more."""
         n = len(rows.keys)
         repeats = self.num_iterations if n > self.num_rows else 1
@@ -290,166 +393,27 @@ class DisclosureProtectionEstimate(Metric):
         seeds = [zlib.crc32(f"{role} {self.random_state} {i}".encode()) for i in range(repeats)]
         return [sample_positions(n, self.num_rows, seed) for seed in seeds]
 
-    def _with_baseline(self, context: Context, result: Result) -> Result:
-        return result
+
+def attribution_scores(
+    targets: CodedRows, synthetic: CodedRows, method: str, tau: float
+) -> np.ndarray:
+    """Return for each target how far the attack is right; nan where it says nothing."""
+    pairs = targets.pair, synthetic.pair
+    if method == "generalized_cap":
+        return cap.generalized_cap(
+            targets.known, targets.secrets, synthetic.known, synthetic.secrets
+        )
+    if method == "tcap":
+        return cap.attributed(*pairs, tau)
+    if method == "disco":
+        return cap.disclosed(*pairs)
+    scores = cap.cap(*pairs)
+    return np.nan_to_num(scores) if method == "zero_cap" else scores
 
 
-_Disclosure = DisclosureProtection | DisclosureProtectionEstimate
-
-
-def _check(metric: _Disclosure, context: Context) -> None:
-    owner = type(metric).__name__
-    known, sensitive = names_of(metric.known), names_of(metric.sensitive)
-    check_known_and_secret(owner, context.schema, known, sensitive)
-    check_to_cut(owner, context.schema, metric.continuous)
-
-
-def _rows(metric: _Disclosure, context: Context) -> dict[str, CodedRows]:
-    """Return the coded rows by role, each table in an order of its own."""
-    roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
-    cut = None if metric.continuous is None else tuple(metric.continuous)
-    coded = coded_rows(
-        context, roles, names_of(metric.known), names_of(metric.sensitive), metric.n_bins, cut
-    )
-    return {role: rows.ordered() for role, rows in zip(roles, coded, strict=True)}
-
-
-def _result(
-    metric: _Disclosure,
-    rows: dict[str, CodedRows],
-    *,
-    real: dict[str, CodedRows],
-    samples: list[CodedRows],
-) -> Result:
-    guess = guess_protection(rows["train"].sensitive, metric.baseline)
-    return attribution_result(
-        Attribution(metric.method, metric.tau, guess, metric.normalize),
-        {role: real[role] for role in ("train", "holdout") if role in real},
-        samples,
-        n_permutations=metric.n_permutations,
-        seed=metric.random_state,
-    )
-
-
-@dataclass(frozen=True)
-class Attribution:
-    """How secrets are attributed, and what a guess of them is worth.
-
-    Attributes
-    ----------
-    method : str
-        As :class:`~skeval.privacy.DisclosureProtection` takes it.
-    tau : float
-        With method "tcap", the share of a key's synthetic rows that must agree.
-    guess : float
-        Protection of a guess.
-    normalize : bool
-        Whether protection is held against that of a guess.
-    """
-
-    method: str
-    tau: float
-    guess: float
-    normalize: bool
-
-    @property
-    def is_normalized(self) -> bool:
-        """Whether the value is relative to a guess; rows that "disco" counts are not guessed."""
-        return self.normalize and self.method != "disco"
-
-    def value(self, risk: float) -> float:
-        """Return the protection at a risk, the larger the better; nan at nan."""
-        protection = 1.0 - risk
-        return float(np.minimum(1.0, protection / self.guess)) if self.is_normalized else protection
-
-    def scores(self, targets: CodedRows, synthetic: CodedRows) -> np.ndarray:
-        """Return for each target how far the attack is right; nan where it says nothing."""
-        pairs = targets.pair, synthetic.pair
-        if self.method == "generalized_cap":
-            return stats.generalized_cap(
-                targets.known, targets.secrets, synthetic.known, synthetic.secrets
-            )
-        if self.method == "tcap":
-            return stats.attributed(*pairs, self.tau)
-        if self.method == "disco":
-            return stats.disclosed(*pairs)
-        found = stats.cap(*pairs)
-        return np.nan_to_num(found) if self.method == "zero_cap" else found
-
-
-def attribution_result(
-    attack: Attribution,
-    real: Mapping[str, CodedRows],
-    samples: Sequence[CodedRows],
-    *,
-    n_permutations: int,
-    seed: int,
-) -> Result:
-    """Return the protection of train rows, and what it is more or less than that of holdout rows.
-
-    Parameters
-    ----------
-    attack : Attribution
-        The attack.
-    real : mapping of str to CodedRows
-        The rows of train, and of the holdout if there are any.
-    samples : sequence of CodedRows
-        Synthetic rows: the table, or samples of it, over which scores are averaged.
-    n_permutations, seed : int
-        Of the exchanges of train and holdout rows.
-
-    Returns
-    -------
-    Result
-    """
-    found = {role: _scored(attack, rows, samples) for role, rows in real.items()}
-    risk = {role: row_mean(*scores) for role, scores in found.items()}
-    train = risk["train"]
-    details: dict[str, Any] = {
-        "risk": train.value,
-        "protection": 1.0 - train.value,
-        "guess": attack.guess,
-        "standard_error": train.standard_error,
-        "n_rows": train.n_rows,
-        "matched": _matched(real["train"], samples),
-    }
-    if attack.method == "tcap":
-        details |= _told(attack, real["train"], samples)
-    p_value = None
-    if "holdout" in real:
-        details["matched_holdout"] = _matched(real["holdout"], samples)
-        details |= _leak(train, risk["holdout"])
-        pair = (found["train"][0], found["holdout"][0])
-        p_value = exchange_p_value([pair], n_permutations=n_permutations, seed=seed)
-    if attack.is_normalized and attack.guess <= 0.0:
-        return undefined(_NO_SECRET, **details)
-    if np.isnan(train.value):
-        return undefined(_UNFOUND["tcap" if attack.method == "tcap" else "cap"], **details)
-    low, high = train.interval
-    return Result(
-        attack.value(train.value),
-        interval=(attack.value(high), attack.value(low)),
-        p_value=None if p_value is None or np.isnan(p_value) else p_value,
-        baseline=attack.value(risk["holdout"].value) if "holdout" in real else None,
-        details=details,
-    )
-
-
-def _scored(
-    attack: Attribution, rows: CodedRows, samples: Sequence[CodedRows]
-) -> tuple[Scores, float]:
-    """Return scores of rows summed over samples, and the variance that stems from the samples."""
-    totals, counts = np.zeros(len(rows.keys)), np.zeros(len(rows.keys), dtype=np.int64)
-    means = []
-    for sample in samples:
-        scores = attack.scores(rows, sample)
-        counted = ~np.isnan(scores)
-        totals[counted] += scores[counted]
-        counts += counted
-        if counted.any():
-            means.append(float(scores[counted].mean()))
-    variance = float(np.var(means, ddof=1)) / len(means) if len(means) > 1 else 0.0
-    return (totals, counts), variance
+def matched_share(rows: CodedRows, samples: Sequence[CodedRows]) -> float:
+    """Return the share of rows whose key a synthetic row has."""
+    return float(np.mean([np.isin(rows.keys, sample.keys).mean() for sample in samples]))
 
 
 def _leak(train: RowMean, holdout: RowMean) -> dict[str, Any]:
@@ -458,19 +422,4 @@ def _leak(train: RowMean, holdout: RowMean) -> dict[str, Any]:
         "risk_holdout": holdout.value,
         "leak": train.value - holdout.value,
         "leak_interval": list(leak),
-    }
-
-
-def _matched(rows: CodedRows, samples: Sequence[CodedRows]) -> float:
-    """Return the share of rows whose key a synthetic row has."""
-    return float(np.mean([np.isin(rows.keys, sample.keys).mean() for sample in samples]))
-
-
-def _told(attack: Attribution, rows: CodedRows, samples: Sequence[CodedRows]) -> dict[str, float]:
-    targeted = [(stats.weap(*sample.pair) >= attack.tau - 1e-9).mean() for sample in samples]
-    over = [stats.cap_of_synthetic(rows.pair, sample.pair, attack.tau) for sample in samples]
-    defined = [value for value in over if not np.isnan(value)]
-    return {
-        "targeted": float(np.mean(targeted)),
-        "over_synthetic": float(np.mean(defined)) if defined else float("nan"),
     }

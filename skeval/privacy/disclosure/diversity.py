@@ -6,23 +6,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.exceptions import InvalidParameterError
+from skeval.formatting import percent
 from skeval.parameters import Columns, Positive
 from skeval.privacy.disclosure.equivalence_classes import (
     CAP,
     BinChoice,
+    ClassMetric,
     SensitiveColumn,
-    check_bins,
     classes,
     clusters,
     column_codes,
-    quasi_columns,
-    sensitive_columns,
     too_few_to_cluster,
 )
 from skeval.result import Result
-from skeval.stats import disclosure as stats
+from skeval.stats.disclosure import Pairs, pair_counts
+from skeval.steps.samples import check_measured, chosen_columns
+from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
@@ -32,7 +33,60 @@ _NO_SENSITIVE = (
 )
 
 
-class LDiversity(Metric):
+class SensitiveMetric(ClassMetric):
+    """Base of measures of how a sensitive column is distributed within classes.
+
+    Attributes
+    ----------
+    sensitive : str or None
+        The column; None for each nominal one that is no quasi-identifier by name.
+    """
+
+    sensitive: str | None
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        if unmet := super().unmet_need(context):
+            return unmet
+        if self.sensitive is None and not self._sensitive(context.schema):
+            return _NO_SENSITIVE.format(metric=type(self).__name__)
+        return None
+
+    def _prepare(self, context: Context) -> None:
+        super()._prepare(context)
+        self._sensitive(context.schema)
+
+    def _sensitive(self, schema: TableSchema) -> tuple[str, ...]:
+        """Return the sensitive columns; refuse one that cannot be measured or is known by name."""
+        owner, named = type(self).__name__, set[str]()
+        if self.quasi_identifiers is not None:
+            named = set(chosen_columns(schema, self.quasi_identifiers))
+        if self.sensitive is None:
+            return tuple(name for name in schema.columns(*NOMINAL) if name not in named)
+        check_measured(schema, {"sensitive": [self.sensitive]}, owner)
+        if self.sensitive in named:
+            raise InvalidParameterError(
+                f"{owner}: sensitive names {self.sensitive}, which is among quasi_identifiers too. "
+                "Take it out of one of them."
+            )
+        return (self.sensitive,)
+
+    def _pairs(self, context: Context, role: str, name: str) -> Pairs:
+        """Return the classes of the other quasi-identifiers, and the sensitive values in each."""
+        columns = self._columns(context.schema, name)
+        (rows,) = classes(context, (role,), columns, self.n_bins)
+        return pair_counts(rows, column_codes(context, role, name, self.n_bins))
+
+    @staticmethod
+    def _worst(scores: dict[str, float], *, greater_is_better: bool, **details: Any) -> Result:
+        """Return the worst column's score; of equal ones the first by name is called the worst."""
+        worst = (min if greater_is_better else max)(sorted(scores), key=lambda name: scores[name])
+        value = scores[worst]
+        details = {"columns": scores, "worst": {"column": worst, "value": value}, **details}
+        return Result(value, details=details)
+
+
+class LDiversity(SensitiveMetric):
     """Fewest sensitive values in a group of alike rows: 1 if one group gives its value away.
 
     Somebody finds the group of rows that agree with a person in the quasi-identifiers. If all of
@@ -125,49 +179,49 @@ class LDiversity(Metric):
         self.c = c
         self.mode = mode
 
-    def unmet_need(self, context: Context) -> str | None:
-        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
-        return super().unmet_need(context) or _no_sensitive(self, context.schema)
-
-    def _prepare(self, context: Context) -> None:
-        check_bins("LDiversity", context.schema, self.n_bins)
-        _sensitive(self, context.schema)
-
     def _compute(self, context: Context) -> Result:
-        names = _sensitive(self, context.schema)
+        names = self._sensitive(context.schema)
         if self.mode == "cluster":
-            found = {name: self._clustered(context, "synthetic", name) for name in names}
-            if any(np.isnan(value) for value in found.values()):
+            fewest, train = (
+                {name: self._fewest_in_cluster(context, role, name) for name in names}
+                for role in ("synthetic", "train")
+            )
+            if np.isnan(list(fewest.values())).any():
                 return too_few_to_cluster("synthetic")
-            own = {name: self._clustered(context, "train", name) for name in names}
-            return _worst(found, greater_is_better=True, train=own)
-        pairs = {name: _pairs(self, context, "synthetic", name) for name in names}
-        own = {
-            name: float(stats.distinct_diversity(_pairs(self, context, "train", name)).min())
-            for name in names
-        }
-        return _worst(
-            {name: float(stats.distinct_diversity(p).min()) for name, p in pairs.items()},
+            return self._worst(fewest, greater_is_better=True, train=train)
+        pairs, own = (
+            {name: self._pairs(context, role, name) for name in names}
+            for role in ("synthetic", "train")
+        )
+        return self._worst(
+            {name: float(distinct_diversity(p).min()) for name, p in pairs.items()},
             greater_is_better=True,
-            entropy={name: float(stats.entropy_diversity(p).min()) for name, p in pairs.items()},
+            entropy={name: float(entropy_diversity(p).min()) for name, p in pairs.items()},
             recursive={
-                name: int(stats.recursive_diversity(p, self.c).min()) for name, p in pairs.items()
+                name: int(recursive_diversity(p, self.c).min()) for name, p in pairs.items()
             },
-            homogeneous={name: _homogeneous(p) for name, p in pairs.items()},
-            train=own,
+            homogeneous={
+                name: float(p.sizes[distinct_diversity(p) == 1].sum() / p.sizes.sum())
+                for name, p in pairs.items()
+            },
+            train={name: float(distinct_diversity(p).min()) for name, p in own.items()},
         )
 
-    def _clustered(self, context: Context, role: str, name: str) -> float:
-        columns = quasi_columns(context.schema, self.quasi_identifiers, name)
+    def _summary(self, result: Result) -> str:
+        values = f"{result.value:.3g}"
+        return f"The least diverse class of rows has {values} values of a sensitive column."
+
+    def _fewest_in_cluster(self, context: Context, role: str, name: str) -> float:
+        """Return the least number of distinct values in a cluster; nan if there are none."""
         values = column_codes(context, role, name, self.n_bins)
-        found = [
-            int(stats.distinct_diversity(stats.pair_counts(labels, values)).min())
-            for labels in clusters(context, role, columns, role)
+        fewest = [
+            int(distinct_diversity(pair_counts(labels, values)).min())
+            for labels in clusters(context, role, self._columns(context.schema, name), role)
         ]
-        return float(min(CAP, *found)) if found else float("nan")
+        return float(min(CAP, *fewest)) if fewest else float("nan")
 
 
-class TCloseness(Metric):
+class TCloseness(SensitiveMetric):
     """Greatest distance of a group's sensitive values from the table's: 0 if alike, 1 if apart.
 
     Somebody finds the group of rows that agree with a person in the quasi-identifiers, and compares
@@ -250,66 +304,167 @@ class TCloseness(Metric):
         self.n_bins = n_bins
         self.distance = distance
 
-    def unmet_need(self, context: Context) -> str | None:
-        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
-        return super().unmet_need(context) or _no_sensitive(self, context.schema)
-
-    def _prepare(self, context: Context) -> None:
-        check_bins("TCloseness", context.schema, self.n_bins)
-        _sensitive(self, context.schema)
-
     def _compute(self, context: Context) -> Result:
-        names = _sensitive(self, context.schema)
-        found = {name: self._distances(context, "synthetic", name) for name in names}
-        return _worst(
-            {name: float(apart.max()) for name, (apart, _) in found.items()},
+        names = self._sensitive(context.schema)
+        distances = {name: self._distances(context, "synthetic", name) for name in names}
+        return self._worst(
+            {name: float(apart.max()) for name, (apart, _) in distances.items()},
             greater_is_better=False,
             mean={
                 name: float(np.average(apart, weights=sizes))
-                for name, (apart, sizes) in found.items()
+                for name, (apart, sizes) in distances.items()
             },
             train={name: float(self._distances(context, "train", name)[0].max()) for name in names},
         )
 
+    def _summary(self, result: Result) -> str:
+        return (
+            f"In some class of rows a sensitive column lies {percent(result.value)} apart from its "
+            "distribution in the whole table."
+        )
+
     def _distances(self, context: Context, role: str, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the distance of each class, and its number of rows."""
-        pairs = _pairs(self, context, role, name)
+        pairs = self._pairs(context, role, name)
         ordered = context.schema.kinds[name] in {"continuous", "datetime"}
-        of = stats.ordered_closeness if ordered and self.distance == "emd" else stats.closeness
+        of = ordered_closeness if ordered and self.distance == "emd" else closeness
         return of(pairs), pairs.sizes
 
 
-def _sensitive(metric: LDiversity | TCloseness, schema: TableSchema) -> tuple[str, ...]:
-    owner = type(metric).__name__
-    return sensitive_columns(owner, schema, metric.quasi_identifiers, metric.sensitive)
+def distinct_diversity(pairs: Pairs) -> np.ndarray:
+    """Return the number of distinct values of each class: 1 where all its rows have one value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.diversity import distinct_diversity
+    >>> from skeval.stats.disclosure import pair_counts
+    >>> distinct_diversity(pair_counts(np.array([0, 0, 1, 1]), np.array([3, 4, 4, 4])))
+    array([2, 1])
+    """
+    return np.bincount(pairs.classes)
 
 
-def _no_sensitive(metric: LDiversity | TCloseness, schema: TableSchema) -> str | None:
-    if metric.sensitive is not None or _sensitive(metric, schema):
-        return None
-    return _NO_SENSITIVE.format(metric=type(metric).__name__)
+def entropy_diversity(pairs: Pairs) -> np.ndarray:
+    r"""Return the effective number of values of each class: 1 for one value, m for m equal shares.
+
+    Notes
+    -----
+    ``exp(-sum_v p_v log p_v)`` of the shares within the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.diversity import entropy_diversity
+    >>> from skeval.stats.disclosure import pair_counts
+    >>> entropy_diversity(pair_counts(np.array([0, 0, 1]), np.array([3, 4, 4]))).round(9)
+    array([2., 1.])
+    """
+    share = pairs.counts / pairs.sizes[pairs.classes]
+    return np.exp(np.maximum(0.0, -np.bincount(pairs.classes, weights=share * np.log(share))))
 
 
-def _pairs(metric: LDiversity | TCloseness, context: Context, role: str, name: str) -> stats.Pairs:
-    """Return the classes of the other quasi-identifiers, and the sensitive values in each."""
-    columns = quasi_columns(context.schema, metric.quasi_identifiers, name)
-    (rows,) = classes(context, (role,), columns, metric.n_bins)
-    return stats.pair_counts(rows, column_codes(context, role, name, metric.n_bins))
+def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
+    """Return the greatest l for which each class is recursively (c, l)-diverse.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Of classes and sensitive values.
+    c : float
+        How many times the rarer values the most frequent one may come to.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        The greatest l with ``r_1 < c (r_l + ... + r_m)``, r the counts in descending order; 0
+        where there is none, which `c` above 1 excludes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.diversity import recursive_diversity
+    >>> from skeval.stats.disclosure import pair_counts
+    >>> values = np.array([0, 0, 0, 0, 1, 1, 2])
+    >>> recursive_diversity(pair_counts(np.zeros(7, dtype=int), values), c=2.0)
+    array([2])
+    """
+    order = np.lexsort((-pairs.counts, pairs.classes))
+    counts, starts, sizes = pairs.counts[order], pairs.starts, pairs.sizes
+    before = np.cumsum(counts) - counts
+    rarer = sizes[pairs.classes] - (before - before[starts][pairs.classes])
+    holds = counts[starts][pairs.classes] < c * rarer
+    # the tail shrinks from rank to rank, so that the ranks that hold are the first ones
+    return np.bincount(pairs.classes, weights=holds).astype(np.int64)
 
 
-def _homogeneous(pairs: stats.Pairs) -> float:
-    sizes = pairs.sizes
-    return float(sizes[stats.distinct_diversity(pairs) == 1].sum() / sizes.sum())
+def closeness(pairs: Pairs) -> np.ndarray:
+    """Return how far the values of each class are from the table's: 0 if the same, 1 if disjoint.
+
+    Notes
+    -----
+    Total variation, ``sum_v |p_v - q_v| / 2``, q the shares in the whole table: the earth mover's
+    distance where all values are equally far from each other. Values that a class lacks enter
+    through their sum, so that the cost is that of the pairs that occur.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.diversity import closeness
+    >>> from skeval.stats.disclosure import pair_counts
+    >>> closeness(pair_counts(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])))
+    array([0.5, 0.5])
+    """
+    q = pairs.overall[pairs.values]
+    share = pairs.counts / pairs.sizes[pairs.classes]
+    excess = np.bincount(pairs.classes, weights=np.abs(share - q) - q)
+    return np.clip((1.0 + excess) / 2.0, 0.0, 1.0)
 
 
-def _worst(scores: dict[str, float], *, greater_is_better: bool, **details: Any) -> Result:
-    """Return the worst column's score; of equal ones the first by name is called the worst."""
-    worst = (min if greater_is_better else max)(sorted(scores), key=lambda name: scores[name])
-    return Result(
-        scores[worst],
-        details={
-            "columns": scores,
-            "worst": {"column": worst, "value": scores[worst]},
-            **details,
-        },
-    )
+def ordered_closeness(pairs: Pairs) -> np.ndarray:
+    """Return how far the values of each class are from the table's, with steps between values.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        0 if the shares are the same, 1 if one has the least value only and the other the greatest.
+
+    Notes
+    -----
+    The earth mover's distance of ordered values, each one step from the next:
+    ``sum_i |P_i - Q_i| / (m - 1)`` with P and Q the cumulated shares and m the number of values of
+    the table. Between two values of a class P is constant, and the sum over such a run comes from
+    cumulated sums of Q, so that the cost is that of the pairs that occur.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.diversity import ordered_closeness
+    >>> from skeval.stats.disclosure import pair_counts
+    >>> ordered_closeness(pair_counts(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])))
+    array([0.25, 0.25])
+    """
+    cumulated = np.cumsum(pairs.overall)[:-1]
+    n_steps, starts = cumulated.size, pairs.starts
+    if n_steps == 0:
+        return np.zeros(starts.size)
+    share = pairs.counts / pairs.sizes[pairs.classes]
+    running = np.cumsum(share)
+    reached = running - (running - share)[starts][pairs.classes]
+    last = np.append(starts[1:], share.size) - 1
+    stop = np.append(pairs.values[1:], n_steps)
+    stop[last] = n_steps  # beyond its last value a class has cumulated all its rows
+    within = _run_sums(cumulated, reached, np.minimum(pairs.values, n_steps), stop)
+    below = np.append(0.0, np.cumsum(cumulated))[pairs.values[starts]]
+    total = below + np.bincount(pairs.classes, weights=within)
+    return np.clip(total / n_steps, 0.0, 1.0)
+
+
+def _run_sums(
+    ascending: np.ndarray, levels: np.ndarray, start: np.ndarray, stop: np.ndarray
+) -> np.ndarray:
+    """Return the sums of ``|levels[j] - ascending[i]|`` over start[j] <= i < stop[j]."""
+    sums = np.append(0.0, np.cumsum(ascending))
+    middle = np.clip(np.searchsorted(ascending, levels), start, stop)
+    under = levels * (middle - start) - (sums[middle] - sums[start])
+    return under + (sums[stop] - sums[middle]) - levels * (stop - middle)

@@ -8,13 +8,14 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import BinCount, Legal, is_text
 from skeval.result import Result, undefined
-from skeval.stats import disclosure as stats
+from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.steps.columns import cells
-from skeval.steps.samples import check_measured, chosen_columns
+from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, TablePreprocessor, numbers
 from skeval.tables.schema import TableSchema
 
@@ -40,20 +41,44 @@ BinChoice = (
 SensitiveColumn = Annotated[str, Legal("the name of a column", is_text, -1)]
 
 
-def check_bins(owner: str, schema: TableSchema, n_bins: BinChoice) -> None:
-    """Raise one error that names every column whose edges cannot be used."""
-    if not isinstance(n_bins, Mapping):
-        return
-    numeric = schema.columns(*NUMERIC)
-    faults = [
-        f"{name} is no column of numbers or dates"
-        if name not in numeric
-        else f"the edges of {name} must be finite and ascending, got {list(edges)!r}"
-        for name, edges in n_bins.items()
-        if name not in numeric or not _ascending(_edges(schema, name, edges))
-    ]
-    if faults:
-        raise InvalidParameterError(f"{owner}: n_bins: {'; '.join(faults)}.")
+class ClassMetric(Metric):
+    """Base of measures of classes: groups of rows that agree in the quasi-identifiers.
+
+    Attributes
+    ----------
+    quasi_identifiers : None, int or list of str
+        Columns that define the classes.
+    n_bins : int or mapping of str to list
+        How numbers and dates are cut into bins.
+    """
+
+    quasi_identifiers: int | list[str] | None
+    n_bins: BinChoice
+
+    def _prepare(self, context: Context) -> None:
+        """Raise one error that names every column whose edges cannot be used."""
+        if not isinstance(self.n_bins, Mapping):
+            return
+        schema, numeric = context.schema, context.schema.columns(*NUMERIC)
+        faults = [
+            f"{name} is no column of numbers or dates"
+            if name not in numeric
+            else f"the edges of {name} must be finite and ascending, got {list(edges)!r}"
+            for name, edges in self.n_bins.items()
+            if name not in numeric or not _ascending(_edges(schema, name, edges))
+        ]
+        if faults:
+            raise InvalidParameterError(f"{type(self).__name__}: n_bins: {'; '.join(faults)}.")
+
+    def _columns(self, schema: TableSchema, without: str | None = None) -> tuple[str, ...]:
+        """Return the names of the quasi-identifiers, a sensitive column left out."""
+        chosen = chosen_columns(schema, self.quasi_identifiers)
+        return tuple(name for name in chosen if name != without)
+
+    def _counts(self, context: Context, *roles: str) -> np.ndarray:
+        """Return the number of rows in each class, shape (n_roles, n_classes)."""
+        columns = self._columns(context.schema)
+        return class_counts(*classes(context, roles, columns, self.n_bins))
 
 
 def _ascending(edges: np.ndarray) -> bool:
@@ -67,38 +92,6 @@ def _edges(schema: TableSchema, column: str, edges: Sequence[float | str]) -> np
         return numbers(pd.DataFrame({column: dates.dt.tz_localize(None)})).ravel()
     read = pd.to_numeric(pd.Series(list(edges)), errors="coerce")
     return read.to_numpy(dtype=np.float64)
-
-
-def quasi_columns(
-    schema: TableSchema, quasi_identifiers: int | list[str] | None, without: str | None = None
-) -> tuple[str, ...]:
-    """Return the names of the quasi-identifiers, a sensitive column left out."""
-    return tuple(n for n in chosen_columns(schema, quasi_identifiers) if n != without)
-
-
-def sensitive_columns(
-    owner: str,
-    schema: TableSchema,
-    quasi_identifiers: int | list[str] | None,
-    sensitive: str | None,
-) -> tuple[str, ...]:
-    """Return the sensitive columns: the one named, or each nominal one that may be.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the column named cannot be measured, or is a quasi-identifier by name.
-    """
-    named = set() if quasi_identifiers is None else set(chosen_columns(schema, quasi_identifiers))
-    if sensitive is None:
-        return tuple(name for name in schema.columns(*NOMINAL) if name not in named)
-    check_measured(schema, {"sensitive": [sensitive]}, owner)
-    if sensitive in named:
-        raise InvalidParameterError(
-            f"{owner}: sensitive names {sensitive}, which is among quasi_identifiers too. "
-            "Take it out of one of them."
-        )
-    return (sensitive,)
 
 
 def _cut(context: Context, column: str, n_bins: BinChoice) -> Cells:
@@ -131,15 +124,8 @@ def classes(
     codes = np.empty((sum(sizes), len(columns)), dtype=np.int32, order="F")
     for j, column in enumerate(columns):
         codes[:, j] = np.concatenate([column_codes(context, r, column, n_bins) for r in roles])
-    joint = stats.joint_classes(codes)
+    joint = joint_classes(codes)
     return tuple(np.split(joint, np.cumsum(sizes)[:-1]))
-
-
-def class_table(
-    context: Context, roles: tuple[str, ...], columns: tuple[str, ...], n_bins: BinChoice
-) -> np.ndarray:
-    """Return the number of rows in each class, shape (n_roles, n_classes)."""
-    return stats.class_counts(*classes(context, roles, columns, n_bins))
 
 
 def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray:
@@ -154,16 +140,16 @@ def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray
 
 @shared
 def clusters(
-    context: Context, learnt_from: str, columns: tuple[str, ...], role: str
+    context: Context, fitted_to: str, columns: tuple[str, ...], role: str
 ) -> tuple[np.ndarray, ...]:
     """Return the cluster of each row of `role`, one array for each number of clusters.
 
-    k-means of the rows of `learnt_from`, standardised and one-hot as train has them. A number of
+    k-means of the rows of `fitted_to`, standardised and one-hot as train has them. A number of
     clusters is left out if there are not ten rows a cluster, or fewer distinct rows than clusters.
     """
     from sklearn.cluster import KMeans
 
-    rows = _matrix(context, learnt_from, columns)
+    rows = _matrix(context, fitted_to, columns)
     if rows.shape[1] == 0:
         return ()
     distinct = np.unique(rows.round(9), axis=0).shape[0]

@@ -7,24 +7,21 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import binomtest
 
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import percent
 from skeval.parameters import Columns, Count
 from skeval.privacy.disclosure.equivalence_classes import (
     CAP,
     BinChoice,
-    check_bins,
-    class_table,
+    ClassMetric,
     clusters,
-    quasi_columns,
     too_few_to_cluster,
 )
 from skeval.result import Result
-from skeval.stats import disclosure as stats
 from skeval.tags import MetricTags
 
 
-class KAnonymity(Metric):
+class KAnonymity(ClassMetric):
     """Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
 
     Somebody who knows the quasi-identifiers of a person (age, postcode, occupation) looks for them
@@ -101,36 +98,38 @@ class KAnonymity(Metric):
         self.k0 = k0
         self.mode = mode
 
-    def _prepare(self, context: Context) -> None:
-        check_bins("KAnonymity", context.schema, self.n_bins)
-
     def _compute(self, context: Context) -> Result:
-        columns = quasi_columns(context.schema, self.quasi_identifiers)
         if self.mode == "cluster":
-            k = _smallest_cluster(context, "synthetic", columns)
-            own = {"k": _smallest_cluster(context, "train", columns)}
-            return (
-                too_few_to_cluster("synthetic") if k is None else Result(k, details={"train": own})
-            )
-        found, own = (self._profile(context, role, columns) for role in ("synthetic", "train"))
-        return Result(float(found["k"]), details={**found, "train": own})
+            k, k_train = (self._smallest_cluster(context, role) for role in ("synthetic", "train"))
+            if k is None:
+                return too_few_to_cluster("synthetic")
+            return Result(k, details={"train": {"k": k_train}})
+        profile = self._profile(context, "synthetic")
+        train = self._profile(context, "train")
+        return Result(float(profile["k"]), details={**profile, "train": train})
 
-    def _profile(self, context: Context, role: str, columns: tuple[str, ...]) -> dict[str, Any]:
-        (sizes,) = class_table(context, (role,), columns, self.n_bins)
+    def _summary(self, result: Result) -> str:
+        if self.mode == "cluster":
+            return f"The smallest cluster of synthetic rows has {result.value:.0f}."
+        smallest = f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}"
+        uniques = percent(result.details["uniques"])
+        return f"{smallest}; {uniques} of rows are alone in theirs."
+
+    def _profile(self, context: Context, role: str) -> dict[str, Any]:
+        (sizes,) = self._counts(context, role)
         return {
             "k": int(sizes.min()),
-            "uniques": stats.share_in_small(sizes, 2),
-            "below_k0": stats.share_in_small(sizes, self.k0),
+            "uniques": share_in_small(sizes, 2),
+            "below_k0": share_in_small(sizes, self.k0),
             "n_classes": sizes.size,
         }
 
+    def _smallest_cluster(self, context: Context, role: str) -> float | None:
+        runs = clusters(context, role, self._columns(context.schema), role)
+        return float(min(CAP, *(np.bincount(labels).min() for labels in runs))) if runs else None
 
-def _smallest_cluster(context: Context, role: str, columns: tuple[str, ...]) -> float | None:
-    found = clusters(context, role, columns, role)
-    return float(min(CAP, *(np.bincount(labels).min() for labels in found))) if found else None
 
-
-class ReplicatedUniques(Metric):
+class ReplicatedUniques(ClassMetric):
     """Share of train rows that are unique there and in the release: 0 if none, 1 if all.
 
     Somebody knows that a person is the only one in train with their quasi-identifiers. A synthetic
@@ -189,13 +188,9 @@ class ReplicatedUniques(Metric):
         self.quasi_identifiers = quasi_identifiers
         self.n_bins = n_bins
 
-    def _prepare(self, context: Context) -> None:
-        check_bins("ReplicatedUniques", context.schema, self.n_bins)
-
     def _compute(self, context: Context) -> Result:
-        columns = quasi_columns(context.schema, self.quasi_identifiers)
-        train, synthetic = class_table(context, ("train", "synthetic"), columns, self.n_bins)
-        n_replicated, n_unique = stats.replicated_uniques(train, synthetic)
+        train, synthetic = self._counts(context, "train", "synthetic")
+        n_replicated, n_unique = replicated_uniques(train, synthetic)
         n = int(train.sum())
         interval = binomtest(n_replicated, n).proportion_ci(method="wilson")
         return Result(
@@ -204,7 +199,52 @@ class ReplicatedUniques(Metric):
             details={
                 "of_uniques": n_replicated / n_unique if n_unique else float("nan"),
                 "uniques": n_unique / n,
-                "uniques_synthetic": stats.share_in_small(synthetic, 2),
+                "uniques_synthetic": share_in_small(synthetic, 2),
                 "released": float(((train == 1) & (synthetic > 0)).sum() / n),
             },
         )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"{percent(result.value)} of train rows are alone with their quasi-identifiers and "
+            "have exactly one synthetic row with the same."
+        )
+
+
+def share_in_small(counts: np.ndarray, k: int) -> float:
+    """Return the share of rows in classes of fewer than `k` rows: 0 if none, 1 if all.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_classes,)
+        Rows in each class; not all 0.
+    k : int
+        The size that is large enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.k_anonymity import share_in_small
+    >>> share_in_small(np.array([1, 1, 6]), 2)
+    0.25
+    """
+    return float(counts[counts < k].sum() / counts.sum())
+
+
+def replicated_uniques(train: np.ndarray, synthetic: np.ndarray) -> tuple[int, int]:
+    """Return how many classes have one row in both tables, and how many have one row in train.
+
+    Parameters
+    ----------
+    train, synthetic : ndarray of shape (n_classes,)
+        Rows of each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.k_anonymity import replicated_uniques
+    >>> replicated_uniques(np.array([1, 2, 1, 0]), np.array([2, 0, 1, 1]))
+    (1, 2)
+    """
+    unique = train == 1
+    return int((unique & (synthetic == 1)).sum()), int(unique.sum())

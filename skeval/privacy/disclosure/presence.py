@@ -6,25 +6,42 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number, percent
 from skeval.parameters import Columns, Count
 from skeval.privacy.disclosure.equivalence_classes import (
     BinChoice,
-    check_bins,
-    class_table,
+    ClassMetric,
     clusters,
-    quasi_columns,
     too_few_to_cluster,
 )
 from skeval.result import Result, undefined
-from skeval.stats import disclosure as stats
+from skeval.stats.disclosure import class_counts
 from skeval.tags import MetricTags
 
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
-class KMap(Metric):
+class PopulationMetric(ClassMetric):
+    """Base of measures of the classes of a population: train, and the holdout where there is one.
+
+    They, too, count clusters of train instead for comparison with synthcity.
+    """
+
+    def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how many rows of train, of the population and of the release each class has."""
+        rest = ("holdout",) if "holdout" in context else ()
+        table = self._counts(context, "train", *rest, "synthetic")
+        return table[0], table[:-1].sum(axis=0), table[-1]
+
+    def _clusters(self, context: Context) -> list[np.ndarray]:
+        """Return the rows of train and of the release in each cluster of train, run by run."""
+        columns = self._columns(context.schema)
+        runs = [clusters(context, "train", columns, role) for role in ("train", "synthetic")]
+        return [class_counts(train, synthetic) for train, synthetic in zip(*runs, strict=True)]
+
+
+class KMap(PopulationMetric):
     """Fewest real people behind a synthetic row: 1 if a row points at one person, more is better.
 
     Somebody has a register of the population, and looks up each synthetic row in it by the
@@ -100,33 +117,37 @@ class KMap(Metric):
         self.k0 = k0
         self.mode = mode
 
-    def _prepare(self, context: Context) -> None:
-        check_bins("KMap", context.schema, self.n_bins)
-
     def _compute(self, context: Context) -> Result:
-        columns = quasi_columns(context.schema, self.quasi_identifiers)
         if self.mode == "cluster":
-            tables = _cluster_tables(context, columns)
+            tables = self._clusters(context)
             least = [int(synthetic[synthetic > 0].min()) for _, synthetic in tables]
             return Result(float(min(least))) if least else too_few_to_cluster("train")
-        train, population, released = _population_table(context, columns, self.n_bins)
-        found = (population > 0) & (released > 0)
-        missed = _unmatched(population, released)
-        if not found.any():
-            return undefined(_NO_MATCH, **missed)
-        rows = np.repeat(population[found], released[found])
+        train, population, released = self._population(context)
+        matched = (population > 0) & (released > 0)
+        unmatched = _unmatched(population, released)
+        if not matched.any():
+            return undefined(_NO_MATCH, **unmatched)
+        rows = np.repeat(population[matched], released[matched])
         return Result(
             float(rows.min()),
             details={
                 "uniques": float(np.mean(rows == 1)),
                 "below_k0": float(np.mean(rows < self.k0)),
-                **missed,
+                **unmatched,
                 "train": int(population[train > 0].min()),
             },
         )
 
+    def _summary(self, result: Result) -> str:
+        if self.mode == "cluster":
+            return f"The cluster with the fewest synthetic rows has {result.value:.0f}."
+        return (
+            "The rarest released combination of quasi-identifiers fits "
+            f"{result.value:.0f} real rows."
+        )
 
-class DeltaPresence(Metric):
+
+class DeltaPresence(PopulationMetric):
     """How sure a release makes that somebody is in train: 1 if certain of one, 0 if excluded.
 
     Somebody knows the quasi-identifiers of a person of the population, and asks whether the person
@@ -217,20 +238,19 @@ class DeltaPresence(Metric):
             )
         return super().unmet_need(context)
 
-    def _prepare(self, context: Context) -> None:
-        check_bins("DeltaPresence", context.schema, self.n_bins)
-
     def _compute(self, context: Context) -> Result:
-        columns = quasi_columns(context.schema, self.quasi_identifiers)
         if self.mode == "cluster":
-            return _cluster_presence(_cluster_tables(context, columns))
-        train, population, released = _population_table(context, columns, self.n_bins)
-        shares = stats.presence(train, population, released)
-        missed = _unmatched(population, released)
+            most = [
+                (train[synthetic > 0] / (synthetic[synthetic > 0] + 1e-8)).max()
+                for train, synthetic in self._clusters(context)
+            ]
+            return Result(float(max(most))) if most else too_few_to_cluster("train")
+        train, population, released = self._population(context)
+        shares, hit = presence(train, population, released), released > 0
         prior = float(train.sum() / population.sum())
+        unmatched = _unmatched(population, released)
         if shares.size == 0:
-            return undefined(_NO_MATCH, prior=prior, **missed)
-        hit = released > 0
+            return undefined(_NO_MATCH, prior=prior, **unmatched)
         least, greatest = float(shares.min()), float(shares.max())
         return Result(
             greatest,
@@ -240,29 +260,20 @@ class DeltaPresence(Metric):
                 "prior": prior,
                 "mean": float(train[hit].sum() / population[hit].sum()),
                 "certain": float(train[hit & (train == population)].sum() / train.sum()),
-                **missed,
+                **unmatched,
             },
         )
 
-
-def _cluster_presence(tables: list[np.ndarray]) -> Result:
-    shares = [
-        (train[synthetic > 0] / (synthetic[synthetic > 0] + 1e-8)).max()
-        for train, synthetic in tables
-    ]
-    return Result(float(max(shares))) if shares else too_few_to_cluster("train")
-
-
-def _population_table(
-    context: Context, columns: tuple[str, ...], n_bins: BinChoice
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how many rows of train, of the population and of the release each class has."""
-    rest = ("holdout",) if "holdout" in context else ()
-    table = class_table(context, ("train", *rest, "synthetic"), columns, n_bins)
-    return table[0], table[:-1].sum(axis=0), table[-1]
+    def _summary(self, result: Result) -> str:
+        if self.mode == "cluster":
+            return f"In some cluster, {number(result.value)} train rows share one synthetic row."
+        low, high = (percent(share) for share in result.details["range"])
+        prior = percent(result.details["prior"])
+        return f"Given the release, a person was in train with {low} to {high}; before it, {prior}."
 
 
 def _unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
+    """Return how many released classes, and what share of released rows, no real row has."""
     missed = (population == 0) & (released > 0)
     return {
         "unmatched": int(missed.sum()),
@@ -270,11 +281,26 @@ def _unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _cluster_tables(context: Context, columns: tuple[str, ...]) -> list[np.ndarray]:
-    """Return the rows of train and of the release in each cluster of train, run by run."""
-    runs = zip(
-        clusters(context, "train", columns, "train"),
-        clusters(context, "train", columns, "synthetic"),
-        strict=True,
-    )
-    return [stats.class_counts(train, synthetic) for train, synthetic in runs]
+def presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> np.ndarray:
+    """Return the share of train among the population, for each released class of the population.
+
+    Parameters
+    ----------
+    train, population, released : ndarray of shape (n_classes,)
+        Rows of each class in train, in the population that train is part of, and in the release.
+
+    Returns
+    -------
+    ndarray of shape (n_present,)
+        1 where every row of a class is in train, 0 where none is; empty if the release has no
+        class of the population.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.disclosure.presence import presence
+    >>> presence(np.array([2, 1, 0, 1]), np.array([3, 3, 1, 1]), np.array([1, 1, 1, 0])).round(4)
+    array([0.6667, 0.3333, 0.    ])
+    """
+    present = (released > 0) & (population > 0)
+    return train[present] / population[present]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
-from skeval.base import Metric
+import numpy as np
+
 from skeval.context import Context
+from skeval.fidelity.accumulation import AccumulationMetric, Thresholds
+from skeval.formatting import as_float, number, percent
 from skeval.parameters import Columns, Seed, Space
-from skeval.result import Result, undefined
-from skeval.steps.accumulation import (
-    Thresholds,
-    accumulated,
-    cannot_accumulate,
-    check_scale,
-    nearness_p_value,
-)
+from skeval.result import Result
+from skeval.stats.relabelling import labels_test
+from skeval.steps.relabelled import relabellings
 from skeval.tags import MetricTags
 
+_N_PERMUTATIONS = 200
 
-class MinimumDistanceAccumulation(Metric):
+
+class MinimumDistanceAccumulation(AccumulationMetric):
     """Accumulation of very near rows: 0 where no pair is within the threshold, 1 where all copy.
 
     For each synthetic row the distance to its nearest train row is taken, and for each train row
@@ -129,22 +130,34 @@ class MinimumDistanceAccumulation(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_scale(self)
+    area = "privacy_area"
 
-    def _compute(self, context: Context) -> Result:
-        if reason := cannot_accumulate(self, context):
-            return undefined(reason)
-        found = accumulated(self, context)
-        area = float(found.synthetic.at["privacy_area"][0])
-        beside = {}
-        if found.holdout is not None:
-            areas = (float(of.at["privacy_area"][0]) for of in (found.matched, found.holdout))
-            beside["relative_privacy"] = _relative(*areas)
-        p_value = nearness_p_value(self, context, found.radius)
-        return found.result("privacy_area", p_value=p_value, privacy=1.0 - area, **beside)
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        result = super()._with_evidence(context, columns, result)
+        details = {**result.details, "privacy": 1.0 - result.value}
+        if result.baseline is None:
+            return replace(result, details=details)
+        value = details.get("at_baseline_size", {"value": result.value})["value"]
+        left = 1.0 - result.baseline
+        details["relative_privacy"] = (1.0 - value) / left if left > 0.0 else float("nan")
+        return replace(result, p_value=self._p_value(context, columns), details=details)
 
+    def _p_value(self, context: Context, columns: Any) -> float:
+        """Test whether train rows lie nearer to the synthetic table than holdout rows do."""
+        distances = self._by_direction(context, "synthetic", columns)
+        largest, thresholds = self._scale_of(context, distances, columns)
+        to_synthetic = [
+            self._distances(context, role, "synthetic", columns) for role in ("train", "holdout")
+        ]
+        terms = np.maximum(0.0, float(thresholds[0]) * largest - np.concatenate(to_synthetic))
+        labels = relabellings(context, _N_PERMUTATIONS, self.random_state)
+        return labels_test(lambda chosen: terms @ chosen / to_synthetic[0].size, labels).p_value
 
-def _relative(area: float, fresh: float) -> float:
-    """Return the quotient of what two areas leave; nan if the second leaves nothing."""
-    return (1.0 - area) / (1.0 - fresh) if fresh < 1.0 else float("nan")
+    def _summary(self, result: Result) -> str:
+        fresh = ""
+        if result.baseline is not None:
+            fresh = f"; holdout rows fill {percent(result.baseline)}"
+        return (
+            f"Nearest rows fill {percent(result.value)} of the area under the curve left of "
+            f"{number(as_float(result.details['threshold']))}{fresh}."
+        )

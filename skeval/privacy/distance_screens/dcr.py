@@ -2,25 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result, undefined
+from skeval.result import Result
 from skeval.stats.proximity import closer_share, permutation_variance, share_standard_error
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
-class DCROverfittingProtection(Metric):
+class TrainShareScreen(NeighborMetric):
+    """Base of the screens of the fraction of synthetic rows that are closer to train."""
+
+    ties: str
+    scale: str
+    num_rows_subsample: int | None
+    num_iterations: int
+    random_state: int
+
+    def _prepare(self, context: Context) -> None:
+        check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
+        if self.scale == "reference" and not is_gower(self.space):
+            raise InvalidParameterError(
+                f"{type(self).__name__}: scale='reference' is defined in space='gower' only."
+            )
+
+    def _n_train_and_expected(self, context: Context) -> tuple[int, float]:
+        """Return the train rows of a draw, and their share of its real rows: that is chance."""
+        sizes = [context.n_rows(role) for role in ("train", "holdout")]
+        if self.num_rows_subsample is not None:
+            sizes = [min(size, self.num_rows_subsample) for size in sizes]
+        return sizes[0], sizes[0] / sum(sizes)
+
+    def _shares(self, context: Context, columns: Any) -> list[float]:
+        """Return the fraction of rows closer to train in each draw, as seen in some columns."""
+        if self.ties == "pool" and self.scale == "common":
+            n_train, _ = self._n_train_and_expected(context)
+            return [share_of_mass(a, n_train) for a in self._masses(context, columns)]
+        weight = 0.0 if self.ties == "holdout" else 0.5
+        return [closer_share(d, e, ties=weight) for d, e in self._pairs(context, columns)]
+
+    def _masses(self, context: Context, columns: Any) -> Iterable[np.ndarray]:
+        """Yield, by draw, which share of the synthetic rows each real row is the nearest of."""
+        for seed in self._seeds():
+            if is_gower(self.space):
+                yield pooled_masses(context, self.num_rows_subsample, columns, seed)
+            else:
+                yield masses_of_tables(context, self.num_rows_subsample, self.space, columns, seed)
+
+    def _pairs(self, context: Context, columns: Any) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+        """Yield, by draw, the distances of the synthetic rows to train and to the holdout."""
+        for seed in self._seeds():
+            to_train, to_holdout = (
+                nearest(
+                    context,
+                    "synthetic",
+                    role,
+                    space=self.space,
+                    columns=columns,
+                    n_query=self.num_rows_subsample,
+                    n_reference=self.num_rows_subsample,
+                    seed=seed,
+                )[0][:, 0]
+                if self.scale == "common"
+                else nearest_on_own_scale(context, role, self.num_rows_subsample, columns, seed)
+                for role in ("train", "holdout")
+            )
+            yield to_train, to_holdout
+
+    def _seeds(self) -> range:
+        return range(self.random_state, self.random_state + self.num_iterations)
+
+    def _train_share(self, context: Context, columns: Any) -> TrainShare:
+        """Return the fraction with its null: there is none where scales differ."""
+        masses = self._masses(context, columns) if self.scale == "common" else ()
+        n_train, _ = self._n_train_and_expected(context)
+        return TrainShare(tuple(self._shares(context, columns)), tuple(masses), n_train)
+
+    def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
+        """Return what is said of a share: its complement, its ties, its errors."""
+        ties = [np.mean(d == e) for d, e in self._pairs(context, columns)]
+        n_draws = len(share.of_draws)
+        return {
+            "closer_to_training": share.value,
+            "closer_to_holdout": 1.0 - share.value,
+            "expected": self._n_train_and_expected(context)[1],
+            "ties": float(np.mean(ties)),
+            "between_iterations": float(np.std(share.of_draws, ddof=1)) if n_draws > 1 else 0.0,
+            **share.errors(),
+        }
+
+
+class DCROverfittingProtection(TrainShareScreen):
     """Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
 
     For each synthetic row, the nearest train row and the nearest holdout row are found. A
@@ -119,196 +201,80 @@ class DCROverfittingProtection(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_contrast(self)
+    def _measure(self, context: Context, columns: Any) -> float:
+        _, expected = self._n_train_and_expected(context)
+        return protection(float(np.mean(self._shares(context, columns))), expected)
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
-        columns = column_key(context.schema, self.columns)
-        share, pi = train_share(self, context, columns), expected_share(self, context)
-        p = share.value
-        details = share_details(self, context, columns, share)
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        share = self._train_share(context, columns)
+        details = self._share_details(context, columns, share)
         if not share.masses:
-            return Result(_protection(p, pi), details=details)
-        half, null = share.half_width(), share.null_standard_error
-        return Result(
-            _protection(p, pi),
-            interval=(_protection(p + half, pi), _protection(p - half, pi)),
+            return replace(result, details=details)
+        p, pi, half = share.value, details["expected"], share.half_width()
+        return replace(
+            result,
+            interval=(protection(p + half, pi), protection(p - half, pi)),
             p_value=share.p_value,
-            baseline=1.0 - null / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
+            baseline=1.0 - share.null_standard_error / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
             details=details,
         )
 
-
-def _protection(p: float, pi: float) -> float:
-    return float(np.clip((1.0 - p) / (1.0 - pi), 0.0, 1.0))
-
-
-class Iterated(Protocol):
-    """A metric that averages over draws of rows."""
-
-    num_rows_subsample: int | None
-    num_iterations: int
-    random_state: int
+    def _summary(self, result: Result) -> str:
+        p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
+        return (
+            f"{p} of synthetic rows are closer to train than to the holdout; {pi} would be by "
+            "chance."
+        )
 
 
-class Contrasting(Iterated, Protocol):
-    """A metric that counts the synthetic rows closer to train than to the holdout."""
-
-    ties: str
-    scale: str
-    space: Any
+def protection(p: float, pi: float) -> float:
+    """Return by how much a share falls short of 1, relative to its expectation; clipped at 1."""
+    return min(1.0, max(0.0, (1.0 - p) / (1.0 - pi)))
 
 
-def check_iterations(metric: Iterated) -> None:
+def check_iterations(metric: str, num_iterations: int, num_rows_subsample: int | None) -> None:
     """Raise if iterations are asked for that would all be the same."""
-    if metric.num_iterations > 1 and metric.num_rows_subsample is None:
+    if num_iterations > 1 and num_rows_subsample is None:
         raise InvalidParameterError(
-            f"{type(metric).__name__}: num_iterations={metric.num_iterations} repeats one "
-            "computation; give num_rows_subsample, or leave num_iterations at 1."
+            f"{metric}: num_iterations={num_iterations} repeats one computation; give "
+            "num_rows_subsample, or leave num_iterations at 1."
         )
-
-
-def check_contrast(metric: Contrasting) -> None:
-    """Raise if parameters do not go together."""
-    check_iterations(metric)
-    if metric.scale == "reference" and not is_gower(metric.space):
-        raise InvalidParameterError(
-            f"{type(metric).__name__}: scale='reference' is defined in space='gower' only."
-        )
-
-
-def iteration_seeds(metric: Iterated) -> Iterator[int]:
-    """Yield the seed of each draw."""
-    for iteration in range(metric.num_iterations):
-        yield metric.random_state + iteration
-
-
-def train_share(metric: Contrasting, context: Context, columns: Any) -> TrainShare:
-    """Return the share of synthetic rows closer to train, seen in some columns."""
-    draws = [_drawn_share(metric, context, columns, seed) for seed in iteration_seeds(metric)]
-    return TrainShare(
-        of_draws=tuple(share for share, _ in draws),
-        masses=tuple(masses for _, masses in draws if masses is not None),
-        n_train=_n_drawn(context, "train", metric.num_rows_subsample),
-    )
-
-
-def _drawn_share(
-    metric: Contrasting, context: Context, columns: Any, seed: int
-) -> tuple[float, np.ndarray | None]:
-    n_rows = metric.num_rows_subsample
-    if metric.ties == "pool" and metric.scale == "common" and is_gower(metric.space):
-        # the masses say all: no need of the distances to each table
-        masses = pooled_masses(context, n_rows, columns, seed)
-        return share_of_mass(masses, _n_drawn(context, "train", n_rows)), masses
-    near = closeness(context, n_rows, metric.scale, metric.space, columns, seed)
-    return near.share(metric.ties), near.masses
-
-
-def expected_share(metric: Iterated, context: Context) -> float:
-    """Return the share of rows closer to train if train was drawn at random from the real rows."""
-    n_train, n_holdout = (
-        _n_drawn(context, role, metric.num_rows_subsample) for role in ("train", "holdout")
-    )
-    return n_train / (n_train + n_holdout)
-
-
-def share_details(
-    metric: Contrasting, context: Context, columns: Any, share: TrainShare
-) -> dict[str, Any]:
-    """Return what is to be said of a share: its complement, its ties, its errors."""
-    settings = (metric.num_rows_subsample, metric.scale, metric.space, columns)
-    near = [closeness(context, *settings, seed) for seed in iteration_seeds(metric)]
-    shares = share.of_draws
-    details = {
-        "closer_to_training": share.value,
-        "closer_to_holdout": 1.0 - share.value,
-        "expected": expected_share(metric, context),
-        "ties": float(np.mean([np.mean(d.to_train == d.to_holdout) for d in near])),
-        "between_iterations": float(np.std(shares, ddof=1)) if len(shares) > 1 else 0.0,
-    }
-    return details | (errors_of(share) if share.masses else {})
-
-
-def errors_of(share: TrainShare) -> dict[str, float]:
-    """Return z and both standard errors of a share that has a null."""
-    return {
-        "z": share.z,
-        "standard_error": share.standard_error,
-        "null_standard_error": share.null_standard_error,
-    }
-
-
-@dataclass(frozen=True)
-class Closeness:
-    """Distances of synthetic rows to both real tables, and on which real rows their mass falls."""
-
-    to_train: np.ndarray
-    to_holdout: np.ndarray
-    n_train: int
-    masses: np.ndarray | None
-
-    def share(self, ties: str) -> float:
-        """Return the share of rows closer to train."""
-        if ties == "pool" and self.masses is not None:
-            return share_of_mass(self.masses, self.n_train)
-        what_a_tie_counts = 0.0 if ties == "holdout" else 0.5
-        return closer_share(self.to_train, self.to_holdout, ties=what_a_tie_counts)
-
-
-def _n_drawn(context: Context, role: str, n_rows: int | None) -> int:
-    return context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
 
 
 @shared
-def closeness(
-    context: Context, n_rows: int | None, scale: str, space: Any, columns: Any, seed: int
-) -> Closeness:
-    """Return how close the synthetic rows are to train and to holdout."""
-    search = nearest if scale == "common" else nearest_on_own_scale
-    common: dict[str, Any] = {"space": space, "columns": columns, "seed": seed}
-    (to_train, at_train), (to_holdout, at_holdout) = (
-        search(context, "synthetic", role, n_query=n_rows, n_reference=n_rows, **common)
-        for role in ("train", "holdout")
-    )
-    d, e = to_train[:, 0], to_holdout[:, 0]
-    n_train, n_holdout = (_n_drawn(context, role, n_rows) for role in ("train", "holdout"))
-    masses = None
-    if scale == "common" and is_gower(space):
-        masses = pooled_masses(context, n_rows, columns, seed)
-    elif scale == "common":  # distances of matrices hardly tie, but for copies
-        on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
-        on_holdout = 1.0 / d.size - on_train
-        masses = np.concatenate(
-            [
-                np.bincount(at_train[:, 0], weights=on_train, minlength=n_train),
-                np.bincount(at_holdout[:, 0], weights=on_holdout, minlength=n_holdout),
-            ]
-        )
-    return Closeness(d, e, n_train, masses)
+def masses_of_tables(
+    context: Context, n_rows: int | None, space: Any, columns: Any, seed: int
+) -> np.ndarray:
+    """Return which share of the synthetic rows each real row is the nearest of, train first.
+
+    Distances of matrices hardly tie, but for copies: a tie of the two tables is halved.
+    """
+    settings = {"space": space, "columns": columns, "n_query": n_rows, "n_reference": n_rows}
+    found = [
+        nearest(context, "synthetic", role, seed=seed, **settings) for role in ("train", "holdout")
+    ]
+    d, e = (distances[:, 0] for distances, _ in found)
+    on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
+    parts = []
+    for role, (_, at), weights in zip(
+        ("train", "holdout"), found, (on_train, 1.0 / d.size - on_train), strict=True
+    ):
+        n = context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
+        parts.append(np.bincount(at[:, 0], weights=weights, minlength=n))
+    return np.concatenate(parts)
 
 
+@shared
 def nearest_on_own_scale(
-    context: Context,
-    query: str,
-    reference: str,
-    *,
-    n_query: int | None,
-    n_reference: int | None,
-    seed: int,
-    space: Any,
-    columns: Any,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return nearest rows where the numeric ranges are those of the reference rows alone."""
-    engine = gower_engine(context, columns)
-    rows = rows_of(context, reference, space, columns, n_reference, seed)
-    queries = rows_of(context, query, space, columns, n_query, seed)
-    found: tuple[np.ndarray, np.ndarray] = (
-        engine.set_params(ranges=None).fit(rows).kneighbors(queries, 1)
+    context: Context, role: str, n_rows: int | None, columns: Any, seed: int
+) -> np.ndarray:
+    """Return distances of synthetic rows where numeric ranges are those of the role alone."""
+    rows, queries = (
+        rows_of(context, one, "gower", columns, n_rows, seed) for one in (role, "synthetic")
     )
-    return found
+    engine = gower_engine(context, columns).set_params(ranges=None).fit(rows)
+    distances: np.ndarray = engine.kneighbors(queries, 1)[0][:, 0]
+    return distances
 
 
 @dataclass(frozen=True)
@@ -365,6 +331,16 @@ class TrainShare:
     def p_value(self) -> float:
         """One-sided p-value of the normal approximation; 1 where all labels give the same."""
         return 1.0 if np.isnan(self.z) else float(norm.sf(self.z))
+
+    def errors(self) -> dict[str, float]:
+        """Return z and both standard errors; nothing without a null."""
+        if not self.masses:
+            return {}
+        return {
+            "z": self.z,
+            "standard_error": self.standard_error,
+            "null_standard_error": self.null_standard_error,
+        }
 
     def half_width(self, n_shares: int = 1) -> float:
         """Return the half width of the 95% interval, or of one of several simultaneous ones.

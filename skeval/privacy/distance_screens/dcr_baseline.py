@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.formatting import as_float, percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.privacy.distance_screens.dcr import check_iterations, iteration_seeds
+from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_test
 from skeval.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import as_matrix, kept_features, nearest, preprocessor, reference_index
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 _N_BOOTSTRAP = 500
 
 
-class DCRBaselineProtection(Metric):
+class DCRBaselineProtection(NeighborMetric):
     """Distance to train relative to that of random rows: 1 as far as noise, 0 on the train rows.
 
     The median distance of synthetic rows to their nearest train row, over that of rows whose
@@ -107,70 +109,86 @@ class DCRBaselineProtection(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        check_iterations(self)
+        check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
-        seeds = list(iteration_seeds(self))
-        draws = [self._ratios(context, seed) for seed in seeds]
-        values = np.array([np.minimum(1.0, ratios).mean() for ratios, *_ in draws])
+    def _measure(self, context: Context, columns: Any) -> Result:
+        values = []
+        for synthetic, random in self._draws(context, columns):
+            ratios = _quotient(np.median(synthetic), np.array([np.median(d) for d in random]))
+            values.append(np.minimum(1.0, ratios).mean())
         if np.isnan(values).any():
             return undefined(
                 "half of the random rows lie on train rows: no distance to compare with."
             )
-        replicates = np.mean([bootstrap for *_, bootstrap in draws], axis=0)
-        low, high = np.quantile(replicates, [0.025, 0.975])
-        value = float(values.mean())
-        return Result(
-            value,
-            interval=(min(float(low), value), max(float(high), value)),
-            p_value=self._p_value(context) if "holdout" in context else None,
+        return Result(float(np.mean(values)))
+
+    def _draws(
+        self, context: Context, columns: Any
+    ) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+        """Yield, by draw, the distances of synthetic rows to train and those of random rows."""
+        n = self.num_rows_subsample
+        for seed in self._seeds():
+            synthetic = nearest(
+                context,
+                "synthetic",
+                "train",
+                n_query=n,
+                n_reference=n,
+                space=self.space,
+                columns=columns,
+                seed=seed,
+            )[0][:, 0]
+            n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
+            yield (
+                synthetic,
+                [
+                    random_distances(context, n_random, n, self.space, columns, seed, repeat)
+                    for repeat in range(self.n_random_repeats)
+                ],
+            )
+
+    def _seeds(self) -> range:
+        return range(self.random_state, self.random_state + self.num_iterations)
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        medians, spreads, values, replicates = [], [], [], []
+        for seed, (synthetic, random) in zip(
+            self._seeds(), self._draws(context, columns), strict=True
+        ):
+            of_random = np.array([np.median(distances) for distances in random])
+            ratios = _quotient(np.median(synthetic), of_random)
+            values.append(np.minimum(1.0, ratios).mean())
+            medians.append((float(np.median(synthetic)), float(of_random.mean())))
+            spreads.append(ratios.std())
+            rng = np.random.default_rng([seed, 1])
+            above, *below = (
+                bootstrap_percentiles(distances, 0.5, _N_BOOTSTRAP, rng)
+                for distances in (synthetic, *random)
+            )
+            replicates.append(np.minimum(1.0, _quotient(above, np.array(below))).mean(axis=0))
+        low, high = np.quantile(np.mean(replicates, axis=0), [0.025, 0.975])
+        p_value = None
+        if "holdout" in context:
+            settings = (self.space, columns, self.n_permutations, self.random_state)
+            p_value = median_test(context, *settings).p_value
+        return replace(
+            result,
+            interval=(min(float(low), result.value), max(float(high), result.value)),
+            p_value=p_value,
             details={
-                "median_synthetic": float(np.mean([medians[0] for _, medians, _ in draws])),
-                "median_random": float(np.mean([medians[1] for _, medians, _ in draws])),
-                "between_repeats": float(np.mean([ratios.std() for ratios, *_ in draws])),
-                "between_iterations": float(values.std(ddof=1)) if len(values) > 1 else 0.0,
+                "median_synthetic": float(np.mean([median for median, _ in medians])),
+                "median_random": float(np.mean([median for _, median in medians])),
+                "between_repeats": float(np.mean(spreads)),
+                "between_iterations": float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
             },
         )
 
-    def _p_value(self, context: Context) -> float:
-        """Test whether synthetic rows are closer to train than to the holdout."""
-        columns = column_key(context.schema, self.columns)
-        settings = (self.space, columns, self.n_permutations, self.random_state)
-        return median_test(context, *settings).p_value
-
-    def _ratios(
-        self, context: Context, seed: int
-    ) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
-        """Return the ratio of each repeat, the medians behind them and bootstrapped values."""
-        n = self.num_rows_subsample
-        found, _ = nearest(
-            context,
-            "synthetic",
-            "train",
-            n_query=n,
-            n_reference=n,
-            space=self.space,
-            columns=self.columns,
-            seed=seed,
+    def _summary(self, result: Result) -> str:
+        medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
+        share = percent(next(medians) / next(medians))
+        return (
+            f"Synthetic rows are {share} as far from train as rows of random values, in the median."
         )
-        synthetic = found[:, 0]
-        n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
-        columns = column_key(context.schema, self.columns)
-        random = [
-            random_distances(context, n_random, n, self.space, columns, seed, repeat)
-            for repeat in range(self.n_random_repeats)
-        ]
-        medians = np.array([np.median(distances) for distances in random])
-        rng = np.random.default_rng([seed, 1])
-        above = bootstrap_percentiles(synthetic, 0.5, _N_BOOTSTRAP, rng)
-        below = np.array(
-            [bootstrap_percentiles(distances, 0.5, _N_BOOTSTRAP, rng) for distances in random]
-        )
-        with_chance = np.minimum(1.0, _quotient(above, below)).mean(axis=0)
-        ratios = _quotient(np.median(synthetic), medians)
-        return ratios, (float(np.median(synthetic)), float(medians.mean())), with_chance
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:

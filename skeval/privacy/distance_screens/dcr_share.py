@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -12,23 +13,16 @@ import pandas as pd
 from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import (
-    TrainShare,
-    check_contrast,
-    errors_of,
-    expected_share,
-    share_details,
-    train_share,
-)
-from skeval.result import Result, undefined
+from skeval.privacy.distance_screens.dcr import TrainShare, TrainShareScreen
+from skeval.result import Result
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.steps.neighbors import is_gower
-from skeval.steps.samples import chosen_columns, column_key, nothing_to_measure
+from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import Discretizer
 from skeval.tags import MetricTags
 
@@ -38,7 +32,7 @@ _N_OF_EACH = 3
 _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
-class DCRShare(Metric):
+class DCRShare(TrainShareScreen):
     """Share of synthetic rows closer to train: n_T / (n_T + n_H) by chance, 1 where all rows are.
 
     For each synthetic row, the nearest real row is looked up in train and in the holdout. A
@@ -158,7 +152,7 @@ class DCRShare(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        check_contrast(self)
+        super()._prepare(context)
         if self.column_groups is None:
             return
         if not is_gower(self.space):
@@ -177,30 +171,43 @@ class DCRShare(Metric):
                 f"look at. They look at: {', '.join(chosen)}."
             )
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float:
+        groups = self._groups(context).values()
+        return max(float(np.mean(self._shares(context, group))) for group in groups)
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         groups = self._groups(context)
-        shares = {name: train_share(self, context, columns) for name, columns in groups.items()}
-        worst = max(shares, key=lambda name: shares[name].value)
-        details = share_details(self, context, groups[_ALL], shares[_ALL])
+        shares = {name: self._train_share(context, group) for name, group in groups.items()}
+        of_all = shares[_ALL]
+        details = self._share_details(context, groups[_ALL], of_all)
         details["groups"] = [
-            _told(name, context, groups[name], share) for name, share in shares.items()
+            {
+                "name": name,
+                "columns": list(groups[name] or context.schema.measured),
+                "share": share.value,
+                **share.errors(),
+            }
+            for name, share in shares.items()
         ]
-        details["worst_group"] = worst
-        if not shares[_ALL].masses:  # each table on its own scale: no exchange of labels, no null
-            return Result(shares[worst].value, details=details)
-        p_value, baseline = shares[_ALL].p_value, expected_share(self, context)
+        details["worst_group"] = max(shares, key=lambda name: shares[name].value)
+        if not of_all.masses:  # each table on its own scale: no exchange of labels, no null
+            return replace(result, details=details)
+        p_value, baseline = of_all.p_value, details["expected"]
         if len(shares) > 1:
             tests = self._tests(list(shares.values()))
             p_value = _combined([test.p_value for test in tests])
             baseline = float(np.mean([test.mean for test in tests]))
-        return Result(
-            shares[worst].value,
-            interval=_interval(list(shares.values())),
-            p_value=p_value,
-            baseline=baseline,
-            details=details,
+        interval = _interval(list(shares.values()))
+        return replace(
+            result, interval=interval, p_value=p_value, baseline=baseline, details=details
+        )
+
+    def _summary(self, result: Result) -> str:
+        chance, groups = as_float(result.details["expected"]), len(result.details["groups"])
+        most = "" if groups == 1 else f" in the worst of {groups} groups of columns"
+        return (
+            f"{percent(result.value)} of synthetic rows are closer to train than to the holdout"
+            f"{most}; {percent(chance)} would be by chance."
         )
 
     def _groups(self, context: Context) -> dict[str, tuple[str, ...] | None]:
@@ -235,14 +242,6 @@ class DCRShare(Metric):
 def _largest(masses: np.ndarray, labels: np.ndarray) -> np.ndarray:
     largest: np.ndarray = (masses @ labels).max(axis=0)
     return largest
-
-
-def _told(
-    name: str, context: Context, columns: tuple[str, ...] | None, share: TrainShare
-) -> dict[str, Any]:
-    chosen = context.schema.measured if columns is None else columns
-    errors = errors_of(share) if share.masses else {}
-    return {"name": name, "columns": list(chosen), "share": share.value, **errors}
 
 
 def _combined(p_values: list[float]) -> float:

@@ -1,29 +1,162 @@
-"""Are the nearest train rows of synthetic rows nearer than those of fresh real rows."""
+"""Percentiles and medians of the distances to train, beside those of fresh real rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import number, percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Interval, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
+from skeval.stats.distributions import common_histograms, kolmogorov_distance
+from skeval.stats.proximity import ratios
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
+from skeval.verdict import TEST_LEVEL
 
-_LEVEL = 0.05  # of the test behind "passed"
+_TENTH = 10
+_MANY = 0.05
+_DOUBLED = (
+    "{share:.0%} of the rows are equal to two or more rows of the {table} table: their ratio "
+    "counts as 1, so that copies of these are not seen."
+)
 
 
-class DCRPercentile(Metric):
+class PercentileScreen(NeighborMetric):
+    """Base of the screens of a percentile, of distances or their ratios, beside that of fresh rows.
+
+    Authors say what a row's number is in ``_of_distances``, and may say more in ``_more_details``.
+    """
+
+    n_neighbors: ClassVar[int] = 1
+    what: ClassVar[str] = "the distances to train"
+    q: float
+    n_permutations: int
+    random_state: int
+
+    def _roles(self) -> tuple[str, str]:
+        """Return whose neighbours are looked for, and where."""
+        return "synthetic", "train"
+
+    def _level(self) -> float:
+        return self.q / 100.0
+
+    def _of_distances(self, distances: np.ndarray) -> np.ndarray:
+        """Return each row's number, given its distances to the nearest rows, ascending."""
+        nearest_only: np.ndarray = distances[:, 0]
+        return nearest_only
+
+    def _numbers(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
+        distances, _ = nearest(
+            context, query, reference, k=self.n_neighbors, space=self.space, columns=columns
+        )
+        return self._of_distances(distances)
+
+    def _measure(self, context: Context, columns: Any) -> Result:
+        values = self._numbers(context, *self._roles(), columns)
+        level = self._level()
+        return Result(
+            stats.percentile(values, level),
+            warnings=_warned(_few(values.size, self.q, level)),
+        )
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        (query, reference), level = self._roles(), self._level()
+        values, holdout = self._numbers(context, query, reference, columns), None
+        against: dict[str, Any] = {"p_value_against_holdout": None, "passed": None}
+        if "holdout" in context:
+            holdout = self._numbers(context, "holdout", reference, columns)
+            p_value = stats.percentile_test(values, holdout, level)
+            against = {"p_value_against_holdout": p_value, "passed": p_value >= TEST_LEVEL}
+        fresh, kind = self._fresh(context, columns, holdout)
+        baseline, said = None, []
+        if fresh is not None:
+            ratio = stats.percentile_ratio(values, fresh, level)
+            interval = stats.ratio_interval(values, fresh, level, seed=self.random_state)
+            against |= {"ratio": ratio, "ratio_interval": interval, "score": min(1.0, ratio)}
+            baseline = stats.percentile(fresh, level)
+            if result.value == 0.0 == baseline:
+                said = [
+                    f"the percentile {self.q:g} is 0, and so is the baseline: their ratio is 1."
+                ]
+        top = 1.0 if self.n_neighbors > 1 or is_gower(self.space) else float("inf")
+        return replace(
+            result,
+            interval=stats.percentile_interval(values, level, (0.0, top)),
+            # of real rows, to divide those of train from those of the holdout is to relabel them
+            p_value=against["p_value_against_holdout"]
+            if query == "train"
+            else self._label_p_value(context, columns, level),
+            baseline=baseline,
+            details={
+                "q": self.q,
+                "n_rows": values.size,
+                "baseline_kind": kind,
+                **against,
+                "mean": float(values.mean()),
+                **self._more_details(context, columns, values),
+            },
+            warnings=(*result.warnings, *_warned(said)),
+        )
+
+    def _fresh(
+        self, context: Context, columns: Any, holdout: np.ndarray | None
+    ) -> tuple[np.ndarray | None, str]:
+        """Return the numbers whose percentile is the baseline, and which rows they are of."""
+        if holdout is not None:
+            return holdout, "holdout"
+        if self._roles()[0] == "train" or context.n_rows("train") <= self.n_neighbors:
+            return None, "none"
+        return self._numbers(context, "train", "train", columns), "train_loo"
+
+    def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
+        return {}
+
+    def _label_p_value(self, context: Context, columns: Any, level: float) -> float | None:
+        """Test the quantile of the numbers against the holdout minus that against train."""
+        if "holdout" not in context:
+            return None
+        relabelled = relabelled_nearest(
+            context, self.space, columns, self.n_permutations, self.random_state
+        )
+        quantiles = np.array(
+            [
+                [stats.percentile(self._of_distances(distances), level) for distances in labelled]
+                for labelled in relabelled.distances
+            ]
+        )
+        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
+            return contrast_test(quantiles[:, 1] - quantiles[:, 0]).p_value
+
+    def _summary(self, result: Result) -> str:
+        fresh = ""
+        if result.baseline is not None:
+            fresh = f"; of fresh rows it is {number(result.baseline)}"
+        q = f"{result.details['q']:g}"
+        return f"Percentile {q} of {self.what} is {number(result.value)}{fresh}."
+
+
+def _warned(sentences: list[str]) -> tuple[DegenerateInputWarning, ...]:
+    return tuple(DegenerateInputWarning(sentence) for sentence in sentences)
+
+
+def _few(n_rows: int, q: float, level: float) -> list[str]:
+    """Say so where a percentile is that of one row."""
+    if not 0.0 < level < 1.0 or n_rows * min(level, 1.0 - level) >= 1.0:
+        return []
+    which = "least" if level < 0.5 else "greatest"
+    return [f"the percentile {q:g} of {n_rows} rows is little else than the {which} of them."]
+
+
+class DCRPercentile(PercentileScreen):
     """Percentile of the distances to train: 0 where synthetic rows are copies, large where far.
 
     An analyst looks at the synthetic rows nearest to train, and asks how near fresh real rows come:
@@ -104,168 +237,261 @@ class DCRPercentile(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
-        compared = seen_from_train(self, context, 1, loo=self.baseline == "train_loo")
-        near = compared.values
-        return compared.result(
-            self.q,
-            self.q / 100.0,
-            test=label_test(self, context, self.q / 100.0, lambda distances: distances[:, 0]),
-            top=1.0 if is_gower(self.space) else float("inf"),
-            seed=self.random_state,
-            said=[],
-            mean=float(near.mean()),
-            median=float(np.median(near)),
-        )
+    def _fresh(
+        self, context: Context, columns: Any, holdout: np.ndarray | None
+    ) -> tuple[np.ndarray | None, str]:
+        return super()._fresh(context, columns, None if self.baseline == "train_loo" else holdout)
+
+    def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
+        return {"median": float(np.median(values))}
 
 
-class Measured(Protocol):
-    """A metric of distances in a space."""
+class NNDR(PercentileScreen):
+    """Percentile of nearest over second nearest distance: 0 where rows sit on one train row.
 
-    space: Any
-    columns: Any
+    A synthetic row that was drawn from the population is about as far from its nearest train row as
+    from the second nearest: the ratio of the two distances is near 1. A row that repeats one
+    particular train row, with or without noise, is much nearer to that one than to any other.
 
-
-class Resampled(Measured, Protocol):
-    """One that relabels real rows."""
-
-    n_permutations: int
-    random_state: int
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A number of each row, and of the rows to compare with.
+    Parameters
+    ----------
+    q : float, default=5
+        The percentile, in [0, 100]; linear between the rows' ratios.
+    convention : {"d1/d2", "d2/d1"}, default="d1/d2"
+        Which ratio the percentile is taken of. "d2/d1" is there to read numbers that SynEval
+        published: they are ``details["d2_d1"]``. The value stays on the scale of d1/d2 and is its
+        percentile ``100 - q``, which looks at the rows least like copies and misses the others.
+    query : {"synthetic", "train"}, default="synthetic"
+        Whose neighbours: those of synthetic rows in train, or those of train rows in the synthetic
+        table, as SynthEval has it.
+    n_permutations : int, default=200
+        Number of random relabellings of the real rows for the p-value.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    random_state : int, default=0
+        Seed of the relabellings and of the resamples behind ``details["ratio_interval"]``.
 
     Attributes
     ----------
-    values : ndarray of shape (n_rows,)
-        Of the rows whose percentile is asked for.
-    alike : ndarray or None
-        Of holdout rows, drawn alike if there is no leak.
-    fresh : ndarray or None
-        Of the rows whose percentile is the baseline.
-    kind : str
-        Which rows these are: "holdout", "train_loo" or "none".
-    labels_decide : bool
-        Whether the values are of real rows, so that dividing these from those that are alike is
-        itself a relabelling of train and holdout.
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    A row with d1 = 0 < d2 has ratio 0, one with d1 = d2 = 0 ratio 1: two equal train rows cannot be
+    told apart. ``details["both_zero"]`` is the share of such rows, whose copies this metric does
+    not see. The baseline is the same percentile of holdout rows in the synthetic rows' place
+    (without a holdout, of train rows among the others). The p-values are those of `DCRPercentile`:
+    one relabels train and holdout, the other divides synthetic and holdout rows. With
+    ``query="train"`` both are one: as seen from the synthetic table, train and holdout rows are
+    alike if it has not learnt its training rows, and the test is exact. The interval holds
+    the percentile of the generator's law, train being given; with ``query="train"`` that of the
+    population's, the synthetic rows being given. ``details["tenth_smallest"]``, the same to the
+    holdout and their quotient `ratio_to_holdout` are what MOSTLY AI reports, with a holdout
+    as large as train. `HoldoutDistanceRatio` is called NNDR by some, too. This is a distance
+    screen: it can raise an alarm and cannot clear a release.
+
+    References
+    ----------
+    Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what screens miss.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import NNDR
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> NNDR().fit(train, holdout).score(train)
+    0.0
     """
 
-    values: np.ndarray
-    alike: np.ndarray | None
-    fresh: np.ndarray | None
-    kind: str
-    labels_decide: bool = False
+    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
 
-    def result(
+    def __init__(
         self,
-        q: float,
-        level: float,
+        q: Annotated[float, Interval(0, 100)] = 5,
+        convention: Literal["d1/d2", "d2/d1"] = "d1/d2",
+        query: Literal["synthetic", "train"] = "synthetic",
         *,
-        test: Relabelled | None,
-        top: float,
-        seed: int,
-        said: Sequence[str],
-        **details: Any,
-    ) -> Result:
-        """Return the `level` quantile beside its baseline; no value is under 0 or above `top`."""
-        value = stats.percentile(self.values, level)
-        against_holdout = None
-        if self.alike is not None:
-            against_holdout = stats.percentile_test(self.values, self.alike, level)
-        p_value = None if test is None else test.p_value
-        if self.labels_decide:
-            p_value = against_holdout
-        against = {} if self.fresh is None else self._against(self.fresh, level, seed)
-        baseline = against.pop("baseline", None)
-        said = [*_few(self.values.size, q, level), *said]
-        if value == 0.0 == baseline:
-            said.append(f"the percentile {q:g} is 0, and so is the baseline: their ratio is 1.")
-        return Result(
-            value,
-            interval=stats.percentile_interval(self.values, level, (0.0, top)),
-            p_value=p_value,
-            baseline=baseline,
+        n_permutations: Count = 200,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.q = q
+        self.convention = convention
+        self.query = query
+        self.n_permutations = n_permutations
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    n_neighbors = 2
+    what = "the nearest distance over the second nearest"
+
+    def _roles(self) -> tuple[str, str]:
+        return ("synthetic", "train") if self.query == "synthetic" else ("train", "synthetic")
+
+    def _level(self) -> float:
+        level = self.q / 100.0
+        return level if self.convention == "d1/d2" else 1.0 - level
+
+    def _of_distances(self, distances: np.ndarray) -> np.ndarray:
+        # of the rows looked at under random labels, the second or both may be infinitely far
+        lost = ~np.isfinite(distances[:, 0])
+        return stats.neighbor_ratios(np.where(lost[:, None], 1.0, distances))
+
+    def _measure(self, context: Context, columns: Any) -> Result:
+        _, searched = self._roles()
+        if context.n_rows(searched) < 2:
+            return undefined(f"the {searched} table needs two rows to have a second neighbour.")
+        result, both_zero = super()._measure(context, columns), self._both_zero(context, columns)
+        said = [_DOUBLED.format(share=both_zero, table=searched)] if both_zero > _MANY else []
+        return replace(result, warnings=(*result.warnings, *_warned(said)))
+
+    def _both_zero(self, context: Context, columns: Any) -> float:
+        distances, _ = nearest(context, *self._roles(), k=2, space=self.space, columns=columns)
+        return float(np.mean(distances[:, 1] == 0.0))
+
+    def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
+        """Return the numbers that other tools report under this name, too."""
+        details = {"both_zero": self._both_zero(context, columns)}
+        if self.convention == "d2/d1":
+            inverse = np.divide(1.0, values, out=np.full(values.shape, np.inf), where=values > 0)
+            details["d2_d1"] = stats.percentile(inverse, self.q / 100.0)
+        if self.query == "train":
+            return details
+        details["tenth_smallest"] = tenth = _tenth(values)
+        if "holdout" in context and context.n_rows("holdout") >= 2:
+            other = _tenth(self._numbers(context, "synthetic", "holdout", columns))
+            details["tenth_smallest_to_holdout"] = other
+            quotient = float(ratios(np.array([tenth]), np.array([other]))[0])
+            details["ratio_to_holdout"] = tenth if np.isnan(tenth) else quotient
+        return details
+
+
+def _tenth(values: np.ndarray) -> float:
+    """Return the tenth smallest value; nan where there are fewer."""
+    if values.size < _TENTH:
+        return float("nan")
+    return float(np.partition(values, _TENTH - 1)[_TENTH - 1])
+
+
+class HoldoutDistanceRatio(NeighborMetric):
+    """Ratio of median distances to train, synthetic to holdout: 1 where alike, 0 where copies.
+
+    Holdout rows are as far from train as rows of the population are that the generator never saw.
+    Synthetic rows should be no nearer. Some call this ratio NNDR, which elsewhere is that of the
+    first to the second neighbour, :class:`~skeval.privacy.NNDR`.
+
+    Parameters
+    ----------
+    n_permutations : int, default=200
+        Number of random relabellings of the real rows for the p-value.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    random_state : int, default=0
+        Seed of the relabellings and of the resamples behind the interval.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Notes
+    -----
+    ``median(d(S, T)) / median(d(H, T))``; not defined where half of the holdout rows stand in
+    train. Sizes need not be equal, since both tables look for neighbours in train. The interval
+    resamples both tables' distances, train being given. The p-value is one-sided: the median
+    distance to the holdout minus that to train is held against random choices of which real rows
+    were train; all are equally likely if none was learnt, whatever else is wrong with the synthetic
+    rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
+    ``details["p_value_against_holdout"]`` is that of the one-sided Kolmogorov-Smirnov test that
+    synthetic rows are nearer to train than holdout rows are, anywhere in the distribution; it is
+    small for a leak, and also for a generator that keeps to the middle of the data.
+    ``details["nearer"]`` is its statistic, the largest excess of synthetic rows within a distance,
+    and ``details["histogram"]`` holds both distributions, coarse enough to tell no single row. A
+    value above 1 is no extra protection: rows far from all real ones are not plausible either. This
+    is a distance screen: it can raise an alarm and cannot clear a release.
+
+    References
+    ----------
+    Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what screens miss.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import HoldoutDistanceRatio
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> HoldoutDistanceRatio().fit(train, holdout).score(train)
+    0.0
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout"}),
+        greater_is_better=True,
+        bounds=(0.0, float("inf")),
+        evidence="screen",
+        display="DistancesDisplay",
+    )
+
+    def __init__(
+        self,
+        n_permutations: Count = 200,
+        *,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.n_permutations = n_permutations
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    def _measure(self, context: Context, columns: Any) -> Result:
+        synthetic, holdout = (
+            self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
+        )
+        median = float(np.median(holdout))
+        if median == 0.0:
+            return undefined(
+                "half of the holdout rows stand in train too: no distance to compare with.",
+                **self._compared(synthetic, holdout),
+            )
+        return Result(float(np.median(synthetic)) / median, baseline=1.0)
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        synthetic, holdout = (
+            self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
+        )
+        settings = (self.space, columns, self.n_permutations, self.random_state)
+        named = {"synthetic to train": synthetic, "holdout to train": holdout}
+        return replace(
+            result,
+            interval=stats.ratio_interval(synthetic, holdout, 0.5, seed=self.random_state),
+            p_value=median_test(context, *settings).p_value,
             details={
-                "q": q,
-                "n_rows": self.values.size,
-                "baseline_kind": self.kind,
-                **against,
-                "p_value_against_holdout": against_holdout,
-                "passed": None if against_holdout is None else against_holdout >= _LEVEL,
-                **details,
+                **self._compared(synthetic, holdout),
+                "histogram": common_histograms(named),
             },
-            warnings=tuple(DegenerateInputWarning(sentence) for sentence in said),
         )
 
-    def _against(self, fresh: np.ndarray, level: float, seed: int) -> dict[str, Any]:
-        ratio = stats.percentile_ratio(self.values, fresh, level)
+    def _compared(self, synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
+        nearer, p_value = stats.smaller_test(synthetic, holdout)
         return {
-            "baseline": stats.percentile(fresh, level),
-            "ratio": ratio,
-            "ratio_interval": stats.ratio_interval(self.values, fresh, level, seed=seed),
-            "score": min(1.0, ratio),
+            "median_synthetic": float(np.median(synthetic)),
+            "median_holdout": float(np.median(holdout)),
+            "kolmogorov": kolmogorov_distance(synthetic, holdout),
+            "nearer": nearer,
+            "p_value_against_holdout": p_value,
         }
 
-
-def _few(n_rows: int, q: float, level: float) -> list[str]:
-    """Say so where a percentile is that of one row."""
-    if not 0.0 < level < 1.0 or n_rows * min(level, 1.0 - level) >= 1.0:
-        return []
-    which = "least" if level < 0.5 else "greatest"
-    return [f"the percentile {q:g} of {n_rows} rows is little else than the {which} of them."]
-
-
-def statistic(metric: Measured, context: Context, query: str, reference: str, k: int) -> np.ndarray:
-    """Return the distances to the nearest row, or with k of 2 those over the second nearest."""
-    found, _ = nearest(context, query, reference, k=k, space=metric.space, columns=metric.columns)
-    return found[:, 0] if k == 1 else stats.neighbor_ratios(found)
-
-
-def seen_from_train(metric: Measured, context: Context, k: int, *, loo: bool = False) -> Compared:
-    """Compare synthetic rows with holdout rows, or train rows, by their neighbours in train."""
-    values, kind = statistic(metric, context, "synthetic", "train", k), "holdout"
-    alike = None
-    if "holdout" in context:
-        alike = statistic(metric, context, "holdout", "train", k)
-    fresh = alike
-    if loo or alike is None:
-        enough = context.n_rows("train") > k
-        kind = "train_loo" if enough else "none"
-        fresh = statistic(metric, context, "train", "train", k) if enough else None
-    return Compared(values, alike, fresh, kind)
-
-
-def seen_from_synthetic(metric: Measured, context: Context, k: int) -> Compared:
-    """Compare train rows with holdout rows by their neighbours among the synthetic rows."""
-    values, alike = statistic(metric, context, "train", "synthetic", k), None
-    if "holdout" in context:
-        alike = statistic(metric, context, "holdout", "synthetic", k)
-    kind = "none" if alike is None else "holdout"
-    return Compared(values, alike, alike, kind, labels_decide=True)
-
-
-def label_test(
-    metric: Resampled, context: Context, level: float, values_of: Callable[[np.ndarray], np.ndarray]
-) -> Relabelled | None:
-    """Hold the quantile of distances to the holdout minus that to train against relabellings."""
-    if "holdout" not in context:
-        return None
-    columns = column_key(context.schema, metric.columns)
-    found = relabelled_nearest(
-        context, metric.space, columns, metric.n_permutations, metric.random_state
-    )
-    quantiles = np.array(
-        [
-            [stats.percentile(values_of(distances), level) for distances in labelled]
-            for labelled in found.distances
-        ]
-    )
-    with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-        return contrast_test(quantiles[:, 1] - quantiles[:, 0])
+    def _summary(self, result: Result) -> str:
+        return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
 
 
 @shared

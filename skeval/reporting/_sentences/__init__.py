@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 from skeval.reporting._sentences import (
     attacks,
-    diagnostic,
     fidelity,
     joint,
-    marginals,
     privacy,
     utility,
 )
@@ -17,10 +15,8 @@ from skeval.result import Result
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
     **attacks.SENTENCES,
-    **diagnostic.SENTENCES,
     **fidelity.SENTENCES,
     **joint.SENTENCES,
-    **marginals.SENTENCES,
     **privacy.SENTENCES,
     **utility.SENTENCES,
 }

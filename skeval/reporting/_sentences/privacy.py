@@ -16,20 +16,6 @@ def _privacy(result: Result) -> str:
     return f"{near} that {p_t} have {real} in."
 
 
-def _overfitting(result: Result) -> str:
-    p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
-    return (
-        f"{p} of synthetic rows are closer to train than to the holdout; {pi} would be by chance."
-    )
-
-
-def _noise(result: Result) -> str:
-    share = percent(
-        as_float(result.details["median_synthetic"]) / as_float(result.details["median_random"])
-    )
-    return f"Synthetic rows are {share} as far from train as rows of random values, in the median."
-
-
 def _authentic(result: Result) -> str:
     fresh = (
         "" if result.baseline is None else f"; {percent(1.0 - result.baseline)} of holdout rows are"
@@ -95,14 +81,6 @@ def _replicated(result: Result) -> str:
     )
 
 
-def _accumulated(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; holdout rows fill {percent(result.baseline)}"
-    return (
-        f"Nearest rows fill {percent(result.value)} of the area under the curve left of "
-        f"{number(as_float(result.details['threshold']))}{fresh}."
-    )
-
-
 def _beside(baseline: float | None, what: str) -> str:
     return "" if baseline is None else f"; {percent(baseline)} {what}"
 
@@ -138,56 +116,20 @@ def _new(result: Result) -> str:
     return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
 
 
-def _shared(result: Result) -> str:
-    chance = percent(as_float(result.details["expected"]))
-    groups = len(result.details["groups"])
-    most = "" if groups == 1 else f" in the worst of {groups} groups of columns"
-    return (
-        f"{percent(result.value)} of synthetic rows are closer to train than to the holdout{most}; "
-        f"{chance} would be by chance."
-    )
-
-
-def _percentile(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
-    q = f"{result.details['q']:g}"
-    return f"Percentile {q} of the distances to train is {number(result.value)}{fresh}."
-
-
-def _neighbor_ratio(result: Result) -> str:
-    fresh = "" if result.baseline is None else f"; of fresh rows it is {number(result.baseline)}"
-    q = f"{result.details['q']:g}"
-    return (
-        f"Percentile {q} of the nearest distance over the second nearest is {number(result.value)}"
-        f"{fresh}."
-    )
-
-
-def _median_ratio(result: Result) -> str:
-    return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
-
-
 SENTENCES: dict[str, Callable[[Result], str]] = {
     "Authenticity": _authentic,
-    "DCRBaselineProtection": _noise,
-    "DCROverfittingProtection": _overfitting,
     "DeltaPresence": _present,
     "EpsilonIdentifiability": _identifiable,
     "KAnonymity": _k_anonymous,
     "KMap": _k_mapped,
     "LDiversity": _diverse,
-    "MinimumDistanceAccumulation": _accumulated,
     "NNAAPrivacyLoss": _loss,
     "PrivacyScore": _privacy,
     "ReplicatedUniques": _replicated,
     "TCloseness": _close,
-    "DCRPercentile": _percentile,
-    "DCRShare": _shared,
     "ExactMatchShare": _matched,
     "HittingRate": _hit,
-    "HoldoutDistanceRatio": _median_ratio,
     "IdenticalMatchShare": _identical,
     "NearDuplicateShare": _duplicated,
-    "NNDR": _neighbor_ratio,
     "NewRowShare": _new,
 }

@@ -17,7 +17,7 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.privacy import AttributeInferenceRisk
-from skeval.privacy.attacks.attribute_inference import Judge, Judged, gains
+from skeval.privacy.attacks.attribute_inference import GuessedRows, Scoring, gains
 from skeval.privacy.attacks.secrets import Guesses, Lesson, guess_labels, guess_numbers
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
@@ -118,15 +118,15 @@ def test_auc_by_hand():
 
 def test_gains():
     labels = np.array([0, 1])
-    rows = Judged(Guesses(labels[[0, 1]], labels, np.array([[0.9, 0.1], [0.8, 0.2]])), labels)
-    blind = Judged(Guesses(labels[[0, 0]], labels, np.array([[0.6, 0.4], [0.6, 0.4]])), labels)
+    rows = GuessedRows(Guesses(labels[[0, 1]], labels, np.array([[0.9, 0.1], [0.8, 0.2]])), labels)
+    blind = GuessedRows(Guesses(labels[[0, 0]], labels, np.array([[0.6, 0.4], [0.6, 0.4]])), labels)
     # losses .1 and .8 in place of .4 and .6
     assert gains(rows, blind) == pytest.approx([0.75, -1 / 3])
     numbers, none = np.array([1.0, 4.0]), np.empty(0)
-    guessed = Judged(Guesses(np.array([2.0, 4.0]), none, None), numbers)
-    median = Judged(Guesses(np.array([5.0, 4.0]), none, None), numbers)
+    guessed = GuessedRows(Guesses(np.array([2.0, 4.0]), none, None), numbers)
+    median = GuessedRows(Guesses(np.array([5.0, 4.0]), none, None), numbers)
     assert gains(guessed, median) == pytest.approx([0.75, 0.0])
-    silent = Judged(Guesses(labels, labels, None), labels)
+    silent = GuessedRows(Guesses(labels, labels, None), labels)
     assert gains(silent, blind) is None
 
 
@@ -311,7 +311,7 @@ def test_refusals():
 def test_the_exchange_of_an_auc_follows_it():
     """Pooled placements differ between the tables as the areas do."""
     rng = np.random.default_rng(0)
-    judge = Judge("roc_auc", 1.0, np.array([0, 1]))
+    scoring = Scoring("roc_auc", 1.0, np.array([0, 1]))
     tables = []
     for shift in (1.5, 0.0):
         y = rng.integers(0, 2, 400)
@@ -319,14 +319,12 @@ def test_the_exchange_of_an_auc_follows_it():
         guesses = Guesses(
             (chances > 0.5).astype(int), np.array([0, 1]), np.column_stack([1 - chances, chances])
         )
-        tables.append(Judged(guesses, y))
-    found = judge.contrast(*tables, n_permutations=199, seed=0)
-    assert found.p_value == pytest.approx(1 / 200)
-    parts = [first[0].mean() - second[0].mean() for first, second in judge._strata(*tables)]
-    assert sum(parts) == pytest.approx(found.advantage, abs=0.02)
-    back = judge.contrast(*tables[::-1], n_permutations=199, seed=0)
-    assert back.advantage == -found.advantage
-    assert back.p_value == 1.0
+        tables.append(GuessedRows(guesses, y))
+    (first, _), (second, _) = (scoring.performance(rows) for rows in tables)
+    assert scoring.p_value(*tables, 199, seed=0) == pytest.approx(1 / 200)
+    parts = [one[0].mean() - other[0].mean() for one, other in scoring.strata(*tables)]
+    assert sum(parts) == pytest.approx(first - second, abs=0.02)
+    assert scoring.p_value(*tables[::-1], 199, seed=0) == 1.0
 
 
 @pytest.mark.slow

@@ -15,9 +15,13 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.privacy import LinkabilityRisk
-from skeval.privacy.attacks.anonymeter import linkability as _linking
 from skeval.privacy.attacks.anonymeter.linkability import linkability, random_halves
-from skeval.privacy.attacks.anonymeter.risks import nearest_synthetic, synthetic_rows, targets
+from skeval.privacy.attacks.anonymeter.risks import (
+    nearest_synthetic,
+    places,
+    synthetic_rows,
+    targets,
+)
 from skeval.stats.risks import random_link_rate
 from skeval.steps.neighbors import gower_engine
 
@@ -60,9 +64,9 @@ def brute_links(context, parts, k):
     """Compare each target with each synthetic row, in both parts."""
     near = []
     for part in parts:
-        order = [n for n in _linking.places(context.schema) if n in part]
+        order = [n for n in places(context.schema) if n in part]
         engine = gower_engine(context, order).set_params(backend="numpy")
-        rows = synthetic_rows(context)[:, [_linking.places(context.schema)[n] for n in order]]
+        rows = synthetic_rows(context)[:, [places(context.schema)[n] for n in order]]
         asked = targets(context, tuple(order), None, 0)
         n = len(rows)
         distances, found = engine.fit(rows).kneighbors(asked, n)

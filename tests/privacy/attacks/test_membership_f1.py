@@ -9,7 +9,7 @@ from skeval.checks.runner import check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy import MembershipDisclosureF1
-from skeval.privacy.attacks.membership.disclosure_f1 import best_threshold
+from skeval.privacy.attacks.membership.disclosure_f1 import best_threshold, f1_at, relative_f1
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats.relabelling import share_p_value
 
@@ -93,3 +93,12 @@ def test_too_few_rows():
     with pytest.warns(DegenerateInputWarning, match="need two rows each"):
         assert np.isnan(metric.score(SYNTHETIC))
     assert MembershipDisclosureF1(0.1).fit(TRAIN, HOLDOUT[:1]).score(SYNTHETIC) <= 1.0
+
+
+def test_f1_by_hand():
+    f1 = f1_at(40 / 50, 20 / 50, 0.5)  # 40 right, 20 wrong, 10 missed
+    assert f1 == pytest.approx(0.727273, abs=1e-6)
+    assert f1_at(1.0, 1.0, 0.5) == pytest.approx(2 / 3)
+    assert relative_f1(f1, 0.5) == pytest.approx(0.181818, abs=1e-6)
+    assert f1_at(1.0, 1.0, 0.2) == pytest.approx(0.4 / 1.2)
+    assert f1_at(0.0, 0.0, 0.5) == 0.0

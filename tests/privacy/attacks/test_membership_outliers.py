@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.privacy import MembershipInference
-from skeval.privacy.attacks.membership.outliers import groups_by_outlyingness, outlyingness
+from skeval.privacy.attacks.membership.rates import groups_by_outlyingness, outlyingness
 from skeval.privacy.attacks.membership.scores import member_scores
 from skeval.stats.roc import auc, auc_p_value
 
@@ -35,13 +35,13 @@ def test_groups_are_tenths_and_tails():
     members, others, apart = rng.normal(size=600), rng.normal(size=400), rng.normal(size=1000)
     groups = groups_by_outlyingness(members, others, (apart[:600], apart[600:]))
     assert len(groups) == 13
-    assert [g.n_members + g.n_others for g in groups] == [100] * 10 + [50, 20, 10]
+    assert [g["n_members"] + g["n_others"] for g in groups] == [100] * 10 + [50, 20, 10]
     top = groups[9]
     cut = np.sort(apart)[900]
     inside = members[apart[:600] >= cut], others[apart[600:] >= cut]
-    assert top.auc == auc(*inside)
-    assert top.p_value == auc_p_value(*inside)
-    assert all(g.interval[0] <= g.auc <= g.interval[1] for g in groups)
+    assert top["auc"] == auc(*inside)
+    assert top["p_value"] == auc_p_value(*inside)
+    assert all(g["interval"][0] <= g["auc"] <= g["interval"][1] for g in groups)
 
 
 def test_small_tables_have_fewer_groups():
@@ -55,7 +55,9 @@ def test_small_tables_have_fewer_groups():
 
 def test_equally_common_rows_stay_together():
     members, others = np.arange(60.0), np.arange(60.0)
-    assert groups_by_outlyingness(members, others, (np.zeros(60), np.zeros(60)))[0].n_members == 60
+    assert (
+        groups_by_outlyingness(members, others, (np.zeros(60), np.zeros(60)))[0]["n_members"] == 60
+    )
 
 
 def test_a_leak_of_outlying_rows_is_found():

@@ -8,16 +8,17 @@ from itertools import pairwise
 from numbers import Real
 from typing import Annotated, Literal
 
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
-from skeval.privacy.attacks.anonymeter.inference import Guessing, check_enough_columns, inference
+from skeval.privacy.attacks.anonymeter.inference import check_enough_columns, inference
 from skeval.privacy.attacks.anonymeter.linkability import linkability, random_halves
-from skeval.privacy.attacks.anonymeter.risks import TAGS, Attack, largest_risk
+from skeval.privacy.attacks.anonymeter.risks import Attack, ResidualRiskMetric
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, singling_out
 from skeval.result import Result
 from skeval.stats.risks import risk_level
 from skeval.steps.samples import chosen_columns, column_key
+from skeval.verdict import raises_alarm
 
 
 def _are_levels(value: object) -> bool:
@@ -33,7 +34,7 @@ Levels = Annotated[
 ]
 
 
-class AnonymeterRisk(Metric):
+class AnonymeterRisk(ResidualRiskMetric):
     """Largest risk of singling out, linkability and inference: 0 if none succeeds, 1 if one always.
 
     The three harms that European data protection names: that a person is singled out, that two
@@ -78,6 +79,10 @@ class AnonymeterRisk(Metric):
     InvalidParameterError
         At fit, if there is one column only.
 
+    See Also
+    --------
+    SinglingOutRisk, LinkabilityRisk, InferenceRiskAll : The attacks one by one.
+
     Notes
     -----
     ``details["worst_attack"]`` is the attack of the value, ``details["attacks"]`` has all of them,
@@ -103,8 +108,6 @@ class AnonymeterRisk(Metric):
     >>> AnonymeterRisk().fit(train, holdout).evaluate(train).details["level"]
     'high'
     """
-
-    tags = TAGS
 
     def __init__(
         self,
@@ -153,12 +156,33 @@ class AnonymeterRisk(Metric):
         attacks["linkability"] = linkability(
             context, halves, self.n_neighbors, "all", n_attacks=self.n_attacks, seed=seed
         )
-        guessing = Guessing(None, self.tolerance, self.tolerance_kind, None, self.n_attacks, seed)
         for name in names:
-            attacks[f"inference of {name}"] = inference(context, name, names, guessing)
-        found = largest_risk(attacks, self)
-        if "worst_attack" not in found.details:
-            return found
+            attacks[f"inference of {name}"] = inference(
+                context,
+                name,
+                names,
+                tolerance=self.tolerance,
+                tolerance_kind=self.tolerance_kind,
+                n_attacks=self.n_attacks,
+                seed=seed,
+            )
+        result = self._largest_risk(attacks)
+        if "worst_attack" not in result.details:
+            return result
         low, high = self.levels
-        level = risk_level(found.value, (float(low), float(high)))
-        return replace(found, details={**found.details, "level": level})
+        level = risk_level(result.value, (float(low), float(high)))
+        return replace(result, details={**result.details, "level": level})
+
+    def _summary(self, result: Result) -> str:
+        details, worst = result.details, result.details["worst_attack"]
+        level = f": {details['level']}" if "level" in details else ""
+        sentence = (
+            f"Of {details['n_attacks_made']} attacks, {worst} has the largest residual risk, "
+            f"{number(result.value)}{level}."
+        )
+        made = {n: one for n, one in details["attacks"].items() if n not in details["left_out"]}
+        risks = {name: as_float(one["residual_risk"]) for name, one in made.items()}
+        sure = min(made, key=lambda name: (as_float(made[name]["p_value"]), -risks[name]))
+        if not raises_alarm(result) or sure == worst:
+            return sentence
+        return f"{sentence} The most significant is {sure}, {number(risks[sure])}."

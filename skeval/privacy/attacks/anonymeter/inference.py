@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MissingInputError
+from skeval.formatting import as_float, percent
 from skeval.parameters import (
     ColumnName,
     Columns,
@@ -21,30 +21,29 @@ from skeval.parameters import (
     has_methods,
 )
 from skeval.privacy.attacks.anonymeter.risks import (
-    TAGS,
     Attack,
-    largest_risk,
+    ResidualRiskMetric,
     n_targets,
     nearest_synthetic,
     places,
-    risk_result,
+    shown_level,
+    shown_rates,
     synthetic_rows,
     targets,
 )
-from skeval.privacy.attacks.secrets import Guesses, Lesson, guess_labels, guess_numbers
+from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
 from skeval.result import Result
 from skeval.stats.risks import attack_rate, residual_risk, scores_p_value
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
-from skeval.tables.schema import TableSchema
 
 _K = 8  # nearest rows looked at; those equally near share the guess
 _LEAST_MARGIN = 1e-12
-_FEWEST = 10  # rows of a label in train and in the holdout below which it is not told of
+_FEWEST = 10  # rows of a label in train and in the holdout below which it is not reported
 
 
-class InferenceRisk(Metric):
+class InferenceRisk(ResidualRiskMetric):
     """Risk that a secret is inferred: 0 where train rows are as holdout rows, 1 if all are guessed.
 
     An attacker knows some columns of a real person, looks for the synthetic row that is most alike
@@ -90,6 +89,13 @@ class InferenceRisk(Metric):
         At fit, if nothing but the secret is known, the secret is known, or categories are to be
         guessed nearly.
 
+    See Also
+    --------
+    InferenceRiskAll : Every column in turn is the secret.
+    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+    AnonymeterRisk : The largest risk of singling out, linkability and inference.
+    AttributeInferenceRisk : A model learned from the release guesses the secret.
+
     Notes
     -----
     With p and c the rates of right guesses on train and on the holdout, the residual risk is
@@ -126,8 +132,6 @@ class InferenceRisk(Metric):
     >>> InferenceRisk("plan").fit(train, holdout).score(train) > 0.9
     True
     """
-
-    tags = TAGS
 
     def __init__(
         self,
@@ -170,12 +174,30 @@ class InferenceRisk(Metric):
             )
 
     def _compute(self, context: Context) -> Result:
-        guessing = Guessing.of(self, self.regression)
-        known = chosen_columns(context.schema, self.aux_cols)
-        return risk_result(inference(context, self.secret, known, guessing), self)
+        attack = inference(
+            context,
+            self.secret,
+            chosen_columns(context.schema, self.aux_cols),
+            regression=self.regression,
+            tolerance=self.tolerance,
+            tolerance_kind=self.tolerance_kind,
+            estimator=self.estimator,
+            n_attacks=self.n_attacks,
+            seed=self.random_state,
+        )
+        return self._risk(attack)
+
+    def _summary(self, result: Result) -> str:
+        train, control = shown_rates(result.details)
+        guess = percent(as_float(result.details["baseline"]["rate"]))
+        return (
+            "An attacker who knows other columns of a person reads the secret off the nearest "
+            f"synthetic row: rightly for {train} of train rows and {control} of holdout rows; a "
+            f"random guess is right for {guess}. {shown_level(result.value)}"
+        )
 
 
-class InferenceRiskAll(Metric):
+class InferenceRiskAll(ResidualRiskMetric):
     """Largest risk that a column is inferred from all others: 0 where none is, 1 if one always is.
 
     Every column in turn is the secret that an attacker guesses who knows all others, as in
@@ -213,6 +235,13 @@ class InferenceRiskAll(Metric):
     InvalidParameterError
         At fit, if there is one column only.
 
+    See Also
+    --------
+    InferenceRisk : One column is the secret.
+    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+    AnonymeterRisk : The largest risk of singling out, linkability and inference.
+    AttributeInferenceRisk : A model learned from the release guesses the secret.
+
     Notes
     -----
     ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it, and
@@ -235,8 +264,6 @@ class InferenceRiskAll(Metric):
     >>> InferenceRiskAll().fit(train, holdout).score(train) > 0.9
     True
     """
-
-    tags = TAGS
 
     def __init__(
         self,
@@ -263,14 +290,35 @@ class InferenceRiskAll(Metric):
         check_enough_columns("InferenceRiskAll", chosen_columns(context.schema, self.columns), 2)
 
     def _compute(self, context: Context) -> Result:
-        names, guessing = chosen_columns(context.schema, self.columns), Guessing.of(self)
-        attacks = {name: inference(context, name, names, guessing) for name in names}
-        found = largest_risk(attacks, self)
-        details = dict(found.details)
+        names = chosen_columns(context.schema, self.columns)
+        attacks = {
+            name: inference(
+                context,
+                name,
+                names,
+                tolerance=self.tolerance,
+                tolerance_kind=self.tolerance_kind,
+                estimator=self.estimator,
+                n_attacks=self.n_attacks,
+                seed=self.random_state,
+            )
+            for name in names
+        }
+        result = self._largest_risk(attacks)
+        details = dict(result.details)
         details["secrets"] = details.pop("attacks")
         if "worst_attack" in details:
-            details["worst"] = {"column": details.pop("worst_attack"), "value": found.value}
-        return replace(found, details=details)
+            details["worst"] = {"column": details.pop("worst_attack"), "value": result.value}
+        return replace(result, details=details)
+
+    def _summary(self, result: Result) -> str:
+        worst = result.details["worst"]["column"]
+        train, control = shown_rates(result.details["secrets"][worst])
+        return (
+            "An attacker who knows all columns of a person but one reads it off the nearest "
+            f"synthetic row. The most exposed is {worst}: rightly for {train} of train rows and "
+            f"{control} of holdout rows. {shown_level(result.value)}"
+        )
 
 
 def check_enough_columns(
@@ -287,70 +335,42 @@ def check_enough_columns(
     )
 
 
-@dataclass(frozen=True)
-class Guessing:
-    """How guesses are made, and when they are right, as parameters of a metric say it."""
-
-    regression: bool | None
-    tolerance: float
-    tolerance_kind: str
-    estimator: Any
-    n_attacks: int | None
-    seed: int
-
-    @classmethod
-    def of(cls, metric: Any, regression: bool | None = None) -> Guessing:
-        """Return the settings of a metric."""
-        return cls(
-            regression,
-            metric.tolerance,
-            metric.tolerance_kind,
-            metric.estimator,
-            metric.n_attacks,
-            metric.random_state,
-        )
-
-    def is_near_enough(self, schema: TableSchema, secret: str) -> bool:
-        """Tell whether a guess need not be equal."""
-        nearly = self.regression is None or self.regression
-        return nearly and secret not in schema.columns(*NOMINAL)
-
-    def margins(self, context: Context, secret: str, truth: np.ndarray) -> np.ndarray:
-        """Return how far a guess of each secret may be off."""
-        if not self.is_near_enough(context.schema, secret):
-            return np.zeros(truth.size)
-        if self.tolerance_kind == "range" or context.schema.kinds[secret] == "datetime":
-            sizes = np.full(truth.size, ranges(context)[places(context.schema)[secret]])
-        else:
-            sizes = np.abs(truth)
-        return np.fmax(self.tolerance * sizes, _LEAST_MARGIN)
-
-
-def inference(context: Context, secret: str, known: Sequence[str], guessing: Guessing) -> Attack:
-    """Return how often the secret is guessed by somebody who knows the other columns."""
+def inference(
+    context: Context,
+    secret: str,
+    known: Sequence[str],
+    *,
+    n_attacks: int | None,
+    seed: int,
+    tolerance: float = 0.05,
+    tolerance_kind: str = "relative",
+    regression: bool | None = None,
+    estimator: Any = None,
+) -> Attack:
+    """Return how often the secret is guessed by an attacker who knows the other columns."""
     aux = tuple(name for name in known if name != secret)
-    j, n_rows = places(context.schema)[secret], (guessing.n_attacks, guessing.seed)
-    truth, released = targets(context, None, *n_rows)[:, j], synthetic_rows(context)[:, j]
-    margins = guessing.margins(context, secret, truth)
-    values, weights = _guesses(
-        context, secret, aux, guessing.estimator, guessing.is_near_enough(context.schema, secret),
-        *n_rows,
-    )  # fmt: skip
+    j, is_label = places(context.schema)[secret], secret in context.schema.columns(*NOMINAL)
+    nearly = not is_label and regression is not False
+    truth, released = targets(context, None, n_attacks, seed)[:, j], synthetic_rows(context)[:, j]
+    margins = np.zeros(truth.size)
+    if nearly:
+        of_range = tolerance_kind == "range" or context.schema.kinds[secret] == "datetime"
+        sizes = np.full(truth.size, ranges(context)[j]) if of_range else np.abs(truth)
+        margins = np.fmax(tolerance * sizes, _LEAST_MARGIN)
+    values, weights = _guesses(context, secret, aux, estimator, nearly, n_attacks, seed)
     right = _is_right(values, truth[:, None], margins[:, None])
     scores = np.minimum((weights * right).sum(axis=1), 1.0)
-    n = n_targets(context, guessing.n_attacks)
+    n = n_targets(context, n_attacks)
     train, holdout = scores[:n], scores[n:]
     by_chance = _random_guess_rates(released, truth[:n], margins[:n])
-    usual = _usual(released, is_label=secret in context.schema.columns(*NOMINAL))
-    majority = _is_right(usual, truth[:n], margins[:n]).sum()
+    majority = _is_right(_usual(released, is_label=is_label), truth[:n], margins[:n]).sum()
     return Attack(
         successes=(float(train.sum()),),
-        n=n,
         control=(float(holdout.sum()),),
-        n_control=n,
+        n=n,
         guessed=float(by_chance.sum()),
         n_guessed=n,
-        p_value=scores_p_value(train, holdout, seed=guessing.seed),
+        p_value=scores_p_value(train, holdout, seed=seed),
         details={
             "n_known": len(aux),
             "majority": attack_rate(float(majority), n).to_dict(),
@@ -369,23 +389,19 @@ def _by_secret(
     """
     if secret not in context.schema.columns(*NOMINAL):
         return {}
-    found = {}
+    by_label = {}
     for code, label in enumerate(context.levels[secret]):
-        train, holdout = (part[own == code] for part, own in _halves(scores, truth, n))
+        train, holdout = scores[:n][truth[:n] == code], scores[n:][truth[n:] == code]
         if min(train.size, holdout.size) >= _FEWEST:
             rates = [attack_rate(float(part.sum()), part.size) for part in (train, holdout)]
             risk = residual_risk(*rates)
-            found[label] = {
+            by_label[label] = {
                 "attack": rates[0].to_dict(),
                 "control": rates[1].to_dict(),
                 "residual_risk": risk.value,
                 "interval": list(risk.interval),
             }
-    return found
-
-
-def _halves(scores: np.ndarray, truth: np.ndarray, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(scores[:n], truth[:n]), (scores[n:], truth[n:])]
+    return by_label
 
 
 def _is_right(guess: np.ndarray, truth: np.ndarray, margin: np.ndarray) -> np.ndarray:
@@ -423,46 +439,28 @@ def _guesses(
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights."""
-    released = synthetic_rows(context)[:, places(context.schema)[secret]]
-    if estimator is None:
-        distances, found = nearest_synthetic(
-            context, column_key(context.schema, aux), _K, n_attacks, seed
-        )
-        tied = distances == distances[:, :1]
-        return released[found], tied / tied.sum(axis=1, keepdims=True)
     there, nominal = places(context.schema), context.schema.columns(*NOMINAL)
+    released = synthetic_rows(context)[:, there[secret]]
+    if estimator is None:
+        key = column_key(context.schema, aux)
+        distances, rows = nearest_synthetic(context, key, _K, n_attacks, seed)
+        tied = distances == distances[:, :1]
+        return released[rows], tied / tied.sum(axis=1, keepdims=True)
     lines = [there[name] for name in sorted(aux)]
-    asked = targets(context, None, n_attacks, seed)[:, lines]
     kinds = tuple(name in nominal for name in sorted(aux))
     known = synthetic_rows(context)[:, lines]
-    told = _learnt(estimator, known, kinds, released, asked, near_enough, seed)
-    return told[:, None], np.ones((len(asked), 1))
-
-
-def _learnt(
-    estimator: Any,
-    known: np.ndarray,
-    nominal: tuple[bool, ...],
-    secrets: np.ndarray,
-    asked: np.ndarray,
-    near_enough: bool,
-    seed: int,
-) -> np.ndarray:
-    """Return what an estimator that learnt from synthetic rows guesses."""
+    asked = [targets(context, None, n_attacks, seed)[:, lines]]
     if near_enough:
-        there = ~np.isnan(secrets)
-        if not there.any():
-            return np.full(len(asked), np.nan)
-        (found,) = guess_numbers(
-            estimator, Lesson(known[there], nominal, secrets[there]), [asked], seed
+        present = ~np.isnan(released)
+        if not present.any():
+            return np.full((len(asked[0]), 1), np.nan), np.ones((len(asked[0]), 1))
+        (guesses,) = guess_numbers(
+            estimator, Lesson(known[present], kinds, released[present]), asked, seed
         )
-        return found.values
-    values, labels = np.unique(secrets, return_inverse=True)  # nan comes last, once
-    (found,) = guess_labels(estimator, Lesson(known, nominal, labels), [asked], seed)
-    return _values_of(found, values)
-
-
-def _values_of(found: Guesses, values: np.ndarray) -> np.ndarray:
-    """Return what guessed labels stand for; one that stands for many is never right."""
-    known = found.values >= 0
-    return np.where(known, values[np.where(known, found.values, 0)], np.inf)
+        return guesses.values[:, None], np.ones((len(asked[0]), 1))
+    secrets, labels = np.unique(released, return_inverse=True)  # nan comes last, once
+    (guesses,) = guess_labels(estimator, Lesson(known, kinds, labels), asked, seed)
+    # a guessed label that stands for many is never right
+    is_one = guesses.values >= 0
+    values = np.where(is_one, secrets[np.where(is_one, guesses.values, 0)], np.inf)
+    return values[:, None], np.ones((len(asked[0]), 1))

@@ -8,19 +8,20 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
+from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, OpenFraction, Seed, are_columns
 from skeval.privacy.attacks.anonymeter.inference import check_enough_columns
 from skeval.privacy.attacks.anonymeter.risks import (
-    TAGS,
     Attack,
+    ResidualRiskMetric,
     n_targets,
     near_rows,
     nearest_synthetic,
     places,
-    risk_result,
+    shown_level,
+    shown_rates,
     targets,
 )
 from skeval.result import Result
@@ -56,7 +57,7 @@ Parts = Annotated[
 ]
 
 
-class LinkabilityRisk(Metric):
+class LinkabilityRisk(ResidualRiskMetric):
     """Risk that records are linked: 0 where train rows are as holdout rows, 1 if all are linked.
 
     An attacker has two tables of real people without names, one with some columns and one with
@@ -100,6 +101,12 @@ class LinkabilityRisk(Metric):
     InvalidParameterError
         At fit, if there is one column only, or `aux_cols` names one that cannot be measured.
 
+    See Also
+    --------
+    InferenceRisk : A secret of a person is guessed.
+    SinglingOutRisk : A person is described by what nobody else has.
+    AnonymeterRisk : The largest of all three risks.
+
     Notes
     -----
     With p and c the rates of links of train and of the holdout, the residual risk is
@@ -134,8 +141,6 @@ class LinkabilityRisk(Metric):
     >>> LinkabilityRisk().fit(train, holdout).score(train) > 0.9
     True
     """
-
-    tags = TAGS
 
     def __init__(
         self,
@@ -183,25 +188,36 @@ class LinkabilityRisk(Metric):
             n_attacks=self.n_attacks,
             seed=self.random_state,
         )
-        both = [name for name in splits[0][0] if name in splits[0][1]]
-        said = (MetricWarning(_SHARED.format(columns=", ".join(both))),) if both else ()
-        return risk_result(replace(attack, warnings=said), self)
+        result = self._risk(attack)
+        if both := [name for name in splits[0][0] if name in splits[0][1]]:
+            shared_columns = MetricWarning(_SHARED.format(columns=", ".join(both)))
+            result = replace(result, warnings=(shared_columns, *result.warnings))
+        return result
+
+    def _summary(self, result: Result) -> str:
+        train, control = shown_rates(result.details)
+        chance = percent(as_float(result.details["baseline"]["rate"]))
+        return (
+            "An attacker who has two parts of a person's columns in two tables links them where "
+            f"both lead to the same synthetic row: {train} of train rows, {control} of holdout "
+            f"rows, {chance} by chance. {shown_level(result.value)}"
+        )
 
 
 def random_halves(names: Sequence[str], n_splits: int, seed: int) -> list[PartRows]:
     """Return random halves of the columns, none twice; they do not depend on the columns' order."""
     ordered, rng = sorted(names), np.random.default_rng(seed)
-    found: dict[frozenset[tuple[str, ...]], PartRows] = {}
+    halves: dict[frozenset[tuple[str, ...]], PartRows] = {}
     for _ in range(_DRAWS * n_splits):
         mixed = rng.permutation(len(ordered))
         middle = len(ordered) // 2
         first, second = (
             tuple(ordered[j] for j in sorted(part)) for part in (mixed[:middle], mixed[middle:])
         )
-        found.setdefault(frozenset((first, second)), (first, second))
-        if len(found) == n_splits:
+        halves.setdefault(frozenset((first, second)), (first, second))
+        if len(halves) == n_splits:
             break
-    return list(found.values())
+    return list(halves.values())
 
 
 def linkability(
@@ -220,9 +236,8 @@ def linkability(
     train, holdout = links[:, :n], links[:, n:]
     return Attack(
         successes=tuple(float(count) for count in train.sum(axis=1)),
-        n=n,
         control=tuple(float(count) for count in holdout.sum(axis=1)),
-        n_control=n,
+        n=n,
         guessed=n * random_link_rate(n_synthetic, k),
         n_guessed=n,
         p_value=scores_p_value(train.mean(axis=0), holdout.mean(axis=0), seed=seed),
@@ -234,14 +249,16 @@ def linkability(
 def _links(
     context: Context, parts: PartRows, k: int, ties: str, n_attacks: int | None, seed: int
 ) -> np.ndarray:
-    """Tell of each target whether a synthetic row is among the k nearest to both of its parts."""
+    """Return for each target whether a synthetic row is among the k nearest to both its parts."""
     keys = [column_key(context.schema, part) for part in parts]
     near = [nearest_synthetic(context, key, k, n_attacks, seed) for key in keys]
     if ties == "first":
-        return _in_common(near[0][1], near[1][1])
+        both = np.sort(np.concatenate([near[0][1], near[1][1]], axis=1), axis=1)
+        common: np.ndarray = (both[:, 1:] == both[:, :-1]).any(axis=1)
+        return common
     radii = [_units(d[:, -1], len(p)) for (d, _), p in zip(near, parts, strict=True)]
     union = tuple(dict.fromkeys((*parts[0], *parts[1])))
-    listed, found = nearest_synthetic(
+    listed, candidates = nearest_synthetic(
         context, column_key(context.schema, union), 1 if k == 1 else _LISTED, n_attacks, seed
     )
     # what is near enough to both parts is no farther than this from the two together
@@ -249,7 +266,7 @@ def _links(
     within = _units(listed, len(union)) <= farthest[:, None]
     if k == 1 and len(union) == len(parts[0]) + len(parts[1]):
         return within[:, 0]  # a sum is that of both least ones only if both are the least
-    linked = _both_within(context, parts, radii, found, n_attacks, seed)
+    linked = _both_within(context, parts, radii, candidates, n_attacks, seed)
     linked = (linked & within).any(axis=1)
     unsure = np.flatnonzero(within[:, -1] & ~linked)  # there may be further rows as near
     everything = np.arange(context.n_rows("synthetic"))
@@ -260,13 +277,6 @@ def _links(
             context, parts, radii_here, candidates, n_attacks, seed, chunk
         ).any(axis=1)
     return linked
-
-
-def _in_common(found: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Tell whether two lists of rows have one in common, list by list."""
-    both = np.sort(np.concatenate([found, others], axis=1), axis=1)
-    common: np.ndarray = (both[:, 1:] == both[:, :-1]).any(axis=1)
-    return common
 
 
 def _units(distances: np.ndarray, n_columns: int) -> np.ndarray:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.parameters import Columns, Count, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.predicates import (
@@ -22,12 +21,18 @@ from skeval.privacy.attacks.anonymeter.predicates import (
     random_predicates,
     univariate_predicates,
 )
-from skeval.privacy.attacks.anonymeter.risks import TAGS, Attack, risk_result
+from skeval.privacy.attacks.anonymeter.risks import (
+    Attack,
+    ResidualRiskMetric,
+    places,
+    shown_level,
+    shown_rates,
+)
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import Relabelled, compared
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.preprocessing import NUMERIC
 
 MODES = ("univariate", "multivariate")
 _ROLES = ("train", "holdout", "synthetic")
@@ -40,7 +45,7 @@ _LONGEST = 64  # pooled values that a predicate may match to be part of the test
 _CELLS = 2**21  # held at once
 
 
-class SinglingOutRisk(Metric):
+class SinglingOutRisk(ResidualRiskMetric):
     """Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
 
     An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
@@ -85,6 +90,13 @@ class SinglingOutRisk(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+    InferenceRisk : A secret of a person is guessed.
+    AnonymeterRisk : The largest of all three risks.
+    ReplicatedUniques : Rows that are unique in train and in the release.
+
     Notes
     -----
     With p and c the shares of the predicates that single out a row of train and of the holdout, the
@@ -121,8 +133,6 @@ class SinglingOutRisk(Metric):
     >>> SinglingOutRisk().fit(train, holdout).score(train) > 0.9
     True
     """
-
-    tags = TAGS
 
     def __init__(
         self,
@@ -163,7 +173,18 @@ class SinglingOutRisk(Metric):
             columns=column_key(context.schema, self.columns),
             seed=self.random_state,
         )
-        return undefined(_NO_PREDICATE) if attack is None else risk_result(attack, self)
+        return undefined(_NO_PREDICATE) if attack is None else self._risk(attack)
+
+    def _summary(self, result: Result) -> str:
+        details, (train, control) = result.details, shown_rates(result.details)
+        sentence = (
+            "An attacker who has the release alone describes persons by predicates that one "
+            f"synthetic row meets. Of {details['attack']['n']:,.0f}, {train} single out a train "
+            f"row and {control} a holdout row, which the release cannot betray."
+        )
+        if details["weak_attack"]:
+            return f"{sentence} Random predicates do as well: a low risk then says nothing."
+        return f"{sentence} {shown_level(result.value)}"
 
 
 @dataclass(frozen=True)
@@ -190,8 +211,8 @@ def coded_tables(context: Context, columns: ColumnChoice) -> CodedTables:
     """Return all tables as codes that say which value is equal, smaller or larger."""
     chosen, numeric = chosen_columns(context.schema, columns), context.schema.columns(*NUMERIC)
     pooled = np.concatenate([encoded(context, role) for role in _ROLES])
-    places = {name: j for j, name in enumerate([*numeric, *context.schema.columns(*NOMINAL)])}
-    codes = np.stack([_codes(pooled[:, places[name]]) for name in sorted(chosen)])
+    there = places(context.schema)
+    codes = np.stack([_codes(pooled[:, there[name]]) for name in sorted(chosen)])
     ends = np.cumsum([context.n_rows(role) for role in _ROLES])[:-1]
     train, holdout, synthetic = np.split(codes, ends, axis=1)
     return CodedTables(
@@ -263,9 +284,8 @@ def _tried(
     n = len(predicates)
     return Attack(
         successes=(min(on_train, n),),
-        n=n,
         control=(min(on_holdout * factor, n),),
-        n_control=n,
+        n=n,
         guessed=min(guessed, len(random)),
         n_guessed=len(random),
         p_value=test.p_value,
@@ -324,8 +344,7 @@ def isolation_chances(
 
     absence = _absence(int(counts.sum()), n_kept)
     cut = absence.size - 1
-    found: np.ndarray = chances(codes, counts.astype(np.int64), absence, cut, *predicates.parts)
-    return found
+    return chances(codes, counts.astype(np.int64), absence, cut, *predicates.parts)
 
 
 def size_factor(codes: Codes, counts: np.ndarray, predicates: Predicates, n_wanted: int) -> float:

@@ -1,4 +1,4 @@
-"""Membership disclosure: what an attacker gains who calls rows near to a synthetic one members."""
+"""Membership disclosure: what an attacker gains who calls rows near a synthetic one members."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import as_float, number
 from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
-from skeval.privacy.attacks.membership.rates import Halves, f1_at, relative_f1
+from skeval.privacy.attacks.membership.rates import Halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import share_p_value
-from skeval.stats.roc import Rates, rates_at
+from skeval.stats.roc import rates_at
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 _ALERT = 0.2
-_DIGITS = 3  # of a distance that rows chose: what is told of them must not be one row's own
+_DIGITS = 3  # of a distance that rows chose: what is reported must not be one row's own
 
 
 class MembershipDisclosureF1(Metric):
-    """Gain in F1 over calling all rows members: 0 if the release does not help, 1 if it tells all.
+    r"""Gain in F1 over calling all rows members: 0 if the release does not help, 1 if it tells all.
 
     An attacker has a set of real rows, some of which were train rows, and calls a row a member if a
     synthetic row lies within a distance of it. The F1 score of these calls is set against that of
@@ -38,7 +39,8 @@ class MembershipDisclosureF1(Metric):
         The mean over columns of capped differences, which for categories is Hamming's distance; or
         Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that the attacker knows (in space "gower").
+        The columns that the attacker knows (in space "gower"): all, the first *n*, or a list of
+        names.
     random_state : int, default=0
         Seed of the halves.
 
@@ -47,9 +49,19 @@ class MembershipDisclosureF1(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    MembershipInference : Tries eight attacks, this one among them, at all thresholds.
+    ShadowMembershipInference : An attacker who can run the generator.
+    NearDuplicateShare : Fraction of synthetic rows within a distance of train.
+
     Notes
     -----
-    ``(F1 - F_naive) / (1 - F_naive)`` with ``F_naive = 2 t / (1 + t)`` for a share t of members.
+    For a share t of members the value is
+
+    .. math:: \frac{F_1 - F_\text{naive}}{1 - F_\text{naive}}, \qquad
+        F_\text{naive} = \frac{2 t}{1 + t}
+
     The shares of train and of holdout rows that are called members are weighted by t and 1 - t, so
     that all rows count, whatever t is. Values above 0.2 are commonly held to be too high
     (``details["alert"]``). The value is below 0 where the calls do worse than calling all, as a
@@ -59,8 +71,7 @@ class MembershipDisclosureF1(Metric):
     The interval takes both shares at the ends of their intervals of Clopper and Pearson, each at
     half the level, and covers at least as often as it says. The p-value is Fisher's: the number of
     members among the rows called so is hypergeometric if the release does not depend on which rows
-    were train, and F1 rises with it. This is one attack of many;
-    :class:`~skeval.privacy.MembershipInference` tries others.
+    were train, and F1 rises with it.
 
     References
     ----------
@@ -112,11 +123,15 @@ class MembershipDisclosureF1(Metric):
                 return undefined("train and holdout need two rows each to choose a distance on.")
             threshold, scores = best_threshold(halves.chosen_on, share), halves.reported
         called = rates_at(scores.members, scores.others, -threshold)
+        (low, high), (low_other, high_other) = called.intervals(0.975)  # each at half the level
         f1 = f1_at(called.tpr, called.fpr, share)
         value = relative_f1(f1, share)
         return Result(
             value,
-            interval=_interval(called, share),
+            interval=(
+                relative_f1(f1_at(low, high_other, share), share),
+                relative_f1(f1_at(high, low_other, share), share),
+            ),
             p_value=share_p_value(
                 called.true_positives,
                 called.n_positives,
@@ -138,11 +153,48 @@ class MembershipDisclosureF1(Metric):
             },
         )
 
+    def _summary(self, result: Result) -> str:
+        f1, naive = (number(as_float(result.details[name])) for name in ("f1", "naive_f1"))
+        return (
+            f"Calling rows near a synthetic one members of train has F1 {f1}; calling all of them "
+            f"members has {naive}."
+        )
+
     def _share(self, context: Context) -> float:
         if self.population_fraction is not None:
             return float(self.population_fraction)
         n_train = context.n_rows("train")
         return n_train / (n_train + context.n_rows("holdout"))
+
+
+def f1_at(tpr: float, fpr: float, share: float) -> float:
+    """Return the F1 score of calls with these rates on rows of which a share are positive.
+
+    The harmonic mean of precision and recall; 0 if no positive row is found.
+
+    Examples
+    --------
+    >>> from skeval.privacy.attacks.membership.disclosure_f1 import f1_at
+    >>> round(f1_at(40 / 50, 20 / 50, 0.5), 6)
+    0.727273
+    """
+    hits = share * tpr
+    return 2.0 * hits / (hits + (1.0 - share) * fpr + share)
+
+
+def relative_f1(f1: float, share: float) -> float:
+    """Return by how much an F1 score improves on calling every row positive: 0 not, 1 wholly.
+
+    Below 0 where the calls do worse.
+
+    Examples
+    --------
+    >>> from skeval.privacy.attacks.membership.disclosure_f1 import relative_f1
+    >>> round(relative_f1(0.7272727, 0.5), 6)
+    0.181818
+    """
+    naive = f1_at(1.0, 1.0, share)
+    return (f1 - naive) / (1.0 - naive)
 
 
 def best_threshold(scores: MemberScores, share: float) -> float:
@@ -156,9 +208,9 @@ def best_threshold(scores: MemberScores, share: float) -> float:
         np.searchsorted(np.sort(distances), candidates, side="right") / distances.size
         for distances in (near, other)
     )
-    found = 2.0 * share * tpr / (share * tpr + (1.0 - share) * fpr + share)
-    best = int(np.argmax(found))
-    return float(candidates[best]) if found[best] > f1_at(1.0, 1.0, share) else float("inf")
+    f1 = 2.0 * share * tpr / (share * tpr + (1.0 - share) * fpr + share)
+    best = int(np.argmax(f1))
+    return float(candidates[best]) if f1[best] > f1_at(1.0, 1.0, share) else float("inf")
 
 
 def _rounded(distance: float) -> float:
@@ -166,12 +218,3 @@ def _rounded(distance: float) -> float:
         return 0.0
     unit = 10.0 ** (np.floor(np.log10(distance)) + 1 - _DIGITS)
     return float(f"{np.ceil(distance / unit - 1e-9) * unit:.{_DIGITS}g}")
-
-
-def _interval(called: Rates, share: float) -> tuple[float, float]:
-    confidence = 0.975  # each rate at half the level
-    (low, high), (low_other, high_other) = called.intervals(confidence)
-    return (
-        relative_f1(f1_at(low, high_other, share), share),
-        relative_f1(f1_at(high, low_other, share), share),
-    )

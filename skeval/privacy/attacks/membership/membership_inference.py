@@ -1,10 +1,8 @@
-"""Membership inference on a release: can an attacker tell which rows the generator learnt from."""
+"""Membership inference on a release: can an attacker tell which rows the generator learned from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,41 +11,62 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import MetricWarning
+from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
-from skeval.privacy.attacks.membership.outliers import outlier_risk
-from skeval.privacy.attacks.membership.rates import Halves, curve_points, precisions, rates
-from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
+from skeval.privacy.attacks.membership.rates import (
+    Halves,
+    curve_points,
+    outlier_risk,
+    precisions,
+    rates,
+)
+from skeval.privacy.attacks.membership.scores import (
+    ATTACKS,
+    MODELLED,
+    MemberScores,
+    member_scores,
+    needs_of,
+)
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import Relabelled, holm
+from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.tags import MetricTags
+from skeval.verdict import ALARM_LEVEL
 
-_SLOW = frozenset({"domias", "eq1", "classifier"})
+_FEW = 50
 _TOO_SMALL = (
     "a false positive rate of {fpr:g} cannot be held to by {n_others} holdout rows: one of them is "
     "more. Give more rows, or a larger rate first in fpr."
 )
-_FEW = 50
-_ALARM = 0.025
 _FEW_ROWS = (
-    "{members} train rows and {others} holdout rows are scored; with fewer than {few} of either, "
-    "rates at small false positive rates say little."
+    "{n_members} train rows and {n_others} holdout rows are scored; with fewer than {few} of "
+    "either, rates at small false positive rates say little."
 )
-_OUTLIERS = (
+_HIDDEN_OUTLIERS = (
     "The average over all rows hides it: among those that lie {place}, members and others are told "
     "apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
 )
-_FOUND = (
+_HIDDEN_RATE = (
     "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
-    "positives at most, which random labels reach in {p:.1%} of {n} trials."
+    "positives at most, which random labels reach in {p_value:.1%} of {n_trials} trials."
 )
 _OVERLAP = (
     "{share:.2%} of the {role} rows also stand in the reference, which should be disjoint of train "
     "and holdout: attacks that calibrate are then off."
 )
+_GUESSED_BY = {
+    "distance": "the distance to the nearest synthetic row",
+    "distance_calibrated": "how much nearer a synthetic row is than another real one",
+    "ratio": "the ratio of the distances to synthetic and to real rows",
+    "monte_carlo": "the number of synthetic rows nearby",
+    "knn_density": "the density of synthetic rows",
+    "domias": "the density of synthetic rows over that of real ones",
+    "classifier": "a classifier of synthetic against real rows",
+    "eq1": "the density of synthetic rows alone",
+}
 AttackName = Annotated[str, one_of(tuple(ATTACKS))]
 
 
@@ -55,11 +74,11 @@ class MembershipInference(Metric):
     """AUC of telling train from holdout rows by the release: 0.5 by chance, 1 without a mistake.
 
     An attacker holds the synthetic table and a real row, and wants to know whether the row was one
-    of those that the generator learnt from: that alone may tell that a person was treated, or owed
-    money. Each attack gives each row a score from what the release looks like around it. Train rows
-    are the members, holdout rows the others; the value is the share of pairs of the two in which
-    the member has the higher score. Which attack is best depends on how a generator leaks, so that
-    all are tried.
+    of those that the generator learned from: that alone may reveal that a person was treated, or
+    owed money. Each attack gives each row a score from what the release looks like around it. Train
+    rows are the members, holdout rows the others; the value is the share of pairs of the two in
+    which the member has the higher score. Which attack is best depends on how a generator leaks, so
+    that all are tried.
 
     Parameters
     ----------
@@ -69,7 +88,7 @@ class MembershipInference(Metric):
         for the choice. Or one of "distance" (to the nearest synthetic row), "distance_calibrated"
         and "ratio" (that beside the distance to the nearest reference row), "monte_carlo" (number
         of synthetic rows within the median distance), "knn_density" (distance to the k-th nearest),
-        "domias" (density of synthetic over that of reference rows), "classifier" (which has learnt
+        "domias" (density of synthetic over that of reference rows), "classifier" (which has learned
         synthetic from reference rows) and "eq1" (density of synthetic rows).
     reference : table, optional
         Rows of the population that the attacker has, disjoint of train and holdout. Otherwise a
@@ -81,7 +100,7 @@ class MembershipInference(Metric):
         The value: the AUC, or the largest share of members found at a false positive rate of at
         most the first of `fpr`.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of members found is told.
+        False positive rates at which the share of members found is reported.
     prior : float, default=0.5
         Share of members among the rows that the attacker looks at, for the precision of a call.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
@@ -100,7 +119,7 @@ class MembershipInference(Metric):
         matrix. Densities and the classifier see standardised and one-hot columns, or the matrix of
         the transformer.
     columns : None, int or list of str, default=None
-        The columns looked at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples, halves, labels and estimators.
 
@@ -114,11 +133,18 @@ class MembershipInference(Metric):
     TableError, SchemaMismatchError
         At fit, if the reference cannot be used.
 
+    See Also
+    --------
+    MembershipDisclosureF1 : Calls rows near a synthetic one members.
+    ShadowMembershipInference : An attacker who can run the generator.
+    LikelihoodRatioMIA : Scores held against those of generators with and without the row.
+    DCROverfittingProtection : The screen that compares distances to train and holdout.
+
     Notes
     -----
     The interval is DeLong's on the logit scale, the p-value that of Mann and Whitney, one-sided.
     Given the release, the reference and whatever the attack was chosen on, the labels of the rows
-    that are reported are exchangeable if nothing was learnt, so that the test holds for all
+    that are reported are exchangeable if nothing was learned, so that the test holds for all
     attacks, however good or bad; ties have mid-ranks. With several attacks, the p-value is the
     smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
     holds the largest AUC of the population. The baseline is 0.5.
@@ -126,25 +152,29 @@ class MembershipInference(Metric):
     A value below 0.5 is no extra protection. One of 0.5 says that these attacks found nothing, not
     that there is nothing: an attacker who knows the generator does better. A release that holds a
     few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
-    and the AUC does not, there is a warning. A release that is train
-    moved by a constant is not found by any of them, see the gallery.
+    and the AUC does not, there is a warning. A release that is train moved by a constant is not
+    found by any of them, see the gallery.
 
-    In ``details``: `attacks`, the AUC of each; `protection`, ``1 - 2 max(0, AUC - 1/2)``.
-    `tpr_at_fpr` has, for each of `fpr`, the largest share of members at no more false positives,
-    not interpolated, nan where one of the others is already too many, with its interval given the
-    threshold, its mean and p-value over random labels; `at_fixed_threshold` has both rates on the
-    reported half at a threshold that the other half chose, since the realised false positive rate
-    is not the one aimed at, and the precision of a call at `prior`. `advantage` is the true less
-    the false positive rate at a threshold so chosen, with Newcombe's interval and the p-value of
-    Fisher's test; `max_advantage` is the largest on the very rows, which is above 0 by chance.
-    `precision_at` is the share of members among the highest scores of as many members as others.
-    `outliers` has the AUC in each tenth of the rows by their distance to other real rows, and in
-    the outermost 5%, 2% and 1%: what leaks of few rows is lost in the average. No p-value over
-    exchanged labels can be below ``1 / 2 ** n`` if only n members of equally many rows are known.
-    `curve` has at most 200 points of the ROC curve.
+    ``details`` has
 
-    Where the holdout was drawn later than train, or otherwise, the two differ without any leak:
-    ``fit(check_holdout=True)`` looks for that. Rows that stand in both have the same score in both.
+    - `attacks`: the AUC of each; `protection`: ``1 - 2 max(0, AUC - 1/2)``.
+    - `tpr_at_fpr`: for each of `fpr` the largest share of members at no more false positives, not
+      interpolated, nan where one of the others is already too many, with its interval given the
+      threshold, its mean and p-value over random labels; `at_fixed_threshold` has both rates on the
+      reported half at a threshold that the other half chose, since the realised false positive rate
+      is not the one aimed at, and the precision of a call at `prior`.
+    - `advantage`: the true less the false positive rate at a threshold so chosen, with Newcombe's
+      interval and the p-value of Fisher's test; `max_advantage`: the largest on the very rows,
+      which is above 0 by chance.
+    - `precision_at`: the share of members among the highest scores of as many members as others.
+    - `outliers`: the AUC in each tenth of the rows by their distance to other real rows, and in the
+      outermost 5%, 2% and 1%: what leaks of few rows is lost in the average.
+    - `curve`: at most 200 points of the ROC curve.
+
+    No p-value over exchanged labels can be below ``1 / 2 ** n`` if only n members of equally many
+    rows are known. Where the holdout was drawn later than train, or otherwise, the two differ
+    without any leak: ``fit(check_holdout=True)`` looks for that. Rows that stand in both have the
+    same score in both.
 
     References
     ----------
@@ -212,24 +242,44 @@ class MembershipInference(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        seed = self.random_state
         reference, notices = read_reference(context, self.reference)
         scored, left_out = self._scored(context, reference)
         if not scored:
             return undefined(" ".join(left_out.values()), left_out=left_out)
-        chosen = self._chosen(context, scored)
-        if chosen is None:
+        halves = {name: Halves.of(context, one, self.random_state) for name, one in scored.items()}
+        if min(half.smallest for half in halves.values()) < 1:
             return undefined("train and holdout need two rows each that can be scored.")
-        details = {"left_out": left_out, **self._details(context, chosen)}
+        if self.attack == "best":
+            best = max(halves, key=lambda name: self._goodness(halves[name].chosen_on))
+            scored = {name: half.reported for name, half in halves.items()}
+        else:
+            best = max(scored, key=lambda name: self._goodness(scored[name]))
+        details = {
+            "left_out": left_out,
+            **self._details(context, best, scored, halves[best]),
+        }
         if self.scoring == "auc":
-            headline = by_auc(chosen)
+            headline = self._by_auc(best, scored, details)
         elif np.isnan(details["tpr_at_fpr"][0]["tpr"]):
             return undefined(_TOO_SMALL.format(fpr=self._alphas[0], **details), **details)
         else:
-            headline = by_rate(chosen, details, self._alphas[0], self.n_permutations, seed)
-        return Result(
-            **headline, details=details, warnings=(*notices, *told_of(details, self.n_permutations))
+            headline = self._by_rate(best, scored, details)
+        hidden = hidden_leaks(details, self.n_permutations)
+        return Result(**headline, details=details, warnings=(*notices, *hidden))
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        name = str(details["attack"])
+        sentence = (
+            "An attacker who has the release and some person's row guesses whether it was in train "
+            f"by {_GUESSED_BY.get(name, name)}: a train row ranks above a holdout row "
+            f"{percent(as_float(details['auc']))} of the time, by chance 50%."
         )
+        outliers = details.get("outliers") or {}
+        if as_float(outliers.get("p_value", 1.0)) < ALARM_LEVEL:
+            worst = percent(as_float(outliers["worst"]["auc"]))
+            sentence += f" In the worst group of rows, by how far they lie from others, {worst}."
+        return sentence
 
     @property
     def _alphas(self) -> tuple[float, ...]:
@@ -247,7 +297,7 @@ class MembershipInference(Metric):
             name: member_scores(
                 context,
                 name,
-                self.max_rows if name in _SLOW else None,
+                self.max_rows if name in MODELLED else None,
                 self.space,
                 column_key(context.schema, self.columns),
                 self.reference_fraction,
@@ -261,39 +311,29 @@ class MembershipInference(Metric):
         }
         return scored, {name: reason for name, reason in lacking.items() if reason}
 
-    def _chosen(self, context: Context, scored: Mapping[str, MemberScores]) -> Chosen | None:
-        """Return the attack to report, and on which rows; None where there are too few of them."""
-        halves = {
-            name: Halves.of(context, found, self.random_state) for name, found in scored.items()
-        }
-        if min(half.smallest for half in halves.values()) < 1:
-            return None
-        split = self.attack == "best"
-        judged = {name: halves[name].chosen_on if split else scored[name] for name in scored}
-        rows = {name: halves[name].reported if split else scored[name] for name in scored}
-        best = max(judged, key=lambda name: self._goodness(judged[name]))
-        return Chosen(best, rows, halves[best], split)
-
     def _goodness(self, scores: MemberScores) -> tuple[float, float]:
         area = auc(scores.members, scores.others)
         if self.scoring == "auc":
             return area, 0.0
-        found = tpr_at_fpr(scores.members, scores.others, self._alphas[0])
-        return (-1.0 if np.isnan(found) else found), area
+        tpr = tpr_at_fpr(scores.members, scores.others, self._alphas[0])
+        return (-1.0 if np.isnan(tpr) else tpr), area
 
-    def _details(self, context: Context, chosen: Chosen) -> dict[str, Any]:
-        scores, own = chosen.scores, chosen.told[chosen.name]
+    def _details(
+        self, context: Context, best: str, scored: Mapping[str, MemberScores], halves: Halves
+    ) -> dict[str, Any]:
+        """Return what is reported with the value; `halves` are of the best attack's scores."""
+        scores, attacks = scored[best], areas(scored)
         columns = column_key(context.schema, self.columns)
         return {
-            "attack": chosen.name,
-            "attacks": chosen.told,
-            "auc": own["auc"],
-            "protection": 1.0 - 2.0 * max(0.0, own["auc"] - 0.5),
+            "attack": best,
+            "attacks": attacks,
+            "auc": attacks[best]["auc"],
+            "protection": 1.0 - 2.0 * max(0.0, attacks[best]["auc"] - 0.5),
             "n_members": scores.members.size,
             "n_others": scores.others.size,
             **rates(
                 scores,
-                chosen.halves,
+                halves,
                 self._alphas,
                 prior=self.prior,
                 n_permutations=self.n_permutations,
@@ -304,126 +344,92 @@ class MembershipInference(Metric):
             "curve": curve_points(scores),
         }
 
+    def _by_auc(
+        self, best: str, scored: Mapping[str, MemberScores], details: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the headline: of several attacks on the same rows, the interval is simultaneous.
 
-@dataclass(frozen=True)
-class Chosen:
-    """An attack, and the others it was chosen among.
-
-    Attributes
-    ----------
-    name : str
-        Of the attack.
-    rows : mapping of str to MemberScores
-        The scores of the reported rows, by each attack.
-    halves : Halves
-        All scored rows of the attack, in two.
-    split : bool
-        Whether the choice was made on other rows than those reported.
-    """
-
-    name: str
-    rows: Mapping[str, MemberScores]
-    halves: Halves
-    split: bool
-
-    @property
-    def scores(self) -> MemberScores:
-        """The reported rows' scores by the attack."""
-        return self.rows[self.name]
-
-    @property
-    def n_tried(self) -> int:
-        """Number of attacks to correct for."""
-        return 1 if self.split else len(self.rows)
-
-    @cached_property
-    def told(self) -> dict[str, dict[str, Any]]:
-        """AUC, interval and p-values of each attack on the reported rows."""
-        areas = {name: delong(one.members, one.others) for name, one in self.rows.items()}
-        p_values = [auc_p_value(one.members, one.others) for one in self.rows.values()]
+        The p-value then is the smallest of Holm's.
+        """
+        attacks, tried = details["attacks"], [best] if self.attack == "best" else list(scored)
+        confidence = 1.0 - 0.05 / len(tried)
+        intervals = [
+            delong(scored[name].members, scored[name].others, confidence).interval for name in tried
+        ]
+        p_values = [attacks[name]["holm_p_value"] for name in tried]
         return {
-            name: {
-                "auc": areas[name].value,
-                "interval": list(areas[name].interval),
-                "standard_error": areas[name].standard_error,
-                "p_value": p_value,
-                "holm_p_value": adjusted,
-                "n_members": self.rows[name].members.size,
-                "n_others": self.rows[name].others.size,
-            }
-            for name, p_value, adjusted in zip(areas, p_values, holm(p_values), strict=True)
+            "value": attacks[best]["auc"],
+            "interval": tuple(max(bounds) for bounds in zip(*intervals, strict=True)),
+            "p_value": attacks[best]["p_value"] if self.attack == "best" else min(p_values),
+            "baseline": 0.5,
+        }
+
+    def _by_rate(
+        self, best: str, scored: Mapping[str, MemberScores], details: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the headline of the true positive rate at the first of `fpr`, after Bonferroni."""
+        rate, n_members = details["tpr_at_fpr"][0], details["n_members"]
+        tried = [scored[best]] if self.attack == "best" else list(scored.values())
+        settings: dict[str, Any] = {"n_permutations": self.n_permutations}
+        p_values = [rate["p_value"]]
+        for one in tried if len(tried) > 1 else []:
+            (test,), _ = label_tests(
+                one.members, one.others, self._alphas[:1], seed=self.random_state, **settings
+            )
+            p_values.append(test.p_value)
+        n_hits = round(rate["tpr"] * n_members)
+        return {
+            "value": rate["tpr"],
+            "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / len(tried)),
+            "p_value": min(1.0, len(tried) * min(p_values)),
+            "baseline": rate["by_chance"],
         }
 
 
-def by_auc(chosen: Chosen) -> dict[str, Any]:
-    """Return value, interval, p-value and baseline of the AUC.
-
-    With several attacks on the same rows the interval is simultaneous, and the p-value is the
-    smallest of Holm's.
-    """
-    confidence = 1.0 - 0.05 / chosen.n_tried
-    tried = [chosen.scores] if chosen.split else list(chosen.rows.values())
-    areas = [delong(one.members, one.others, confidence) for one in tried]
-    least = min(one["holm_p_value"] for one in chosen.told.values())
-    return {
-        "value": chosen.told[chosen.name]["auc"],
-        "interval": tuple(max(area.interval[i] for area in areas) for i in (0, 1)),
-        "p_value": chosen.told[chosen.name]["p_value"] if chosen.split else least,
-        "baseline": 0.5,
-    }
-
-
-def by_rate(
-    chosen: Chosen, details: Mapping[str, Any], alpha: float, n_permutations: int, seed: int
-) -> dict[str, Any]:
-    """Return value, interval, p-value and baseline of the true positive rate at `alpha`."""
-
-    def test(scores: MemberScores) -> Relabelled:
-        settings: dict[str, Any] = {"n_permutations": n_permutations, "seed": seed}
-        (found,), _ = label_tests(scores.members, scores.others, [alpha], **settings)
-        return found
-
-    first, several = details["tpr_at_fpr"][0], chosen.n_tried
-    n_members = chosen.scores.members.size
-    tests = [test(one) for one in chosen.rows.values()] if several > 1 else []
-    p_values = [first["p_value"], *(found.p_value for found in tests)]
-    n_hits = round(first["tpr"] * n_members)
-    return {
-        "value": first["tpr"],
-        "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / several),
-        "p_value": min(1.0, several * min(p_values)),
-        "baseline": first["by_chance"],
-    }
+def areas(scored: Mapping[str, MemberScores]) -> dict[str, dict[str, Any]]:
+    """Return AUC, interval and p-values of each attack."""
+    p_values = [auc_p_value(one.members, one.others) for one in scored.values()]
+    attacks = {}
+    for (name, one), p, adjusted in zip(scored.items(), p_values, holm(p_values), strict=True):
+        area = delong(one.members, one.others)
+        attacks[name] = {
+            "auc": area.value,
+            "interval": list(area.interval),
+            "standard_error": area.standard_error,
+            "p_value": p,
+            "holm_p_value": adjusted,
+            "n_members": one.members.size,
+            "n_others": one.others.size,
+        }
+    return attacks
 
 
-def told_of(details: Mapping[str, Any], n_permutations: int) -> tuple[MetricWarning, ...]:
-    """Return what must be said: few rows, or a leak of some rows that the average hides."""
-    found = []
-    n_members, n_others = details["n_members"], details["n_others"]
-    if min(n_members, n_others) < _FEW:
-        text = _FEW_ROWS.format(members=n_members, others=n_others, few=_FEW)
-        found.append(MetricWarning(text))
-    if details["attacks"][details["attack"]]["p_value"] < _ALARM:
-        return tuple(found)
-    rates = [rate for rate in details["tpr_at_fpr"] if not np.isnan(rate["p_value"])]
-    best = min(rates, key=lambda rate: (rate["p_value"], rate["fpr"]), default=None)
-    if best and len(rates) * best["p_value"] < _ALARM:
-        told = {"tpr": best["tpr"], "fpr": best["fpr"], "p": best["p_value"]}
-        found.append(MetricWarning(_FOUND.format(**told, n=n_permutations + 1)))
-    outliers = details["outliers"]
-    if outliers and outliers["p_value"] < _ALARM:
-        worst = outliers["worst"]
-        text = _OUTLIERS.format(place=_place(worst), auc=worst["auc"], p=outliers["p_value"])
-        found.append(MetricWarning(text))
-    return tuple(found)
+def hidden_leaks(details: Mapping[str, Any], n_permutations: int) -> list[MetricWarning]:
+    """Return warnings of few rows, and of a leak of some rows that the average hides."""
+    texts = []
+    if min(details["n_members"], details["n_others"]) < _FEW:
+        texts.append(_FEW_ROWS.format(**details, few=_FEW))
+    if details["attacks"][details["attack"]]["p_value"] >= ALARM_LEVEL:
+        tested = [rate for rate in details["tpr_at_fpr"] if not np.isnan(rate["p_value"])]
+        best = min(tested, key=lambda rate: (rate["p_value"], rate["fpr"]), default=None)
+        if best and len(tested) * best["p_value"] < ALARM_LEVEL:
+            texts.append(_HIDDEN_RATE.format(**best, n_trials=n_permutations + 1))
+        outliers = details["outliers"]
+        if outliers and outliers["p_value"] < ALARM_LEVEL:
+            worst = outliers["worst"]
+            place = _place(worst["above"], worst["up_to"])
+            texts.append(
+                _HIDDEN_OUTLIERS.format(place=place, auc=worst["auc"], p=outliers["p_value"])
+            )
+    return [MetricWarning(text) for text in texts]
 
 
-def _place(group: Mapping[str, Any]) -> str:
-    if group["up_to"] >= 1.0:
-        return f"farthest from other rows (the outermost {1.0 - group['above']:.0%})"
+def _place(above: float, up_to: float) -> str:
+    if up_to >= 1.0:
+        return f"farthest from other rows (the outermost {1.0 - above:.0%})"
     return (
-        f"between {group['above']:.0%} and {group['up_to']:.0%} of all in the order from the most "
-        "common to the farthest from others"
+        f"between {above:.0%} and {up_to:.0%} of all in the order from the most common to the "
+        "farthest from others"
     )
 
 

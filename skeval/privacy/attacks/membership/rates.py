@@ -1,4 +1,4 @@
-"""What scores of members and others say beyond their AUC: rates, advantage, precision."""
+"""What scores of members and others say beyond their AUC: rates, advantage, precision, outliers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
-from skeval.context import Context
+from skeval.context import Context, shared
 from skeval.privacy.attacks.membership.rows import drawing_order, validation_half
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import (
-    Rates,
     advantage_threshold,
+    auc_p_value,
     delong,
     label_tests,
     median_accuracy,
@@ -25,8 +26,15 @@ from skeval.stats.roc import (
     threshold_at,
     tpr_at_fpr,
 )
+from skeval.steps.neighbors import pool_index
+from skeval.steps.samples import ColumnChoice
 
 _SHARES = (0.01, 0.05, 0.5)  # of the scored rows, those with the highest scores
+_N_NEAREST = 5
+_N_GROUPS = 10
+_TAILS = (0.95, 0.98, 0.99)
+_FEWEST = 10  # rows of a group by outlyingness
+_FEWEST_OF_A_KIND = 3  # members, and others, of a group
 
 
 @dataclass(frozen=True)
@@ -103,27 +111,29 @@ def rates(
     tests, greatest = label_tests(
         scores.members, scores.others, alphas, n_permutations=n_permutations, seed=seed
     )
-    learnt, reported = halves.chosen_on, halves.reported
-    found = []
+    chosen_on, n_members = halves.chosen_on, scores.members.size
+    at_rates = []
     for alpha, test in zip(alphas, tests, strict=True):
-        value = tpr_at_fpr(scores.members, scores.others, alpha)
-        defined = not np.isnan(value)
-        n_hits = round(value * scores.members.size) if defined else 0
-        threshold = threshold_at(learnt.members, learnt.others, alpha)
-        found.append(
+        tpr = tpr_at_fpr(scores.members, scores.others, alpha)
+        defined = not np.isnan(tpr)
+        threshold = threshold_at(chosen_on.members, chosen_on.others, alpha)
+        at_rates.append(
             {
                 "fpr": float(alpha),
-                "tpr": value,
-                "interval": list(clopper_pearson(n_hits, scores.members.size)) if defined else None,
+                "tpr": tpr,
+                "interval": list(clopper_pearson(round(tpr * n_members), n_members))
+                if defined
+                else None,
                 "n_others_allowed": scores.others.size * float(alpha),
                 "by_chance": test.mean if defined else np.nan,
                 "p_value": test.p_value if defined else np.nan,
-                "at_fixed_threshold": _at(reported, threshold, prior),
+                "at_fixed_threshold": _at_threshold(halves.reported, threshold, prior),
             }
         )
+    best = advantage_threshold(chosen_on.members, chosen_on.others)
     return {
-        "tpr_at_fpr": found,
-        "advantage": _advantage(reported, advantage_threshold(learnt.members, learnt.others)),
+        "tpr_at_fpr": at_rates,
+        "advantage": _advantage(halves.reported, best),
         "max_advantage": {
             "value": greatest.observed,
             "by_chance": greatest.mean,
@@ -133,7 +143,7 @@ def rates(
     }
 
 
-def _at(scores: MemberScores, threshold: float, prior: float) -> dict[str, Any] | None:
+def _at_threshold(scores: MemberScores, threshold: float, prior: float) -> dict[str, Any] | None:
     """Return both realised rates at a threshold that other rows chose, and what a call is worth."""
     if np.isnan(threshold):
         return None
@@ -150,13 +160,14 @@ def _at(scores: MemberScores, threshold: float, prior: float) -> dict[str, Any] 
 
 
 def _advantage(scores: MemberScores, threshold: float) -> dict[str, Any]:
-    called: Rates = rates_at(scores.members, scores.others, threshold)
-    counts = (called.true_positives, called.n_positives)
-    others = (called.false_positives, called.n_negatives)
+    called = rates_at(scores.members, scores.others, threshold)
+    counts = (
+        called.true_positives, called.n_positives, called.false_positives, called.n_negatives
+    )  # fmt: skip
     return {
         "value": called.tpr - called.fpr,
-        "interval": list(newcombe(*counts, *others)),
-        "p_value": share_p_value(*counts, *others),
+        "interval": list(newcombe(*counts)),
+        "p_value": share_p_value(*counts),
         "tpr": called.tpr,
         "fpr": called.fpr,
     }
@@ -166,25 +177,18 @@ def precisions(context: Context, scores: MemberScores, seed: int) -> list[dict[s
     """Return the share of members among the highest scores of as many members as others."""
     n = min(scores.members.size, scores.others.size)
     members, others = (
-        values[np.argsort(_place(context, role, seed)[rows])[-n:]]
+        values[np.argsort(np.argsort(drawing_order(context, role, seed))[rows])[-n:]]
         for role, values, rows in (
             ("train", scores.members, scores.member_rows),
             ("holdout", scores.others, scores.other_rows),
         )
     )
-    found = []
+    precisions = []
     for share in _SHARES:
         k = max(1, round(share * 2 * n))
         value, interval = precision_at(members, others, k)
-        found.append({"share": share, "k": k, "precision": value, "interval": list(interval)})
-    return found
-
-
-def _place(context: Context, role: str, seed: int) -> np.ndarray:
-    order = drawing_order(context, role, seed)
-    place = np.empty(order.size, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    return place
+        precisions.append({"share": share, "k": k, "precision": value, "interval": list(interval)})
+    return precisions
 
 
 def curve_points(scores: MemberScores) -> dict[str, Any]:
@@ -229,56 +233,6 @@ def bayes_precision(tpr: float, fpr: float, prior: float) -> float:
     return prior * tpr / called if called > 0 else float("nan")
 
 
-def f1_at(tpr: float, fpr: float, share: float) -> float:
-    """Return the F1 score of calls on rows of which a share are positive.
-
-    Parameters
-    ----------
-    tpr, fpr : float
-        Rates of the calls.
-    share : float
-        Of positive rows, in (0, 1).
-
-    Returns
-    -------
-    float
-        The harmonic mean of precision and recall; 0 if no positive row is found.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.membership.rates import f1_at
-    >>> round(f1_at(40 / 50, 20 / 50, 0.5), 6)
-    0.727273
-    """
-    hits = share * tpr
-    return 2.0 * hits / (hits + (1.0 - share) * fpr + share)
-
-
-def relative_f1(f1: float, share: float) -> float:
-    """Return by how much an F1 score improves on calling every row positive: 0 not, 1 wholly.
-
-    Parameters
-    ----------
-    f1 : float
-        The score.
-    share : float
-        Of positive rows; to call all of them positive has the score ``2 share / (1 + share)``.
-
-    Returns
-    -------
-    float
-        ``(F - F_naive) / (1 - F_naive)``; below 0 where the calls do worse.
-
-    Examples
-    --------
-    >>> from skeval.privacy.attacks.membership.rates import relative_f1
-    >>> round(relative_f1(0.7272727, 0.5), 6)
-    0.181818
-    """
-    naive = f1_at(1.0, 1.0, share)
-    return (f1 - naive) / (1.0 - naive)
-
-
 def precision_at(
     positives: np.ndarray, negatives: np.ndarray, k: int, confidence: float = 0.95
 ) -> tuple[float, tuple[float, float]]:
@@ -318,3 +272,105 @@ def precision_at(
     low, _ = clopper_pearson(int(np.floor(hits)), k, confidence)
     _, high = clopper_pearson(int(np.ceil(hits)), k, confidence)
     return float(hits / k), (low, high)
+
+
+@shared
+def outlyingness(context: Context, space: Any, columns: ColumnChoice) -> tuple[np.ndarray, ...]:
+    """Return how far each row of train, and of the holdout, is from other real rows.
+
+    The mean distance to the five nearest other rows of both tables together, so that it does not
+    depend on which rows were train.
+    """
+    pool = pool_index(context, space, columns)
+    n_rows = len(pool.rows)
+    k = min(_N_NEAREST, n_rows - 1)
+    distances, _ = pool.others(np.arange(n_rows), k, np.full(n_rows, np.inf))
+    means = distances.mean(axis=1)
+    n_train = context.n_rows("train")
+    return means[:n_train], means[n_train:]
+
+
+def groups_by_outlyingness(
+    members: np.ndarray, others: np.ndarray, apart: tuple[np.ndarray, np.ndarray]
+) -> list[dict[str, Any]]:
+    """Return the AUC of each tenth of the rows, and of the outermost 5%, 2% and 1%.
+
+    Parameters
+    ----------
+    members, others : ndarray of shape (m,), (n,)
+        Scores.
+    apart : tuple of ndarray of shape (m,), (n,)
+        Outlyingness of the same rows.
+
+    Returns
+    -------
+    list of dict
+        Of groups with at least 10 rows, 3 of them members and 3 others. `above` and `up_to` are
+        the places in the order of outlyingness, from 0, the most common, to 1; intervals hold for
+        all groups at once. Tables of fewer than 100 rows are cut into fewer parts, of fewer than 20
+        into none.
+    """
+    n_rows = members.size + others.size
+    places = rankdata(np.concatenate(apart), method="average") / n_rows
+    parts = min(_N_GROUPS, n_rows // _FEWEST)
+    cuts = [(i / parts, (i + 1) / parts) for i in range(parts)] if parts > 1 else []
+    cuts += [(tail, 1.0) for tail in _TAILS if parts == _N_GROUPS]
+    groups = []
+    for above, up_to in cuts:
+        inside = (places > above) & (places <= up_to)
+        group = members[inside[: members.size]], others[inside[members.size :]]
+        if inside.sum() >= _FEWEST and min(part.size for part in group) >= _FEWEST_OF_A_KIND:
+            groups.append((above, up_to, *group))
+    confidence = 1.0 - 0.05 / max(len(groups), 1)
+    return [_group(*group, confidence) for group in groups]
+
+
+def _group(
+    above: float, up_to: float, members: np.ndarray, others: np.ndarray, confidence: float
+) -> dict[str, Any]:
+    area = delong(members, others, confidence)
+    return {
+        "above": above,
+        "up_to": up_to,
+        "n_members": members.size,
+        "n_others": others.size,
+        "auc": area.value,
+        "interval": list(area.interval),
+        "p_value": auc_p_value(members, others),
+    }
+
+
+def outlier_risk(
+    context: Context, scores: MemberScores, space: Any, columns: ColumnChoice
+) -> dict[str, Any]:
+    """Return the AUC by outlyingness: an average over all rows hides a few that are exposed.
+
+    Parameters
+    ----------
+    context : Context
+        The tables.
+    scores : MemberScores
+        Of one attack.
+    space : "gower", "euclidean" or transformer
+        In which rows lie apart.
+    columns : int, tuple of str or None
+        Columns to use.
+
+    Returns
+    -------
+    dict
+        `groups`; `worst`, the group with the smallest p-value, and `largest_auc`; `p_value` after
+        Bonferroni. Empty where there are too few rows.
+    """
+    of_train, of_holdout = outlyingness(context, space, columns)
+    apart = (of_train[scores.member_rows], of_holdout[scores.other_rows])
+    groups = groups_by_outlyingness(scores.members, scores.others, apart)
+    if not groups:
+        return {}
+    worst = min(groups, key=lambda group: (group["p_value"], -group["auc"]))
+    return {
+        "groups": groups,
+        "worst": worst,
+        "largest_auc": max(group["auc"] for group in groups),
+        "p_value": min(1.0, len(groups) * worst["p_value"]),
+    }

@@ -15,6 +15,7 @@ from skeval.steps.neighbors import (
     Index,
     as_matrix,
     encoded,
+    encoded_columns,
     index_of,
     kept_features,
     preprocessor,
@@ -22,7 +23,7 @@ from skeval.steps.neighbors import (
 )
 from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
 from skeval.tables.encoders import OneHot
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.preprocessing import NOMINAL
 
 MOST_CENTRES = 5000  # rows that a density is estimated from
 _LARGEST = 1e6  # standard deviations
@@ -44,22 +45,7 @@ def n_reference(context: Context, fraction: float, reference: pd.DataFrame | Non
 
 @shared
 def drawing_order(context: Context, role: str, seed: int = 0) -> np.ndarray:
-    """Return a random order of a role's rows that does not depend on how the table is ordered.
-
-    Parameters
-    ----------
-    context : Context
-        The tables.
-    role : str
-        Whose rows.
-    seed : int, default=0
-        Of the order.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), int
-        Positions.
-    """
+    """Return a random order of a role's rows that does not depend on how the table is ordered."""
     if context.schema.measured:
         rows = plain_rows(context, role, "gower", None)
         canonical = np.lexsort(rows.T[::-1])
@@ -169,8 +155,7 @@ def plain_rows(
 def _names(context: Context, columns: ColumnChoice) -> list[str]:
     """Return the chosen columns in the order of the matrix of space "gower"."""
     chosen = set(chosen_columns(context.schema, columns))
-    every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-    return [name for name in every if name in chosen]
+    return [name for name in encoded_columns(context.schema) if name in chosen]
 
 
 def nominal_features(
@@ -198,11 +183,6 @@ class VectorSpace:
     encoder: OneHot
     axes: Axes
 
-    @property
-    def n_axes(self) -> int:
-        """Number of coordinates."""
-        return int(self.axes.axes.shape[1])
-
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         """Return the coordinates of plain rows."""
         return self.axes.project(_tamed(self.encoder.transform(rows)))
@@ -213,8 +193,8 @@ def _tamed(features: np.ndarray) -> np.ndarray:
 
 
 @shared
-def learnt_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndarray:
-    """Return plain synthetic rows to learn densities from: a sample of 5,000 of a larger table.
+def density_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndarray:
+    """Return plain synthetic rows that densities are estimated from, 5,000 of a larger table.
 
     Their order is their own, since sums depend on it.
     """
@@ -227,8 +207,8 @@ def learnt_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndarr
 def vector_space(
     context: Context, space: Any, columns: ColumnChoice, n_axes: int = 10
 ) -> VectorSpace:
-    """Return the coordinates in which densities are estimated, learnt from the synthetic rows."""
-    rows = learnt_rows(context, space, columns)
+    """Return the coordinates in which densities are estimated, learned from the synthetic rows."""
+    rows = density_rows(context, space, columns)
     encoder = OneHot.of(rows, nominal_features(context, space, columns, rows.shape[1]))
     return VectorSpace(encoder, Axes.of(_tamed(encoder.transform(rows)), n_axes))
 
@@ -236,18 +216,8 @@ def vector_space(
 def log_density(kind: str, points: np.ndarray, sample: np.ndarray, seed: int) -> np.ndarray:
     """Return the log of a density at points, estimated from a sample.
 
-    Parameters
-    ----------
-    kind : {"kde", "gmm", "gaussian"}
-        Gaussian kernels, a mixture of at most five Gaussians, or one with independent coordinates.
-    points, sample : ndarray of shape (n, n_axes), (m, n_axes)
-        Vectors.
-    seed : int
-        Of the mixture.
-
-    Returns
-    -------
-    ndarray of shape (n,)
+    `kind` is "kde" for Gaussian kernels, "gmm" for a mixture of at most five Gaussians, which
+    starts from `seed`, or "gaussian" for one with independent coordinates.
     """
     if kind == "gmm":
         return mixture_log_density(points, sample, seed=seed)
@@ -272,7 +242,7 @@ class Axes:
 
     @classmethod
     def of(cls, sample: np.ndarray, most: int = 10) -> Axes:
-        """Find the axes of greatest variance, at most so many; none if the sample does not vary."""
+        """Find at most `most` axes of greatest variance; none if the sample does not vary."""
         centre = sample.mean(axis=0)
         values, vectors = np.linalg.eigh(_covariance(sample))
         kept = np.flatnonzero(values > _LEAST_SPREAD * max(values.max(initial=0.0), 1e-300))
@@ -324,7 +294,7 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     distinct, place = np.unique(points, axis=0, return_inverse=True)
     queries, rows = (np.linalg.solve(root, part.T).T for part in (distinct, centres))
     lengths, height = (rows**2).sum(axis=1), max(1, _BLOCK // n)
-    found = np.empty(len(queries))
+    logs = np.empty(len(queries))
     for start in range(0, len(queries), height):
         block = queries[start : start + height]
         exponents = block @ rows.T - lengths / 2.0  # the query's own square is added afterwards
@@ -332,9 +302,9 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
         exponents -= top[:, None]
         np.exp(exponents, out=exponents)
         own = (block**2).sum(axis=1) / 2.0
-        found[start : start + height] = np.log(exponents.sum(axis=1)) + top - own
+        logs[start : start + height] = np.log(exponents.sum(axis=1)) + top - own
     constant = np.log(n) + d * np.log(2.0 * np.pi) / 2.0 + np.log(np.diag(root)).sum()
-    densities: np.ndarray = found[place.ravel()] - constant
+    densities: np.ndarray = logs[place.ravel()] - constant
     return densities
 
 

@@ -1,4 +1,4 @@
-"""How much each real row looks like one that the generator learnt from: scores of eight attacks.
+"""How much each real row looks like one that the generator learned from: scores of eight attacks.
 
 A score is a function of the row, the release and, for attacks that calibrate, of a reference table
 that is disjoint of the rows that are scored. Nothing else depends on which rows were train, so that
@@ -18,8 +18,8 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.rows import (
     MOST_CENTRES,
+    density_rows,
     drawing_order,
-    learnt_rows,
     log_density,
     n_reference,
     nominal_features,
@@ -45,8 +45,8 @@ ATTACKS = (
     "eq1",
 )
 CALIBRATED = frozenset({"distance_calibrated", "ratio", "domias", "classifier"})
-_WITH_DENSITIES = frozenset({"domias", "eq1"})
-_MOST_LEARNT = 10_000  # rows of each kind that the classifier learns from
+MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
+_MOST_LEARNED = 10_000  # rows of each kind that the classifier learns from
 _FEWEST = 10  # rows that these learn from at least
 _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
 
@@ -69,24 +69,6 @@ class MemberScores:
     others: np.ndarray
     member_rows: np.ndarray
     other_rows: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """Everything that a score depends on besides the context."""
-
-    attack: str
-    n_rows: int | None
-    space: Any
-    columns: ColumnChoice
-    fraction: float
-    seed: int
-    density: str
-    n_neighbors: int
-    reference: pd.DataFrame | None
-
-    def reference_key(self) -> tuple[Any, ...]:
-        return self.space, self.columns, self.fraction, self.seed, self.reference
 
 
 @shared
@@ -114,7 +96,7 @@ def member_scores(
         "monte_carlo": share of the synthetic rows within the median distance of the scored rows to
         their nearest. "knn_density": minus the log of the distance to the k-th nearest synthetic
         row. "domias": log density of synthetic rows less that of reference rows. "eq1": without the
-        latter. "classifier": the probability of being synthetic by a classifier that has learnt
+        latter. "classifier": the probability of being synthetic by a classifier that has learned
         synthetic from reference rows.
     n_rows : int, optional
         Rows of each table at most, a seeded sample; all if not given.
@@ -122,7 +104,7 @@ def member_scores(
         Of the distances; densities and the classifier see standardised and one-hot columns, or the
         matrix of the transformer.
     columns : int, tuple of str or None
-        The columns looked at (in space "gower").
+        Columns to use (in space "gower").
     reference_fraction : float, default=0.5
         Share of the holdout that attacks which calibrate take as reference; it is not scored by
         them. Without meaning if `reference` is given.
@@ -150,18 +132,19 @@ def member_scores(
     if attack not in ATTACKS:
         raise InvalidParameterError(f"attack must be among {ATTACKS}, got {attack!r}.")
     columns = column_key(context.schema, columns)
-    asked = _Setting(
-        attack, n_rows, space, columns, reference_fraction, seed, density, n_neighbors, reference
-    )
     if reason := needs_of(context, attack, reference_fraction, reference):
         raise TableError(reason)
     split = attack in CALIBRATED and reference is None
-    taken = {"holdout": n_reference(context, reference_fraction, None) if split else 0}
+    n_taken = n_reference(context, reference_fraction, None) if split else 0
     rows = {
-        role: scored_rows(context, role, n_rows, taken.get(role, 0), seed)
-        for role in ("train", "holdout")
+        "train": scored_rows(context, "train", n_rows, 0, seed),
+        "holdout": scored_rows(context, "holdout", n_rows, n_taken, seed),
     }
-    members, others = _SCORES[attack](context, asked, rows)
+    reference_key = (space, columns, reference_fraction, seed, reference)
+    attacker = _Attacker(
+        context, rows, n_rows, space, columns, seed, density, n_neighbors, reference_key
+    )
+    members, others = getattr(attacker, attack)()
     return MemberScores(members, others, rows["train"], rows["holdout"])
 
 
@@ -173,61 +156,120 @@ def needs_of(
     if attack in CALIBRATED and reference is None and n_holdout < 2:
         return f"{attack} takes its reference from the holdout, which has one row."
     n_known = n_reference(context, reference_fraction, reference)
-    learns = attack in _WITH_DENSITIES or attack == "classifier"
-    if learns and n_synthetic < _FEWEST:
+    if attack in MODELLED and n_synthetic < _FEWEST:
         return f"{attack} needs {_FEWEST} synthetic rows to learn from; there are {n_synthetic}."
-    if learns and attack in CALIBRATED and n_known < _FEWEST:
+    if attack in MODELLED & CALIBRATED and n_known < _FEWEST:
         return f"{attack} needs {_FEWEST} reference rows to learn from; there are {n_known}."
     return ""
 
 
-def _to_synthetic(context: Context, role: str, asked: _Setting, k: int) -> np.ndarray:
-    """Return the distances of a role's rows to the k-th nearest synthetic row."""
-    found, _ = nearest(context, role, "synthetic", k=k, space=asked.space, columns=asked.columns)
-    return found[:, k - 1]
+@dataclass(frozen=True)
+class _Attacker:
+    """The attacks, one method each: the scores of the rows of train, then of the holdout."""
 
+    context: Context
+    rows: dict[str, np.ndarray]  # positions of the scored rows
+    n_rows: int | None
+    space: Any
+    columns: ColumnChoice
+    seed: int
+    density: str
+    n_neighbors: int
+    reference_key: tuple[Any, ...]
 
-def _n_found(context: Context, asked: _Setting, *, calibrated: bool = False) -> int:
-    """Return the number of neighbours that there are, `n_neighbors` at most."""
-    available = [asked.n_neighbors, context.n_rows("synthetic")]
-    if calibrated:
-        available.append(n_reference(context, asked.fraction, asked.reference))
-    return min(available)
+    def distance(self) -> list[np.ndarray]:
+        return [-distances for distances in self._to_synthetic(1)]
 
+    def distance_calibrated(self) -> list[np.ndarray]:
+        pairs = zip(self._to_reference(1), self._to_synthetic(1), strict=True)
+        return [to_reference - to_synthetic for to_reference, to_synthetic in pairs]
 
-Rows = dict[str, np.ndarray]
-Scored = tuple[np.ndarray, np.ndarray]
+    def ratio(self) -> list[np.ndarray]:
+        return self._log_ratio(1)
 
+    def monte_carlo(self) -> list[np.ndarray]:
+        radius = float(np.median(np.concatenate(self._to_synthetic(1))))
+        index = reference_index(self.context, "synthetic", self.space, self.columns, None, 0)
+        n_synthetic = len(index.rows)
+        shares = []
+        for role, rows in self.rows.items():
+            queries = encoded(self.context, role, self.space, self.columns)[rows]
+            if is_gower(self.space):
+                within = index.search.count_within(queries, radius)
+            else:
+                within = count_balls(queries, index.rows, np.full(n_synthetic, radius))
+            shares.append(within / n_synthetic)
+        return shares
 
-def _distance(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    members, others = (-_to_synthetic(context, role, asked, 1)[rows[role]] for role in rows)
-    return members, others
+    def knn_density(self) -> list[np.ndarray]:
+        k = min(self.n_neighbors, self.context.n_rows("synthetic"))
+        return [-_log(distances) for distances in self._to_synthetic(k)]
 
+    def eq1(self) -> list[np.ndarray]:
+        return self.knn_density() if self.density == "knn" else self._log_p_synthetic()
 
-def _distance_calibrated(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    members, others = (
-        (
-            to_reference(context, role, 1, *asked.reference_key())[:, 0]
-            - _to_synthetic(context, role, asked, 1)
-        )[rows[role]]
-        for role in rows
-    )
-    return members, others
+    def domias(self) -> list[np.ndarray]:
+        *_, fraction, _, reference = self.reference_key
+        if self.density == "knn":
+            n_known = n_reference(self.context, fraction, reference)
+            return self._log_ratio(min(self.n_neighbors, self.context.n_rows("synthetic"), n_known))
+        kind = {"prior": "gaussian"}.get(self.density, self.density)
+        coordinates = vector_space(self.context, self.space, self.columns)
+        known = reference_rows(self.context, True, *self.reference_key)
+        sample = coordinates.vectors(known[:MOST_CENTRES])
+        points = [coordinates.vectors(plain) for plain in self._plain()]
+        return [
+            of_synthetic - log_density(kind, at, sample, self.seed)
+            for of_synthetic, at in zip(self._log_p_synthetic(), points, strict=True)
+        ]
 
+    def classifier(self) -> list[np.ndarray]:
+        synthetic = plain_rows(self.context, "synthetic", self.space, self.columns)
+        synthetic = synthetic[np.lexsort(synthetic.T[::-1])]
+        reference = reference_rows(self.context, True, *self.reference_key)
+        n_rows = min(len(synthetic), len(reference), _MOST_LEARNED)
+        learned = [
+            table[sample_positions(len(table), n_rows, zlib.crc32(f"{name} {self.seed}".encode()))]
+            for name, table in (("reference", reference), ("synthetic", synthetic))
+        ]
+        nominal = nominal_features(self.context, self.space, self.columns, synthetic.shape[1])
+        model = learn(TREE, np.concatenate(learned), np.repeat([0, 1], n_rows), nominal, self.seed)
+        return [model.scores(plain) for plain in self._plain()]
 
-def _ratio(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    return _log_ratio(context, asked, rows, 1)
+    def _plain(self) -> list[np.ndarray]:
+        """Return the scored rows as densities and classifiers read them."""
+        return [
+            plain_rows(self.context, role, self.space, self.columns)[rows]
+            for role, rows in self.rows.items()
+        ]
 
+    def _to_synthetic(self, k: int) -> list[np.ndarray]:
+        """Return the distances of the scored rows to the k-th nearest synthetic row."""
+        space = {"space": self.space, "columns": self.columns}
+        return [
+            nearest(self.context, role, "synthetic", k=k, **space)[0][rows, k - 1]
+            for role, rows in self.rows.items()
+        ]
 
-def _log_ratio(context: Context, asked: _Setting, rows: Rows, k: int) -> Scored:
-    members, others = (
-        (
-            _log(to_reference(context, role, k, *asked.reference_key())[:, k - 1])
-            - _log(_to_synthetic(context, role, asked, k))
-        )[rows[role]]
-        for role in rows
-    )
-    return members, others
+    def _to_reference(self, k: int) -> list[np.ndarray]:
+        return [
+            to_reference(self.context, role, k, *self.reference_key)[rows, k - 1]
+            for role, rows in self.rows.items()
+        ]
+
+    def _log_ratio(self, k: int) -> list[np.ndarray]:
+        pairs = zip(self._to_reference(k), self._to_synthetic(k), strict=True)
+        return [_log(to_reference) - _log(to_synthetic) for to_reference, to_synthetic in pairs]
+
+    def _log_p_synthetic(self) -> list[np.ndarray]:
+        kind = "gmm" if self.density == "gmm" else "kde"
+        # of the holdout "domias" scores the part of the sample beyond its reference: one pass for
+        # both attacks
+        settings = (kind, self.n_rows, self.space, self.columns, self.seed)
+        return [
+            _log_density_of_synthetic(self.context, role, *settings)[rows]
+            for role, rows in self.rows.items()
+        ]
 
 
 def _log(distances: np.ndarray) -> np.ndarray:
@@ -235,29 +277,8 @@ def _log(distances: np.ndarray) -> np.ndarray:
     return logs
 
 
-def _knn_density(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    k = _n_found(context, asked)
-    members, others = (-_log(_to_synthetic(context, role, asked, k)[rows[role]]) for role in rows)
-    return members, others
-
-
-def _monte_carlo(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    nearby = [_to_synthetic(context, role, asked, 1)[rows[role]] for role in rows]
-    radius = float(np.median(np.concatenate(nearby)))
-    index = reference_index(context, "synthetic", asked.space, asked.columns, None, 0)
-    counts = []
-    for role in rows:
-        queries = encoded(context, role, asked.space, asked.columns)[rows[role]]
-        if is_gower(asked.space):
-            within = index.search.count_within(queries, radius)
-        else:
-            within = count_balls(queries, index.rows, np.full(len(index.rows), radius))
-        counts.append(within / len(index.rows))
-    return counts[0], counts[1]
-
-
 @shared
-def _of_synthetic(
+def _log_density_of_synthetic(
     context: Context,
     role: str,
     kind: str,
@@ -271,72 +292,7 @@ def _of_synthetic(
     drawn = order if n_rows is None else order[max(0, order.size - n_rows) :]
     coordinates = vector_space(context, space, columns)
     points = coordinates.vectors(plain_rows(context, role, space, columns)[drawn])
-    found = np.full(order.size, np.nan)
-    centres = coordinates.vectors(learnt_rows(context, space, columns))
-    found[drawn] = log_density(kind, points, centres, seed)
-    return found
-
-
-def _log_p_synthetic(context: Context, asked: _Setting, rows: Rows) -> list[np.ndarray]:
-    kind = "gmm" if asked.density == "gmm" else "kde"
-    # of the holdout "domias" scores the part of the sample beyond its reference: one pass for both
-    settings = (kind, asked.n_rows, asked.space, asked.columns, asked.seed)
-    return [_of_synthetic(context, role, *settings)[rows[role]] for role in rows]
-
-
-def _eq1(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    if asked.density == "knn":
-        return _knn_density(context, asked, rows)
-    members, others = _log_p_synthetic(context, asked, rows)
-    return members, others
-
-
-def _domias(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    if asked.density == "knn":
-        return _log_ratio(context, asked, rows, _n_found(context, asked, calibrated=True))
-    kind = {"prior": "gaussian"}.get(asked.density, asked.density)
-    coordinates = vector_space(context, asked.space, asked.columns)
-    reference = reference_rows(context, True, *asked.reference_key())
-    sample = coordinates.vectors(reference[:MOST_CENTRES])
-    scores = []
-    for role, of_synthetic in zip(rows, _log_p_synthetic(context, asked, rows), strict=True):
-        points = coordinates.vectors(
-            plain_rows(context, role, asked.space, asked.columns)[rows[role]]
-        )
-        scores.append(of_synthetic - log_density(kind, points, sample, asked.seed))
-    return scores[0], scores[1]
-
-
-def _classifier(context: Context, asked: _Setting, rows: Rows) -> Scored:
-    synthetic = plain_rows(context, "synthetic", asked.space, asked.columns)
-    synthetic = synthetic[np.lexsort(synthetic.T[::-1])]
-    reference = reference_rows(context, True, *asked.reference_key())
-    n_rows = min(len(synthetic), len(reference), _MOST_LEARNT)
-    learnt = [
-        table[sample_positions(len(table), n_rows, zlib.crc32(f"{name} {asked.seed}".encode()))]
-        for name, table in (("reference", reference), ("synthetic", synthetic))
-    ]
-    model = learn(
-        TREE,
-        np.concatenate(learnt),
-        np.repeat([0, 1], n_rows),
-        nominal_features(context, asked.space, asked.columns, synthetic.shape[1]),
-        asked.seed,
-    )
-    members, others = (
-        model.scores(plain_rows(context, role, asked.space, asked.columns)[rows[role]])
-        for role in rows
-    )
-    return members, others
-
-
-_SCORES = {
-    "distance": _distance,
-    "distance_calibrated": _distance_calibrated,
-    "ratio": _ratio,
-    "monte_carlo": _monte_carlo,
-    "knn_density": _knn_density,
-    "domias": _domias,
-    "classifier": _classifier,
-    "eq1": _eq1,
-}
+    centres = coordinates.vectors(density_rows(context, space, columns))
+    logs = np.full(order.size, np.nan)
+    logs[drawn] = log_density(kind, points, centres, seed)
+    return logs

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,32 +11,36 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order, seed_of
 from skeval.result import Result, undefined
 from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
-from skeval.steps.neighbors import encoded, kept_features, pool_index, ranges, reference_index
+from skeval.steps.neighbors import (
+    encoded,
+    encoded_columns,
+    kept_features,
+    pool_index,
+    ranges,
+    reference_index,
+)
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
+from skeval.verdict import ALARM_LEVEL
 
 _MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
 _EXACT = 1e-12
 _FAR = 1e30
 
 
-@dataclass(frozen=True)
-class _Split:
-    """Columns that are known and columns that are completed."""
-
-    known: tuple[str, ...]
-    hidden: tuple[str, ...]
+Split = tuple[tuple[str, ...], tuple[str, ...]]  # known and hidden columns
 
 
 class RecordReconstruction(Metric):
-    """Residual risk that records are completed from a part: 0 for no leak, 1 if all of train are.
+    r"""Residual risk that records are completed from a part: 0 for no leak, 1 if all of train are.
 
     An attacker knows some columns of a person's record and wants all the others. They look for the
     synthetic row that is nearest in what is known and take the rest from it. Only a record of which
@@ -59,7 +63,7 @@ class RecordReconstruction(Metric):
     tolerance_kind : {"relative", "range"}, default="relative"
         Which of the two for numbers.
     method : {"nearest", "sequential"}, default="nearest"
-        "nearest": from the nearest synthetic rows. "sequential": decision trees learnt from the
+        "nearest": from the nearest synthetic rows. "sequential": decision trees fitted to the
         synthetic rows predict one hidden column after the other, each from the known ones and those
         before it.
     n_neighbors : int, default=1
@@ -84,15 +88,23 @@ class RecordReconstruction(Metric):
     InvalidParameterError
         If `known` or `n_unknown` leaves nothing to hide, or nothing that is known.
 
+    See Also
+    --------
+    LinearReconstructionAttack : Solves counts of synthetic rows for one secret of everybody.
+    InferenceRisk : The nearest synthetic row gives one secret away.
+    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+
     Notes
     -----
     With the shares p of train and c of holdout records that are completed, the value is
-    ``(p - c) / (1 - c)``, at least 0; unclipped it stands in ``details["unshrunk"]``. Its null
-    value is 0. The interval is that of the ratio of the shares of failures, after Katz; with
-    several sets of columns its width follows from how the success of single records varies. Where
-    no record of either table is completed, it reaches to Wilson's bound. The p-value is exact:
-    without a leak, any of the real records could have been those of train. Missing where the truth
-    is missing is right.
+
+    .. math:: \max\left(0, \frac{p - c}{1 - c}\right)
+
+    Unclipped it stands in ``details["unshrunk"]``. Its null value is 0. The interval is that of the
+    ratio of the shares of failures, after Katz; with several sets of columns its width follows from
+    how the success of single records varies. Where no record of either table is completed, it
+    reaches to Wilson's bound. The p-value is exact: without a leak, any of the real records could
+    have been those of train. Missing where the truth is missing is right.
 
     ``details["strata"]`` has the risk of records by how far they are from the nearest other real
     one, in up to ten groups of equal size, the most remote last, and ``details["worst_stratum"]``
@@ -169,7 +181,7 @@ class RecordReconstruction(Metric):
                 f"{self.n_unknown}: one column at least must be known, and all in `known` are."
             )
 
-    def _splits(self, schema: TableSchema) -> list[_Split]:
+    def _splits(self, schema: TableSchema) -> list[Split]:
         """Return the sets of columns, each by name: the table's order must not matter."""
         names = _columns(schema)
         seed = seed_of("hidden columns", self.random_state)
@@ -186,7 +198,7 @@ class RecordReconstruction(Metric):
         for chosen in column_sets(len(candidates), max(1, n_hidden), self.n_splits, seed):
             hidden = tuple(candidates[j] for j in chosen)
             rest = known or set(candidates) - set(hidden)
-            splits.append(_Split(tuple(sorted(rest)), hidden))
+            splits.append((tuple(sorted(rest)), hidden))
         return splits
 
     def _compute(self, context: Context) -> Result:
@@ -198,65 +210,84 @@ class RecordReconstruction(Metric):
             for role in ("train", "holdout")
         }
         splits = self._splits(context.schema)
-        scores = {role: np.zeros(len(positions)) for role, positions in rows.items()}
-        for split in splits:
-            for role, right in self._success(context, rows, split).items():
-                scores[role] += right / len(splits)
-        return self._risk(context, rows, scores, splits)
+        queries = np.concatenate([encoded(context, role)[rows[role]] for role in rows])
+        scores = np.zeros(len(queries))
+        for known, hidden in splits:
+            guesses, truth = self._guesses(context, queries, known, hidden)
+            right = agreement(context, hidden, guesses, truth, self.tolerance, self.tolerance_kind)
+            scores += right.all(axis=1) / len(splits)
+        by_role = dict(zip(rows, np.split(scores, [len(rows["train"])]), strict=True))
+        return self._risk(context, rows, by_role, splits)
 
-    def _success(
-        self, context: Context, rows: dict[str, np.ndarray], split: _Split
-    ) -> dict[str, np.ndarray]:
-        """Return which records are completed rightly in all hidden columns, by role."""
-        settings = Completion(
-            split.known,
-            split.hidden,
-            self.method,
-            self.n_neighbors,
-            seed_of("trees", self.random_state),
-        )
-        queries = np.concatenate(
-            [encoded(context, role, "gower")[positions] for role, positions in rows.items()]
-        )
-        guesses, truth = completed(context, queries, settings)
-        agreed = agreement(
-            context, split.hidden, guesses, truth, self.tolerance, self.tolerance_kind
-        )
-        right = np.asarray(agreed.all(axis=1))
-        n_train = len(rows["train"])
-        return {"train": right[:n_train], "holdout": right[n_train:]}
+    def _guesses(
+        self,
+        context: Context,
+        queries: np.ndarray,
+        known: tuple[str, ...],
+        hidden: tuple[str, ...],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return guesses of the hidden columns of encoded records, and the truth."""
+        columns, n_numeric = encoded_columns(context.schema), len(context.schema.columns(*NUMERIC))
+        places = [columns.index(name) for name in hidden]
+        released = encoded(context, "synthetic")
+        if self.method == "sequential":
+            seen = [columns.index(name) for name in known]
+            seed = seed_of("trees", self.random_state)
+            guesses = guesses_by_trees(released, queries, seen, places, n_numeric, seed)
+        else:
+            index = reference_index(context, "synthetic", "gower", known, None, 0)
+            k = min(self.n_neighbors, context.n_rows("synthetic"))
+            features = kept_features(context, "gower", known)
+            rows = index.kneighbors(queries[:, features], k)[1]
+            guesses = [_agreed(released[rows, j], j >= n_numeric) for j in places]
+        return np.column_stack(guesses), queries[:, places]
 
     def _risk(
         self,
         context: Context,
-        rows: dict[str, np.ndarray],
-        scores: dict[str, np.ndarray],
-        splits: Sequence[_Split],
+        rows: Mapping[str, np.ndarray],
+        scores: Mapping[str, np.ndarray],
+        splits: Sequence[Split],
     ) -> Result:
-        train, holdout = scores["train"], scores["holdout"]
-        risk = katz_of_scores(train, holdout, self.confidence)
-        rates = {
-            role: attack_rate(float(found.sum()), found.size, self.confidence).to_dict()
-            for role, found in scores.items()
-        }
+        risk = katz_of_scores(scores["train"], scores["holdout"], self.confidence)
         details: dict[str, Any] = {
-            "rates": rates,
+            "rates": {
+                role: attack_rate(float(part.sum()), part.size, self.confidence).to_dict()
+                for role, part in scores.items()
+            },
             "unshrunk": risk.unshrunk,
             "n_splits": len(splits),
-            "hidden": [list(split.hidden) for split in splits],
+            "hidden": [list(hidden) for _, hidden in splits],
         }
         if np.isnan(risk.value):
             text = "every record of the holdout is completed: nothing is left to measure."
             return undefined(text, **details)
-        remote = _remoteness(context, rows)
-        details |= stratified(scores, remote, self.random_state)
+        details |= stratified(scores, _remoteness(context, rows), self.random_state)
         return Result(
             risk.value,
             interval=risk.interval,
-            p_value=scores_p_value(train, holdout, seed=self.random_state),
+            p_value=scores_p_value(scores["train"], scores["holdout"], seed=self.random_state),
             baseline=0.0,
             details=details,
         )
+
+    def _summary(self, result: Result) -> str:
+        shares = {
+            role: percent(as_float(rate["n_success"]) / as_float(rate["n"]))
+            for role, rate in result.details["rates"].items()
+        }
+        sentence = (
+            f"{shares['train']} of train records are completed rightly from a part of their "
+            f"columns, {shares['holdout']} of holdout records."
+        )
+        worst = result.details.get("worst_stratum") or {}
+        if as_float(worst.get("p_value", 1.0)) < ALARM_LEVEL:
+            train, holdout = (percent(as_float(worst[role])) for role in ("train", "holdout"))
+            sentence += (
+                f" Most exposed is group {worst['stratum']} of {len(result.details['strata'])} by "
+                f"remoteness: {train} against {holdout}."
+            )
+        return sentence
 
 
 def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0.95) -> Risk:
@@ -269,7 +300,7 @@ def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0
     confidence : float, default=0.95
         In (0, 1).
     """
-    rates = [attack_rate(float(found.sum()), found.size, confidence) for found in (train, holdout)]
+    rates = [attack_rate(float(part.sum()), part.size, confidence) for part in (train, holdout)]
     if not train.any() and not holdout.any():
         wilson = residual_risk(*rates, confidence=confidence)
         return replace(wilson, value=0.0, interval=(0.0, wilson.interval[1]))
@@ -279,22 +310,22 @@ def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0
 
 def _spread(train: np.ndarray, holdout: np.ndarray) -> float:
     """Return how much surer the mean of several tries a record is than one try."""
-    found, single = 0.0, 0.0
+    several, single = 0.0, 0.0
     for scores in (train, holdout):
         share = float(scores.mean())
         if 0.0 < share < 1.0:
             weight = scores.size * (1.0 - share) ** 2
-            found += float(scores.var()) / weight
+            several += float(scores.var()) / weight
             single += share * (1.0 - share) / weight
-    return float(np.sqrt(found / single)) if found > 0.0 else 1.0
+    return float(np.sqrt(several / single)) if several > 0.0 else 1.0
 
 
 def _columns(schema: TableSchema) -> list[str]:
-    """Return the columns of a record by name; a key says nothing of anybody."""
+    """Return the columns of a record by name; a key says nothing of anyone."""
     return sorted(set(schema.measured) - set(schema.primary_key))
 
 
-def _remoteness(context: Context, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _remoteness(context: Context, rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return how far each record is from the nearest other record of train and holdout."""
     pool = pool_index(context.real, "gower", None)
     n_train = context.n_rows("train")
@@ -304,47 +335,6 @@ def _remoteness(context: Context, rows: dict[str, np.ndarray]) -> dict[str, np.n
     else:
         distances = pool.others(positions, 1, np.full(positions.size, np.inf))[0][:, 0]
     return {"train": distances[: rows["train"].size], "holdout": distances[rows["train"].size :]}
-
-
-@dataclass(frozen=True)
-class Completion:
-    """How records are completed: from which columns which others, and by what."""
-
-    known: tuple[str, ...]
-    hidden: tuple[str, ...]
-    method: str
-    n_neighbors: int
-    seed: int
-
-
-def completed(
-    context: Context, queries: np.ndarray, settings: Completion
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return guesses of the hidden columns of encoded records, and the truth."""
-    places = [_place(context, name) for name in settings.hidden]
-    truth = queries[:, places]
-    if settings.method == "sequential":
-        return _by_trees(context, queries, settings), truth
-    features = kept_features(context, "gower", settings.known)
-    index = reference_index(context, "synthetic", "gower", settings.known, None, 0)
-    k = min(settings.n_neighbors, context.n_rows("synthetic"))
-    rows = index.kneighbors(queries[:, features], k)[1]
-    released = encoded(context, "synthetic", "gower")
-    guesses = [_agreed(released[rows, j], j in _nominal(context)) for j in places]
-    return np.column_stack(guesses), truth
-
-
-def _names(context: Context) -> list[str]:
-    return [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-
-
-def _place(context: Context, name: str) -> int:
-    return _names(context).index(name)
-
-
-def _nominal(context: Context) -> range:
-    """Return the places of the codes of categories in the matrix of space "gower"."""
-    return range(len(context.schema.columns(*NUMERIC)), len(_names(context)))
 
 
 def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
@@ -363,18 +353,22 @@ def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
     return np.where(chosen < 0, np.nan, chosen)
 
 
-def _by_trees(context: Context, queries: np.ndarray, settings: Completion) -> np.ndarray:
-    """Return guesses of one hidden column after the other, by trees that learn from the release."""
-    released = encoded(context, "synthetic", "gower")
-    places = [_place(context, name) for name in settings.known]
-    seen, asked = released[:, places], queries[:, places]
+def guesses_by_trees(
+    released: np.ndarray,
+    queries: np.ndarray,
+    known: Sequence[int],
+    hidden: Sequence[int],
+    n_numeric: int,
+    seed: int,
+) -> list[np.ndarray]:
+    """Return guesses of one hidden column after the other, by trees fitted to the release."""
+    seen, asked = released[:, known], queries[:, known]
     guesses = []
-    for name in settings.hidden:
-        j = _place(context, name)
-        guess = _tree_guess(seen, released[:, j], asked, j in _nominal(context), settings.seed)
-        guesses.append(guess)
-        seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
-    return np.column_stack(guesses)
+    for j in hidden:
+        guesses.append(_tree_guess(seen, released[:, j], asked, j >= n_numeric, seed))
+        seen = np.column_stack([seen, released[:, j]])
+        asked = np.column_stack([asked, guesses[-1]])
+    return guesses
 
 
 def _tree_guess(
@@ -386,8 +380,8 @@ def _tree_guess(
     if is_code:  # missing is a class of its own
         labels = np.where(np.isnan(target), -1, target).astype(np.int64)
         tree = DecisionTreeClassifier(random_state=seed % 2**31).fit(seen, labels)
-        found = np.asarray(tree.predict(asked), dtype=np.float64)
-        return np.where(found < 0, np.nan, found)
+        predicted = np.asarray(tree.predict(asked), dtype=np.float64)
+        return np.where(predicted < 0, np.nan, predicted)
     present = ~np.isnan(target)
     if 2 * present.sum() < target.size:
         return np.full(len(asked), np.nan)
@@ -414,7 +408,8 @@ def agreement(
 
     Missing is right where the truth is missing, and there only.
     """
-    scale = ranges(context)[[_place(context, name) for name in hidden]]
+    columns = encoded_columns(context.schema)
+    scale = ranges(context)[[columns.index(name) for name in hidden]]
     right = np.isnan(guesses) & np.isnan(truth)
     for column, name in enumerate(hidden):
         guess, true = guesses[:, column], truth[:, column]
@@ -428,36 +423,35 @@ def agreement(
 
 
 def stratified(
-    scores: dict[str, np.ndarray], remote: dict[str, np.ndarray], seed: int
+    scores: Mapping[str, np.ndarray], remote: Mapping[str, np.ndarray], seed: int
 ) -> dict[str, Any]:
     """Return the risk in groups of records by their distance to the nearest other real one.
 
-    There are as many groups as leave 20 records of either table in each in the mean; none if that
+    There are as many groups as leave 20 records of either table in each on average; none if that
     is fewer than two.
     """
-    fewest = min(found.size for found in scores.values())
+    fewest = min(part.size for part in scores.values())
     n_strata = min(_MOST_STRATA, fewest // _FEWEST)
     if n_strata < 2:
         return {"strata": []}
     pooled = np.concatenate([remote["train"], remote["holdout"]])
     edges = np.quantile(pooled, np.linspace(0.0, 1.0, n_strata + 1)[1:-1])
-    groups = {role: np.searchsorted(edges, found) for role, found in remote.items()}
+    groups = {role: np.searchsorted(edges, part) for role, part in remote.items()}
     strata = []
     for number in range(n_strata):
         train, holdout = (scores[role][groups[role] == number] for role in ("train", "holdout"))
         if min(train.size, holdout.size) < _FEWEST // 2:
             continue  # equal distances fill some groups and leave others empty
         strata.append(_stratum(number, train, holdout, seed))
-    told: dict[str, Any] = {"strata": strata}
-    if strata:
-        worst = min(strata, key=lambda stratum: (stratum["p_value"], -stratum["risk"]))
-        p_value = min(1.0, worst["p_value"] * len(strata))
-        told["worst_stratum"] = {**worst, "p_value": p_value}
-    return told
+    if not strata:
+        return {"strata": []}
+    worst = min(strata, key=lambda stratum: (stratum["p_value"], -stratum["risk"]))
+    p_value = min(1.0, worst["p_value"] * len(strata))
+    return {"strata": strata, "worst_stratum": {**worst, "p_value": p_value}}
 
 
 def _stratum(number: int, train: np.ndarray, holdout: np.ndarray, seed: int) -> dict[str, Any]:
-    rates = [attack_rate(float(found.sum()), found.size) for found in (train, holdout)]
+    rates = [attack_rate(float(part.sum()), part.size) for part in (train, holdout)]
     return {
         "stratum": number + 1,
         "train": rates[0].share,

@@ -19,8 +19,8 @@ from scipy.optimize import brentq
 from scipy.stats import chi2_contingency, multivariate_normal
 from sklearn.datasets import load_iris
 
-from skeval.stats import phik as phik_module
-from skeval.stats.phik import normal_cells, phik, phik_of_package
+from skeval.fidelity import phik as phik_module
+from skeval.fidelity.phik import normal_cells, phik, phik_of_package
 
 KNOWN = [
     ([[10, 0], [0, 10]], 0.986281, 0.987688),

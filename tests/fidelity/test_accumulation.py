@@ -7,16 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
-from skeval.stats.accumulation import (
+from skeval.fidelity.accumulation import (
     FEW,
     accumulation_curve,
     area_interval,
     jackknife_error,
     moved_terms,
-    privacy_area,
     privacy_terms,
     removed_terms,
-    resemblance_area,
     resemblance_terms,
     scaled_distances,
 )
@@ -24,6 +22,14 @@ from skeval.stats.intervals import clopper_pearson
 
 DISTANCES = arrays(float, st.integers(1, 30), elements=st.floats(0.0, 1.0))
 THRESHOLDS = st.floats(0.01, 0.99)
+
+
+def privacy_area(distances, threshold):
+    return privacy_terms(distances, threshold).mean()
+
+
+def resemblance_area(distances, threshold):
+    return resemblance_terms(distances, threshold).mean()
 
 
 def areas(distances, threshold):
@@ -152,7 +158,7 @@ def test_intervals_hold_the_value_and_lie_within_the_scale(parts, error):
     )
 )
 def test_curves_tell_of_no_single_row(parts):
-    curve = accumulation_curve(parts)
+    curve = accumulation_curve(dict(enumerate(parts)))
     if min(x.size for x in parts) < FEW:
         assert curve == {}
         return
@@ -171,7 +177,7 @@ def test_curves_tell_of_no_single_row(parts):
 def test_curves_are_those_of_the_distances():
     rng = np.random.default_rng(0)
     parts = [rng.beta(2, 8, 3000), np.r_[np.zeros(200), rng.beta(1, 9, 300)]]
-    curve = accumulation_curve(parts)
+    curve = accumulation_curve(dict(enumerate(parts)))
     expected = [np.mean([np.mean(x <= at) for x in parts]) for at in curve["u"][1:]]
     np.testing.assert_allclose(curve["share"][1:], expected)
     assert curve["share"][1] == pytest.approx(0.2)  # the copies

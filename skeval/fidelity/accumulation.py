@@ -1,0 +1,478 @@
+"""Accumulated minimum distances: how far apart the nearest rows of two tables lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from skeval.context import Context, shared
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.formatting import as_float, number, percent
+from skeval.neighbor_metric import NeighborMetric
+from skeval.parameters import Columns, Interval, Legal, Seed, Space
+from skeval.result import Result, undefined
+from skeval.stats.intervals import clopper_pearson
+from skeval.steps.neighbors import is_gower, nearest
+from skeval.tags import MetricTags
+
+FEW = 10  # rows too few for a normal approximation, or to show without showing one of them
+_N_LEVELS = 100
+_COARSE = 10  # levels at which it is shown that there is no row
+_LARGEST_THRESHOLD = 0.999  # of those found: at 1 there is nothing to the right
+
+
+def _are_thresholds(value: object) -> bool:
+    if isinstance(value, str):
+        return value == "loo-median"
+    given = value if isinstance(value, list | tuple) else [value]
+    return len(given) > 0 and all(map(Interval(0, 1, "neither").accepts, given))
+
+
+Thresholds = Annotated[
+    float | list[float] | str,
+    Legal("a float in (0, 1), a non-empty list of such or 'loo-median'", _are_thresholds, 1.0),
+]
+
+
+class AccumulationMetric(NeighborMetric):
+    """Base of the two areas of the accumulation curve: left and right of a threshold."""
+
+    area: ClassVar[str]
+    threshold: Any
+    direction: str
+    scale: str
+    random_state: int
+
+    def _prepare(self, context: Context) -> None:
+        if self.scale == "max" and not is_gower(self.space):
+            raise InvalidParameterError(
+                f"{type(self).__name__}: scale='max' divides by the largest distance possible, "
+                "which space='gower' alone has; take scale='observed'."
+            )
+
+    def _measure(self, context: Context, columns: Any) -> float | Result:
+        if self.threshold == "loo-median":
+            if context.n_rows("train") < 2:
+                return undefined("train needs two rows for threshold='loo-median'.")
+            if loo_median(context, self.space, columns) == 0:
+                return undefined(
+                    "at least half of the train rows have a duplicate in train, so that "
+                    "threshold='loo-median' is 0. Name a threshold, or remove the duplicates."
+                )
+        distances = self._by_direction(context, "synthetic", columns)
+        largest, thresholds = self._scale_of(context, distances, columns)
+        return float(areas(distances, largest, thresholds)[self.area].mean(axis=0)[0])
+
+    def _by_direction(
+        self, context: Context, role: str, columns: Any, n_rows: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return the distances between train and a table, of which train meets `n_rows` at most.
+
+        Only the distances of train rows depend on the size of the other table.
+        """
+        distances = {}
+        if self.direction != "real":
+            distances["synthetic"] = self._distances(context, role, "train", columns)
+        if self.direction != "synthetic":
+            distances["real"] = self._from_train(context, role, columns, n_rows)[0][:, 0]
+        return distances
+
+    def _from_train(
+        self, context: Context, role: str, columns: Any, n_rows: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        k = min(2, context.n_rows(role) if n_rows is None else n_rows)
+        settings = {"space": self.space, "columns": columns, "seed": self.random_state}
+        return nearest(context, "train", role, k=k, n_reference=n_rows, **settings)
+
+    def _scale_of(
+        self, context: Context, distances: Mapping[str, np.ndarray], columns: Any
+    ) -> tuple[float, np.ndarray]:
+        """Return the largest distance, and the thresholds in units of it."""
+        observed = self.scale == "observed"
+        largest = max(float(d.max()) for d in distances.values()) if observed else 1.0
+        if not isinstance(self.threshold, str):
+            return largest, np.atleast_1d(np.asarray(self.threshold, dtype=float))
+        if largest == 0:  # then any threshold gives the same areas
+            return largest, np.array([_LARGEST_THRESHOLD])
+        median = loo_median(context, self.space, columns)
+        return largest, np.array([min(median / largest, _LARGEST_THRESHOLD)])
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        distances = self._by_direction(context, "synthetic", columns)
+        largest, thresholds = self._scale_of(context, distances, columns)
+        found = areas(distances, largest, thresholds)
+        by_direction = found[self.area][:, 0].tolist()
+        error, interval = self._uncertainty(context, distances, largest, thresholds[0], columns)
+        curves = {"synthetic": accumulation_curve(distances, largest)}
+        details: dict[str, Any] = {
+            "threshold": float(thresholds[0]),
+            "thresholds": thresholds,
+            **{area: values.mean(axis=0) for area, values in found.items()},
+            "directions": dict(zip(distances, by_direction, strict=True)),
+            "standard_error": error,
+        }
+        baseline, n_synthetic = None, context.n_rows("synthetic")
+        if "holdout" in context:
+            n_rows = min(n_synthetic, context.n_rows("holdout"))
+            fresh = self._by_direction(context, "holdout", columns, n_rows)
+            of_fresh = areas(fresh, largest, thresholds)
+            details["holdout"] = {area: values.mean(axis=0) for area, values in of_fresh.items()}
+            baseline = float(details["holdout"][self.area][0])
+            curves["holdout"] = accumulation_curve(fresh, largest)
+            if n_rows < n_synthetic and self.direction != "synthetic":
+                fewer = self._by_direction(context, "synthetic", columns, n_rows)
+                value = float(areas(fewer, largest, thresholds)[self.area].mean(axis=0)[0])
+                details["at_baseline_size"] = {"n_rows": n_rows, "value": value}
+                curves["synthetic at baseline size"] = accumulation_curve(fewer, largest)
+        # without the synthetic curve there is nothing to draw
+        details["curve"] = curves if curves["synthetic"] else {}
+        few = DegenerateInputWarning(f"fewer than {FEW} synthetic rows: no interval.")
+        return replace(
+            result,
+            interval=interval,
+            baseline=baseline,
+            details=details,
+            warnings=result.warnings if interval is not None else (*result.warnings, few),
+        )
+
+    def _uncertainty(
+        self,
+        context: Context,
+        distances: Mapping[str, np.ndarray],
+        largest: float,
+        threshold: float,
+        columns: Any,
+    ) -> tuple[float, tuple[float, float] | None]:
+        """Return the standard error over the synthetic rows, and the interval; none of a few."""
+        n_synthetic, terms = context.n_rows("synthetic"), TERMS[self.area]
+        if n_synthetic < FEW:
+            return float("nan"), None
+        parts = {
+            name: terms(scaled_distances(d, largest), threshold) for name, d in distances.items()
+        }
+        changes = np.zeros(n_synthetic)
+        if "synthetic" in parts:
+            changes += removed_terms(parts["synthetic"])
+        if "real" in parts:
+            two, at = self._from_train(context, "synthetic", columns)
+            second = terms(scaled_distances(two[:, -1], largest), threshold)
+            changes += moved_terms(parts["real"], second, at[:, 0], n_synthetic)
+        error = jackknife_error(changes / len(parts))
+        return error, area_interval(list(parts.values()), error)
+
+
+class MDAResemblance(AccumulationMetric):
+    """Reach of the rows for each other: 1 where all find one within the threshold, 0 where none do.
+
+    For each synthetic row the distance to its nearest train row is taken, and for each train row
+    that to its nearest synthetic row. The accumulation curve F(u) is the share of these distances
+    that are at most u. Its area right of a threshold is the larger, the sooner all rows have found
+    another: synthetic rows that are like none of train, and train rows that no synthetic row is
+    like, make it smaller. How near rows are within the threshold does not matter here; that is
+    :class:`~skeval.privacy.MinimumDistanceAccumulation`.
+
+    Parameters
+    ----------
+    threshold : float, list of float or "loo-median", default=0.2
+        Distances in (0, 1) that are near enough, as shares of the largest one. Of a list, the first
+        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
+        of a train row to its nearest other train row.
+    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
+        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
+        the mean of both areas.
+    scale : {"max", "observed"}, default="max"
+        What distances are divided by: the largest distance that there can be, which only the space
+        "gower" has (1), or the largest that is found between train and synthetic rows; then one
+        far row makes all others near.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
+        needs ``scale="observed"``.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    random_state : int, default=0
+        Seed of the sample of the larger of synthetic table and holdout.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if ``scale="max"`` is asked for in another space than "gower".
+
+    Notes
+    -----
+    With x the distances and t the threshold, the value is ``1 / (1 - t) * (integral of F from t to
+    1) = mean(1 - max(x, t)) / (1 - t)``, the integral being exact. It is near 1 wherever hardly any
+    distance exceeds the threshold, as in tables of few columns: "loo-median" then tells more. Read
+    it against the baseline, which is that of the holdout in the synthetic rows' place. The baseline
+    at equal sizes, the interval and the curve in ``details`` are as for the metric of privacy. A
+    table of copies has the value 1: never read it without a metric of privacy.
+
+    References
+    ----------
+    A. Pavao (2018) proposed the accumulation curve and its two areas; the definition by exact
+    integrals, and the choice of directions, are ours.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import MDAResemblance
+    >>> table = make_mixed()
+    >>> MDAResemblance().fit(table).score(table)
+    1.0
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="MDADisplay")
+
+    def __init__(
+        self,
+        threshold: Thresholds = 0.2,
+        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
+        scale: Literal["max", "observed"] = "max",
+        *,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.threshold = threshold
+        self.direction = direction
+        self.scale = scale
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    area = "resemblance"
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Nearest rows fill {percent(result.value)} of the area right of "
+            f"{number(as_float(result.details['threshold']))}: the rest is of rows that find none "
+            "so near."
+        )
+
+
+@shared
+def loo_median(context: Context, space: Any, columns: Any) -> float:
+    """Return the median distance of a train row to its nearest other train row."""
+    distances, _ = nearest(context, "train", "train", space=space, columns=columns)
+    return float(np.median(distances))
+
+
+def areas(
+    distances: Mapping[str, np.ndarray], largest: float, thresholds: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return both areas of each direction at each threshold, shape (n_directions, n_thresholds)."""
+    scaled = [scaled_distances(d, largest) for d in distances.values()]
+    return {
+        area: np.array([[terms(x, t).mean() for t in thresholds] for x in scaled])
+        for area, terms in TERMS.items()
+    }
+
+
+def scaled_distances(distances: np.ndarray, largest: float) -> np.ndarray:
+    """Return distances in units of the largest one, at most 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import scaled_distances
+    >>> scaled_distances(np.array([0.0, 1.0, 4.0]), 2.0)
+    array([0. , 0.5, 1. ])
+    """
+    if largest > 0:
+        return np.minimum(1.0, distances / largest)
+    return (distances > 0).astype(float)
+
+
+def privacy_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
+    """Return each row's part of the area left of the threshold: 1 at distance 0, 0 beyond it.
+
+    Their mean is ``1 / t`` times the integral of F from 0 to t, F(u) the share of distances at most
+    u, exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import privacy_terms
+    >>> round(privacy_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
+    0.375
+    """
+    return np.maximum(0.0, threshold - distances) / threshold
+
+
+def resemblance_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
+    """Return each row's part of the area right of the threshold: 1 within it, 0 at distance 1.
+
+    Their mean is ``1 / (1 - t)`` times the integral of F from t to 1, exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import resemblance_terms
+    >>> round(resemblance_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
+    0.84375
+    """
+    return (1.0 - np.maximum(distances, threshold)) / (1.0 - threshold)
+
+
+def removed_terms(terms: np.ndarray) -> np.ndarray:
+    """Return by how much the mean of some terms changes where each of them is left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import removed_terms
+    >>> removed_terms(np.array([0.0, 0.0, 3.0]))
+    array([ 0.5,  0.5, -1. ])
+    """
+    return (terms.mean() - terms) / max(1, terms.size - 1)
+
+
+def moved_terms(
+    first: np.ndarray, second: np.ndarray, nearest: np.ndarray, n_reference: int
+) -> np.ndarray:
+    """Return by how much the mean of some terms changes where each reference row is left out.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_rows,)
+        Terms of the distance to the nearest, and to the second nearest reference row: what remains
+        if the nearest is left out.
+    nearest : ndarray of int of shape (n_rows,)
+        Position of the nearest reference row.
+    n_reference : int
+        Number of reference rows.
+
+    Returns
+    -------
+    ndarray of shape (n_reference,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import moved_terms
+    >>> moved_terms(np.array([1.0, 0.5]), np.array([0.5, 0.5]), np.array([2, 0]), 3)
+    array([ 0.  ,  0.  , -0.25])
+    """
+    return np.bincount(nearest, weights=second - first, minlength=n_reference) / first.size
+
+
+def jackknife_error(changes: np.ndarray) -> float:
+    """Return the standard error of a statistic from its changes where each row is left out.
+
+    Examples
+    --------
+    Of a mean it is the usual one.
+
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import jackknife_error, removed_terms
+    >>> values = np.array([1.0, 2.0, 4.0, 9.0])
+    >>> bool(np.isclose(jackknife_error(removed_terms(values)), values.std(ddof=1) / 2))
+    True
+    """
+    n = changes.size
+    return float(np.sqrt((n - 1) / n * ((changes - changes.mean()) ** 2).sum()))
+
+
+def area_interval(
+    parts: Sequence[np.ndarray], standard_error: float, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return an interval of the mean of areas.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray
+        Terms in [0, 1] of each direction; an area is the mean of a direction's terms.
+    standard_error : float
+        Of the mean of the areas.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    low, high : float
+        The normal interval within [0, 1]. Where fewer than 10 terms are off a bound, it reaches as
+        far as the share of such terms could by Clopper and Pearson, times the furthest of them, or
+        1 if there is none: that no row of 200 is a copy does not mean that none of 100,000 will be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import area_interval
+    >>> low, high = area_interval([np.zeros(200)], 0.0)
+    >>> low, round(high, 4)
+    (0.0, 0.0183)
+    """
+    value = float(np.mean([terms.mean() for terms in parts]))
+    half = float(norm.ppf((1.0 + confidence) / 2.0)) * standard_error
+    high = max(value + half, _furthest(parts, confidence))
+    low = min(value - half, 1.0 - _furthest([1.0 - terms for terms in parts], confidence))
+    return max(0.0, low), min(1.0, high)
+
+
+def _furthest(parts: Sequence[np.ndarray], confidence: float) -> float:
+    """Return how large the mean could be where few terms are above 0; 0 where many are."""
+    counts = [int((terms > 0).sum()) for terms in parts]
+    if min(counts) >= FEW:
+        return 0.0
+    shares = [clopper_pearson(k, t.size, confidence)[1] for k, t in zip(counts, parts, strict=True)]
+    return float(np.mean([s * (t.max() or 1.0) for s, t in zip(shares, parts, strict=True)]))
+
+
+def accumulation_curve(
+    distances: Mapping[str, np.ndarray], largest: float = 1.0
+) -> dict[str, np.ndarray]:
+    """Return the share of rows within each distance, where that tells of no single row.
+
+    Parameters
+    ----------
+    distances : mapping of str to ndarray
+        Of each direction; the curve is the mean of the directions' curves.
+    largest : float, default=1.0
+        The unit of the distances.
+
+    Returns
+    -------
+    dict
+        `u`, distances among ``(k / 100) ** 2``, which are dense where nearest rows are; and `share`
+        of the same shape, from (0, 0) to (1, 1). Of each direction, at least 10 rows lie between
+        two points and beyond each; that there is none is told at every tenth `k` only, lest the
+        least and the largest distance be known closely. Empty if a direction has fewer rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.accumulation import accumulation_curve
+    >>> curve = accumulation_curve({"real": np.repeat([0.0, 0.0625], 10)})
+    >>> curve["u"][:5], curve["share"][:5]
+    (array([0.  , 0.  , 0.01, 0.04, 0.09]), array([0. , 0.5, 0.5, 0.5, 1. ]))
+    """
+    parts = [scaled_distances(d, largest) for d in distances.values()]
+    sizes = np.array([part.size for part in parts])
+    if sizes.min() < FEW:
+        return {}
+    u = (np.arange(_N_LEVELS + 1) / _N_LEVELS) ** 2
+    counts = np.array([np.searchsorted(np.sort(d), u, side="right") for d in parts])
+    kept: list[int] = []
+    last = np.zeros_like(sizes)
+    for k, within in enumerate(counts.T):
+        if _tells_of_many(within - last, k) and _tells_of_many(sizes - within, k):
+            kept.append(k)
+            last = within
+    shares = (counts[:, kept] / sizes[:, None]).mean(axis=0)
+    return {"u": np.concatenate([[0.0], u[kept]]), "share": np.concatenate([[0.0], shares])}
+
+
+def _tells_of_many(n_rows: np.ndarray, level: int) -> bool:
+    none_is_told = level % _COARSE == 0
+    return bool(((n_rows >= FEW) | ((n_rows == 0) & none_is_told)).all())
+
+
+TERMS = {"privacy_area": privacy_terms, "resemblance": resemblance_terms}

@@ -1,0 +1,51 @@
+"""Base of the metrics that look for nearest rows in a space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.result import Result, undefined
+from skeval.steps.neighbors import nearest
+from skeval.steps.samples import column_key, nothing_to_measure
+
+Columns = tuple[str, ...] | None
+
+
+class NeighborMetric(Metric):
+    """Base of the metrics of nearest rows: first the value, then what is said of it.
+
+    Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
+    needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
+    the baseline and the details for ``evaluate``. Columns come in the form of
+    :func:`~skeval.steps.samples.column_key`.
+    """
+
+    space: Any
+    columns: int | list[str] | None
+
+    def _compute(self, context: Context) -> float | Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        return self._measure(context, column_key(context.schema, self.columns))
+
+    def _measure(self, context: Context, columns: Columns) -> float | Result:
+        raise NotImplementedError(f"{type(self).__name__} must define _measure.")
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if not np.isnan(result.value):
+            columns = column_key(context.schema, self.columns)
+            result = self._with_evidence(context, columns, result)
+        return super()._in_relation(context, result)
+
+    def _with_evidence(self, context: Context, columns: Columns, result: Result) -> Result:
+        return result
+
+    def _distances(
+        self, context: Context, query: str, reference: str, columns: Columns
+    ) -> np.ndarray:
+        """Return the distance of each query row to its nearest reference row."""
+        return nearest(context, query, reference, space=self.space, columns=columns)[0][:, 0]
