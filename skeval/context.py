@@ -101,7 +101,7 @@ class Context:
 
     @property
     def train(self) -> pd.DataFrame:
-        """The rows that the generator learnt from."""
+        """The rows that the generator learned from."""
         return self["train"]
 
     @property
@@ -147,7 +147,7 @@ class Context:
         Parameters
         ----------
         train : table of shape (n_train, n_columns)
-            The rows that the generator learnt from: pandas, polars or pyarrow.
+            The rows that the generator learned from: pandas, polars or pyarrow.
         holdout : table of shape (n_holdout, n_columns), optional
             Real rows of the same population that the generator never saw.
         schema : TableSchema or mapping of str to str, optional
@@ -171,7 +171,7 @@ class Context:
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
-        notices = [notice for _, told in read.values() for notice in told]
+        notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
             notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
         return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
@@ -316,7 +316,7 @@ def _key(argument: Any) -> Hashable:
         return tuple(_key(part) for part in argument)
     if isinstance(argument, Context) or hasattr(argument, "context_"):
         raise TypeError(
-            "A shared step cannot take a context or a fitted metric beside its own context; "
+            "A shared step cannot take a context or a fitted metric besides its own context; "
             "call it on that context."
         )
     return _hash(argument)
@@ -327,7 +327,7 @@ def _hash(argument: Any) -> str:
         return str(joblib.hash(argument))
     except pickle.PicklingError:  # a transformer made of a lambda or of a class of the script
         try:
-            import cloudpickle  # comes with joblib: beside it since 1.6, within it before
+            import cloudpickle  # comes with joblib: next to it since 1.6, within it before
         except ImportError:
             from joblib.externals import cloudpickle
         return hashlib.sha1(cloudpickle.dumps(argument), usedforsecurity=False).hexdigest()

@@ -142,7 +142,7 @@ def make_mixed(n_rows: int = 200, random_state: int | None = 0) -> pd.DataFrame:
     n_rows : int, default=200
         Number of rows.
     random_state : int or None, default=0
-        Seed; other seeds give other rows of the same law. None draws anew each time.
+        Seed; other seeds give other rows of the same distribution. None draws anew each time.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def make_census(
     n_rows : int, default=1_000
         Number of rows; a million takes about a second.
     random_state : int or None, default=0
-        Seed; other seeds give other rows of the same law. None draws anew each time.
+        Seed; other seeds give other rows of the same distribution. None draws anew each time.
     missing : float, default=0.0
         Share of cells, in [0, 1), that are missing at random in every column but `income`.
         Whole numbers become float64 then.

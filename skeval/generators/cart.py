@@ -197,8 +197,8 @@ class _Leaves:
     def donors(self, features: list[np.ndarray], n: int, rng: np.random.Generator) -> np.ndarray:
         """Return a training row for each row: one of its leaf."""
         u, start, stop = self.places(features, n, rng)
-        found: np.ndarray = self.rows[start + (u * (stop - start)).astype(np.int64)]
-        return found
+        donors: np.ndarray = self.rows[start + (u * (stop - start)).astype(np.int64)]
+        return donors
 
 
 @dataclass(frozen=True)
@@ -259,9 +259,11 @@ def _indicators(codes: np.ndarray, max_levels: int) -> np.ndarray:
     frequent = np.argsort(-counts, kind="stable")[:max_levels]
     rank = np.full(levels.size, frequent.size)
     rank[frequent] = np.arange(frequent.size)
-    found: np.ndarray = (rank[place.ravel()][:, None] == np.arange(frequent.size)).astype(float)
+    indicators: np.ndarray = (rank[place.ravel()][:, None] == np.arange(frequent.size)).astype(
+        float
+    )
     # of two levels each tells the other
-    return found[:, 0] if levels.size <= 2 else found
+    return indicators[:, 0] if levels.size <= 2 else indicators
 
 
 @dataclass
@@ -311,9 +313,9 @@ class _Numbers:
             return column.take(donors), self.codes.codes[donors]
         lower, upper, part = self._neighbours(features, n, rng)
         distinct = numbers_of(column.iloc[self.codes.positions])
-        found = self.grid.between(distinct[lower], distinct[upper], part)
-        codes = _codes_between(distinct, found)
-        values = as_dtype(found, column.dtype)
+        drawn = self.grid.between(distinct[lower], distinct[upper], part)
+        codes = _codes_between(distinct, drawn)
+        values = as_dtype(drawn, column.dtype)
         return values.mask(missing) if missing.any() else values, np.where(missing, -1.0, codes)
 
     def _neighbours(

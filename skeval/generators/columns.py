@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.exceptions import TableError
 from skeval.parameters import Count, Seed, check_parameters, legal_sets
 
-# Floats with at most so many decimals are taken as rounded, and rounded again when sampled.
+# Floats with at most that many decimals are taken as rounded, and rounded again when sampled.
 _MOST_DECIMALS = 6
 T = TypeVar("T")
 # Later and earlier dates count as these, which all resolutions of pandas can be brought to.
@@ -222,8 +222,8 @@ def read_each(column: pd.Series, read: Callable[[Any], T], otherwise: T) -> list
             return otherwise
 
     if isinstance(column.dtype, pd.CategoricalDtype):
-        found = [*read_each(pd.Series(column.cat.categories), read, otherwise), read_one(None)]
-        return [found[code] for code in column.cat.codes]  # that of missing is -1
+        by_code = [*read_each(pd.Series(column.cat.categories), read, otherwise), read_one(None)]
+        return [by_code[code] for code in column.cat.codes]  # that of missing is -1
     return [read_one(cell) for cell in _cells(column)]
 
 
@@ -253,9 +253,9 @@ def dates_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     ):
         dates = pd.DatetimeIndex(column)
         return _plain_microseconds(dates.asi8, dates.unit), np.asarray(dates.isna())
-    found = read_each(column, date_of, None)
-    absent = np.array([date is None for date in found], dtype=bool)
-    return np.array([0 if date is None else date for date in found], dtype=np.int64), absent
+    dates = read_each(column, date_of, None)
+    absent = np.array([date is None for date in dates], dtype=bool)
+    return np.array([0 if date is None else date for date in dates], dtype=np.int64), absent
 
 
 def is_missing(cell: Any) -> bool:

@@ -51,7 +51,7 @@ class GaussianCopula(Sampler):
     columns_ : Index of length n_columns
         The columns of the training table.
     marginals_ : list of length n_columns
-        The learnt distribution of each column: all numbers, dates and durations of the training
+        The learned distribution of each column: all numbers, dates and durations of the training
         table, sorted within the column, and the distinct values of other columns with their shares.
     correlation_ : ndarray of shape (n_latent, n_latent)
         Correlations of the latent normals: one per column, then one for each column that has both

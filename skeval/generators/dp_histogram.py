@@ -255,8 +255,8 @@ class Bins:
         else:
             values = read_numbers(column)
             absent = np.isnan(values)
-        found = np.searchsorted(self.edges[1:-1], values, side="right")
-        return np.where(absent, self.n_cells - 1 if self.missing else 0, found)
+        cells = np.searchsorted(self.edges[1:-1], values, side="right")
+        return np.where(absent, self.n_cells - 1 if self.missing else 0, cells)
 
     def draw(self, codes: np.ndarray, rng: np.random.Generator) -> pd.Series:
         """Return a value of each cell."""
@@ -298,15 +298,15 @@ def axes_of(domain: Any) -> dict[str, Axis]:
             f"DPHistogram: domain needs for each column {_WANTED}; {', '.join(wrong)} has none of "
             "these."
         )
-    found = {name: axis for name, axis in axes.items() if axis is not None}
+    complete = {name: axis for name, axis in axes.items() if axis is not None}
     # a whole number of Python, which does not overflow
-    n_cells = math.prod(axis.n_cells for axis in found.values())
+    n_cells = math.prod(axis.n_cells for axis in complete.values())
     if n_cells > _MOST_CELLS:
         raise InvalidParameterError(
             f"DPHistogram: the domain has {n_cells:,} cells, and {_MOST_CELLS:,} are the most that "
             "are counted; give it fewer columns, or wider bins."
         )
-    return found
+    return complete
 
 
 def _axis_of(values: Any) -> Axis | None:

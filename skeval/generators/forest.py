@@ -23,7 +23,7 @@ from skeval.generators.columns import (
 )
 from skeval.parameters import Count, Fraction, JobCount, Seed
 
-# Shares of 50 levels for so many rows take 6 MB.
+# Shares of 50 levels for that many rows take 6 MB.
 _ROWS_AT_ONCE = 16_384
 
 
@@ -55,7 +55,7 @@ class RandomForestImputation(Sampler):
         The most rows a tree is grown on, so that large tables do not take long.
     max_levels : int, default=50
         The most levels of a category that its forest tells apart: the most frequent ones. Others
-        are never predicted, and rows that have them are not learnt from in that column.
+        are never predicted, and rows that have them are not learned from in that column.
     n_jobs : int or None, default=None
         Columns fitted at the same time, in threads; None is 1, -1 all cores. It does not change
         the values.
@@ -81,7 +81,7 @@ class RandomForestImputation(Sampler):
 
     The forests see ranks: of size, or of frequency where a column has no order, and missing values
     below all others. Of a category, missing is a level that can be predicted like any other. Of a
-    number, a missing cell stays missing, a present one present; infinite values are not learnt
+    number, a missing cell stays missing, a present one present; infinite values are not learned
     from. Predicted numbers are rounded to the grid of the training values (whole numbers,
     decimals, whole days). A table of one column has nothing to learn from: its mean or most
     frequent level is predicted.
@@ -252,7 +252,7 @@ def _predict_levels(
 def _predict_numbers(
     column: pd.Series, features: np.ndarray, forest: Forest, seed: int
 ) -> pd.Series:
-    """Predict a mean wherever there is a value; infinite ones are not learnt from."""
+    """Predict a mean wherever there is a value; infinite ones are not learned from."""
     missing = column.isna().to_numpy(dtype=bool)
     present = np.flatnonzero(~missing)
     values = numbers_of(column.iloc[present])

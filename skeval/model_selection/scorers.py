@@ -38,13 +38,13 @@ def make_generator_scorer(
         What to measure. A metric gives a scorer of one number, a suite one of a number a metric:
         choose the one that a search goes by, ``GridSearchCV(..., refit="name")``.
     n_samples : int, optional
-        Rows to sample; as many as the generator learnt from if None.
+        Rows to sample; as many as the generator learned from if None.
     random_state : int, default=0
         Seed of the samples. From it and the rows of the test fold comes the seed of each split, so
         that all candidates of a search have the same one within a split, and each split another.
     schema : TableSchema or mapping of str to str, optional
         The kinds of the columns, as :meth:`Metric.fit` takes them. Give it where a fold might lack
-        what the kind of a column is told by.
+        what shows the kind of a column.
 
     Returns
     -------
@@ -162,8 +162,8 @@ class GeneratorScorer(BaseEstimator):
     def __call__(self, generator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted generator on rows that it has not seen."""
         if isinstance(self.evaluator, Metric):
-            found = self.evaluate(generator, X)
-            return signed(found) if isinstance(found, Result) else float("nan")
+            result = self.evaluate(generator, X)
+            return signed(result) if isinstance(result, Result) else float("nan")
         results = self._results(generator, X)
         if results is None:
             return dict.fromkeys(self.names(), np.nan)
@@ -192,11 +192,11 @@ class GeneratorScorer(BaseEstimator):
             return None
         suite = clone(self.evaluator).fit(train, holdout, schema=self.schema)
         try:
-            found: SuiteResult = suite.evaluate(synthetic)
+            results: SuiteResult = suite.evaluate(synthetic)
         except TableError as error:  # of the generator too: it left out a column, for example
             _warn_of(generator, error)
             return None
-        return found
+        return results
 
     def _sample(self, generator: Any, train: pd.DataFrame, holdout: pd.DataFrame) -> Any:
         n_samples = len(train) if self.n_samples is None else self.n_samples
@@ -237,7 +237,7 @@ def _warn_of(generator: Any, error: Exception) -> None:
 
 
 def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
-    """Return the adapter, the rows that it learnt from, and those of the test fold.
+    """Return the adapter, the rows that it learned from, and those of the test fold.
 
     Of a pipeline all is measured behind its transformers, where the generator stands.
     """

@@ -254,10 +254,7 @@ def _format_of_strings(values: pd.Series, schema: TableSchema) -> str | None:
 def _loses_integers(values: pd.Series, numbers: pd.Series) -> bool:
     values = plain_values(values)
     kind = pd.api.types.infer_dtype(values, skipna=True)
-    whole = pd.api.types.is_integer_dtype(values.dtype) or kind in {
-        "integer",
-        "mixed-integer-float",
-    }
+    whole = pd.api.types.is_integer_dtype(values.dtype) or kind in _WHOLE
     return whole and values.nunique() > numbers.nunique()
 
 

@@ -61,7 +61,7 @@ class TablePreprocessor(ColumnTransformer):
         The kinds of the columns; those not named are inferred at fit.
     space : {"euclidean", "gower"}, default="euclidean"
         "euclidean": numbers and dates standardised, missing ones set to the mean with an indicator
-        column beside; categories one-hot, divided by the square root of two so that a change of
+        column added; categories one-hot, divided by the square root of two so that a change of
         category has distance 1, with columns of their own for missing and for unseen levels.
         "gower": numbers as they are, dates in seconds, then the codes of the categories, missing as
         nan; what :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` takes.
@@ -218,17 +218,17 @@ class Cells:
         """Return the cell of each value; nan is missing."""
         missing = np.isnan(values)
         if self.edges is not None:
-            found = np.searchsorted(self.edges, values, side="right")
-            found = found if self.n_own else np.full(len(values), self.n_own + 2)
+            cells = np.searchsorted(self.edges, values, side="right")
+            cells = cells if self.n_own else np.full(len(values), self.n_own + 2)
         else:
             rank = np.asarray(self.rank)
             inside = np.where(missing | (values >= len(rank)), len(rank), values).astype(np.int64)
-            found = np.append(rank, self.n_own + 2)[inside]
-        return np.where(missing, self.n_own + 1, found).astype(np.int32)
+            cells = np.append(rank, self.n_own + 2)[inside]
+        return np.where(missing, self.n_own + 1, cells).astype(np.int32)
 
 
 class Discretizer(TransformerMixin, BaseEstimator):
-    """Cut every column into cells that are learnt from train and hold for all tables.
+    """Cut every column into cells that are learned from train and hold for all tables.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     max_categories : int or None, default=50
-        Categories beyond the most frequent so many are pooled in one cell; None keeps all.
+        Categories beyond that number of the most frequent are pooled in one cell; None keeps all.
     nan : {"own", "drop"}, default="own"
         Whether a missing value has a cell of its own or the code -1.
 
