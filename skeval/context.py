@@ -39,6 +39,8 @@ _SHARED_ROWS = (
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
+# what copies and pickles hold; the rest is computed again
+_KEPT = ("schema", "levels", "notices", "remember_rows", "_tables", "_given", "_parent")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -267,22 +269,12 @@ class Context:
         return cast("T", value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
-        tables = {} if self._tables is None else dict(self._tables)
-        copied = Context(
-            self.schema,
-            tables,
-            levels=self.levels,
-            notices=self.notices,
-            given=dict(self._given),
-            parent=self._parent,
-        )
-        copied._tables = None if self._tables is None else tables
-        copied.remember_rows = self.remember_rows
+        copied = object.__new__(Context)  # frames are never written to: copies share them
+        copied.__setstate__({name: getattr(self, name) for name in _KEPT})
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"schema", "levels", "notices", "remember_rows", "_tables", "_given", "_parent"}
-        state = {name: value for name, value in vars(self).items() if name in kept}
+        state = {name: getattr(self, name) for name in _KEPT}
         if not self.remember_rows:
             state |= {"_tables": None, "_given": {}, "levels": {}}
         return state

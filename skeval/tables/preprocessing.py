@@ -137,26 +137,26 @@ class TablePreprocessor(ColumnTransformer):
 def _transformers(
     schema: TableSchema, levels: Levels, space: str
 ) -> list[tuple[str, Any, list[str]]]:
-    parts: list[tuple[str, Any, list[str]]] = []
     numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
-    if numeric:
-        parts.append(("numeric", _numeric_transformer(space), numeric))
-    if nominal:
-        n_levels = [len(levels[name]) for name in nominal]
-        parts.append(("nominal", _nominal_transformer(space, n_levels), nominal))
-    return parts
-
-
-def _numeric_transformer(space: str) -> Any:
-    as_numbers = FunctionTransformer(numbers, feature_names_out="one-to-one")
-    if space == "gower":
-        return as_numbers
-    return make_pipeline(
-        as_numbers,
-        FunctionTransformer(_finite, feature_names_out="one-to-one"),
-        StandardScaler(),
-        FunctionTransformer(_mean_and_indicator, feature_names_out=_with_indicators),
-    )
+    as_numbers: Any = FunctionTransformer(numbers, feature_names_out="one-to-one")
+    as_codes: Any = FunctionTransformer(category_codes, feature_names_out="one-to-one")
+    if space == "euclidean":
+        as_numbers = make_pipeline(
+            as_numbers,
+            FunctionTransformer(_finite, feature_names_out="one-to-one"),
+            StandardScaler(),
+            FunctionTransformer(_mean_and_indicator, feature_names_out=_with_indicators),
+        )
+        n_levels = tuple(len(levels[name]) for name in nominal)
+        closed = {"kw_args": {"n_levels": n_levels}, "feature_names_out": "one-to-one"}
+        cells = [np.arange(n + 2, dtype=np.float64) for n in n_levels]
+        as_codes = make_pipeline(
+            FunctionTransformer(_closed_codes, **closed),
+            OneHotEncoder(categories=cells, sparse_output=False),
+            FunctionTransformer(_halve_mismatch, feature_names_out="one-to-one"),
+        )
+    parts = [("numeric", as_numbers, numeric), ("nominal", as_codes, nominal)]
+    return [part for part in parts if part[2]]
 
 
 def _finite(matrix: np.ndarray) -> np.ndarray:
@@ -170,21 +170,6 @@ def _mean_and_indicator(standardised: np.ndarray) -> np.ndarray:
 
 def _with_indicators(_: Any, names: Sequence[str]) -> list[str]:
     return [*names, *(f"{name}_missing" for name in names)]
-
-
-def _nominal_transformer(space: str, n_levels: Sequence[int]) -> Any:
-    if space == "gower":
-        return FunctionTransformer(category_codes, feature_names_out="one-to-one")
-    cells = [np.arange(n + 2, dtype=np.float64) for n in n_levels]
-    return make_pipeline(
-        FunctionTransformer(
-            _closed_codes,
-            kw_args={"n_levels": tuple(n_levels)},
-            feature_names_out="one-to-one",
-        ),
-        OneHotEncoder(categories=cells, sparse_output=False),
-        FunctionTransformer(_halve_mismatch, feature_names_out="one-to-one"),
-    )
 
 
 def _closed_codes(frame: pd.DataFrame, n_levels: Sequence[int]) -> np.ndarray:
