@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 import pandas as pd
 
@@ -44,29 +42,13 @@ class Bootstrap(Sampler):
     (1000, True)
     """
 
+    _needs_hashes = False
+
     def __init__(self, random_state: Seed | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Keep the rows of a table.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes.
-
-        Returns
-        -------
-        Bootstrap
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, or has no rows.
-        """
-        self.train_ = self._checked(table, hashable=False)
-        return self
+    def _learn(self, train: pd.DataFrame) -> None:
+        self.train_ = train
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         return self.train_.take(rng.integers(len(self.train_), size=n)).reset_index(drop=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,27 +109,7 @@ class SequentialCART(Sampler):
         self.order = order
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Grow the trees of all columns.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes whose values are hashable.
-
-        Returns
-        -------
-        SequentialCART
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
-        InvalidParameterError
-            If a parameter is outside its legal set, or `order` names columns that are not there.
-        """
-        train = self._checked(table)
+    def _learn(self, train: pd.DataFrame) -> None:
         order = self._positions(train.columns)
         columns = [ordered_codes(train.iloc[:, j]) for j in order]
         settings = {"min_samples_leaf": self.min_samples_leaf, "max_depth": self.max_depth}
@@ -141,7 +121,6 @@ class SequentialCART(Sampler):
             grid = Grid.of(numbers_of(train.iloc[columns[place].positions, j])) if smooth else None
             models.append(_model(columns[place], grower, self.max_levels, grid))
         self.train_, self.order_, self.models_ = train, order, models
-        return self
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         features: list[np.ndarray] = []

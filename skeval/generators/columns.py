@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -56,6 +56,30 @@ class Sampler(BaseEstimator):
     """Base of the generators here: :meth:`fit` on a table, then :meth:`sample` tables like it."""
 
     random_state: int | None
+    _needs_hashes: ClassVar[bool] = True
+
+    def fit(self, table: pd.DataFrame) -> Self:
+        """Learn from a training table.
+
+        Parameters
+        ----------
+        table : DataFrame of shape (n_rows, n_columns)
+            Training rows, of any dtypes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TableError
+            If `table` is not a DataFrame or has no rows, or if its values cannot be hashed and the
+            generator has to tell them apart.
+        InvalidParameterError
+            If a parameter is outside its legal set, or names columns that are not there.
+        """
+        self._learn(self._checked(table))
+        return self
 
     def sample(self, n: Count, random_state: Seed | None = None) -> pd.DataFrame:
         """Draw rows with the columns and dtypes of the training table.
@@ -85,13 +109,16 @@ class Sampler(BaseEstimator):
         seed = self.random_state if random_state is None else random_state
         return self._draw(n, np.random.default_rng(seed))
 
+    def _learn(self, train: pd.DataFrame) -> None:
+        raise NotImplementedError
+
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         raise NotImplementedError
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
-    def _checked(self, table: object, *, hashable: bool = True) -> pd.DataFrame:
+    def _checked(self, table: object) -> pd.DataFrame:
         """Return the training table under a plain index, or raise one error for all its faults."""
         self._check_parameters()
         owner = f"{type(self).__name__}.fit"
@@ -102,9 +129,10 @@ class Sampler(BaseEstimator):
         faults = [
             str(name)
             for name, column in table.items()
-            if column.dtype == object and any(t.__hash__ is None for t in set(map(type, column)))
+            if self._needs_hashes and column.dtype == object
+            if any(t.__hash__ is None for t in set(map(type, column)))
         ]
-        if faults and hashable:
+        if faults:
             raise TableError(
                 f"{owner} expected values that can be hashed, and got lists or the like in "
                 f"{', '.join(faults)}. Drop these columns, or turn their values into strings."

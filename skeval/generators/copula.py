@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -88,25 +88,7 @@ class GaussianCopula(Sampler):
     def __init__(self, random_state: Seed | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Learn the marginals and the correlations of a table.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes whose values are hashable.
-
-        Returns
-        -------
-        GaussianCopula
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
-        """
-        train = self._checked(table)
+    def _learn(self, train: pd.DataFrame) -> None:
         columns = [ordered_codes(train.iloc[:, j]) for j in range(train.shape[1])]
         anchors = [_scores(column.codes)[0] for column in columns if column.ordered]
         columns = [c if c.ordered else _put_in_order(c, anchors) for c in columns]
@@ -115,7 +97,6 @@ class GaussianCopula(Sampler):
         self.columns_ = train.columns
         self.marginals_ = [_marginal(train.iloc[:, j], c) for j, c in enumerate(columns)]
         self.correlation_ = _latent_correlation([*(c.codes for c in columns), *gaps])
-        return self
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         uniform = ndtr(rng.normal(size=(n, len(self.correlation_))) @ _root(self.correlation_).T)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,27 +125,7 @@ class RandomForestImputation(Sampler):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Fit a forest for each column, and predict all training cells.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes whose values are hashable.
-
-        Returns
-        -------
-        RandomForestImputation
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
-        InvalidParameterError
-            If a parameter is outside its legal set.
-        """
-        train = self._checked(table)
+    def _learn(self, train: pd.DataFrame) -> None:
         columns = [train.iloc[:, j] for j in range(train.shape[1])]
         features = features_of([ordered_codes(column) for column in columns])
         seeds = np.random.SeedSequence(self.random_state).generate_state(len(columns))
@@ -155,7 +135,6 @@ class RandomForestImputation(Sampler):
         )
         self.train_ = train
         self.predicted_ = table_of(predicted, train.columns)
-        return self
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         self._check_parameters()

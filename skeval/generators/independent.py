@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 import pandas as pd
 
@@ -45,29 +43,13 @@ class IndependentMarginals(Sampler):
     [43, 43]
     """
 
+    _needs_hashes = False
+
     def __init__(self, random_state: Seed | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Keep the values of a table.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes.
-
-        Returns
-        -------
-        IndependentMarginals
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, or has no rows.
-        """
-        self.train_ = self._checked(table, hashable=False)
-        return self
+    def _learn(self, train: pd.DataFrame) -> None:
+        self.train_ = train
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         n_rows, n_columns = self.train_.shape
