@@ -35,6 +35,7 @@ _NOTHING = {
     "pairs": "no train row can be matched with a holdout row.",
     "bernoulli": "no row with a coin is left to be guessed.",
 }
+_REAL = ("train", "holdout")
 _WHOLE = Interval(0, kind=int)
 # whoever is refused with fair coins, one in ten thousand, still has the pairs; splits of 4 to 1 and
 # 2 to 1 are refused from some 40 and 130 rows on
@@ -304,8 +305,8 @@ def pair_gaps(
     context: Context, scores: MemberScores, stratify: str | None, seed: int
 ) -> np.ndarray:
     """Return by how much the train row of each pair has the higher score, in random order."""
-    members, others = (
-        _drawn(context, role, rows, seed)
+    members, others = (  # positions in the scores, in an order that is not that of the tables
+        np.argsort(np.argsort(drawing_order(context, role, seed))[rows])
         for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
     )
     strata = strata_of(context, stratify)
@@ -323,14 +324,6 @@ def guess_pairs(gaps: np.ndarray, n_guesses: int | None) -> Guessed:
     return Guessed(n_pairs, int((gaps != 0.0).sum()), int((gaps > 0.0).sum()))
 
 
-def _drawn(context: Context, role: str, rows: np.ndarray, seed: int) -> np.ndarray:
-    """Return positions in the scores in a random order that is not that of the table."""
-    order = drawing_order(context, role, seed)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    return np.argsort(place[rows], kind="stable")
-
-
 def _are_bits(value: object) -> bool:
     held = all(hasattr(value, name) for name in ("__len__", "__iter__"))
     return value is None or (held and not isinstance(value, str | bytes))
@@ -343,11 +336,10 @@ Bits = Annotated[
 
 
 def _are_guesses(value: object) -> bool:
-    if value is None:
-        return True
-    counts: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
-    right_number = len(counts) == (2 if isinstance(value, list | tuple) else 1)
-    return right_number and all(map(_WHOLE.accepts, counts)) and sum(counts) > 0
+    counts: list[Any] = [*value] if isinstance(value, list | tuple) else [value]
+    n_expected = 2 if isinstance(value, list | tuple) else 1
+    whole = len(counts) == n_expected and all(map(_WHOLE.accepts, counts))
+    return value is None or (whole and sum(counts) > 0)
 
 
 Guesses = Annotated[
@@ -362,18 +354,15 @@ def strata_of(context: Context, column: str | None) -> dict[str, np.ndarray]:
     Without a column all rows are of one stratum.
     """
     if column is None:
-        return {
-            role: np.zeros(context.n_rows(role), dtype=np.int64) for role in ("train", "holdout")
-        }
-    if context.schema.kinds[column] in NOMINAL:
-        return {
-            role: context[role][column].cat.codes.to_numpy(dtype=np.int64)
-            for role in ("train", "holdout")
-        }
-    values = [numbers(context[role][[column]]).ravel() for role in ("train", "holdout")]
+        return {role: np.zeros(context.n_rows(role), dtype=np.int64) for role in _REAL}
+    values = [
+        context[role][column].cat.codes
+        if context.schema.kinds[column] in NOMINAL
+        else numbers(context[role][[column]]).ravel()
+        for role in _REAL
+    ]
     codes = np.unique(np.concatenate(values), return_inverse=True, equal_nan=True)[1].ravel()
-    n_train = values[0].size
-    return {"train": codes[:n_train], "holdout": codes[n_train:]}
+    return dict(zip(_REAL, np.split(codes, [len(values[0])]), strict=True))
 
 
 def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -406,13 +395,11 @@ def tossed(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
     InvalidParameterError
         If that is not what it holds, or the coins are not fair.
     """
-    n_rows, coins = n_train + n_holdout, np.repeat([1.0, 0.0], [n_train, n_holdout])
-    if included is not None:
-        coins = _bits(included)
-    if coins.size != n_rows:
+    coins = np.repeat([1.0, 0.0], [n_train, n_holdout]) if included is None else _bits(included)
+    if coins.size != n_train + n_holdout:
         raise InvalidParameterError(
-            f"OneRunDPAudit: included must have a number for each of {n_rows} rows, train first, "
-            f"and has {coins.size}."
+            f"OneRunDPAudit: included must have a number for each of {n_train + n_holdout} rows, "
+            f"train first, and has {coins.size}."
         )
     n_in, n_coins = int((coins == 1.0).sum()), int((~np.isnan(coins)).sum())
     if n_coins == 0:
@@ -446,7 +433,7 @@ def draw_seed(context: Context, seed: int) -> int:
     in 15% of splits or more, and with others in none. Drawn anew for each split, it is 5%.
     """
     contents = hashlib.sha256(f"{seed}".encode())
-    for role in ("train", "holdout"):
+    for role in _REAL:
         rows = plain_rows(context, role, "gower", None)
         rows = np.where(np.isnan(rows), np.nan, rows)[np.lexsort(rows.T[::-1])]
         contents.update(f"{rows.shape}".encode() + rows.tobytes())
@@ -455,9 +442,8 @@ def draw_seed(context: Context, seed: int) -> int:
 
 def in_random_order(context: Context, seed: int) -> np.ndarray:
     """Return the positions in both tables, train first, in an order that favours neither."""
-    orders = [drawing_order(context, role, seed) for role in ("train", "holdout")]
-    places = np.concatenate([orders[0], orders[0].size + orders[1]])
-    return np.random.default_rng(seed).permutation(places)
+    train, holdout = (drawing_order(context, role, seed) for role in _REAL)
+    return np.random.default_rng(seed).permutation(np.append(train, train.size + holdout))
 
 
 def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarray:
