@@ -192,16 +192,17 @@ class OneRunDPAudit(Metric):
 
     def _prepare(self, context: Context) -> None:
         pairs = self.design == "pairs"
-        faults = {
-            "included is for design='bernoulli'": pairs and self.included is not None,
-            "two k_guesses are for design='bernoulli'": pairs
-            and isinstance(self.k_guesses, list | tuple),
-            "stratify is for design='pairs'": not pairs and self.stratify is not None,
-            "design='bernoulli' bounds adjacency='add_remove' only": not pairs
-            and self.adjacency == "replace",
-        }
-        if present := [fault for fault, holds in faults.items() if holds]:
-            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(present)}.")
+        faults = []
+        if pairs and self.included is not None:
+            faults.append("included is for design='bernoulli'")
+        if pairs and isinstance(self.k_guesses, list | tuple):
+            faults.append("two k_guesses are for design='bernoulli'")
+        if not pairs and self.stratify is not None:
+            faults.append("stratify is for design='pairs'")
+        if not pairs and self.adjacency == "replace":
+            faults.append("design='bernoulli' bounds adjacency='add_remove' only")
+        if faults:
+            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(faults)}.")
         if not pairs:
             self._coins(context)
 

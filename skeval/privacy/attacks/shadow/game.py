@@ -93,15 +93,15 @@ class Game:
     @property
     def faults(self) -> list[str]:
         """Which parameters contradict each other."""
-        faults = {
-            f"knowledge={self.knowledge!r} goes with game='model_seeded': of rows that are drawn "
-            "anew each time nobody knows which they are": self.knowledge != "auxiliary"
-            and self.game != "model_seeded",
-            "access='uncertain-box' goes with shadow_parameters, and they with it": (
-                (self.access == "uncertain-box") != (self.shadow_parameters is not None)
-            ),
-        }
-        return [fault for fault, present in faults.items() if present]
+        faults = []
+        if self.knowledge != "auxiliary" and self.game != "model_seeded":
+            faults.append(
+                f"knowledge={self.knowledge!r} goes with game='model_seeded': of rows that are "
+                "drawn anew each time nobody knows which they are"
+            )
+        if (self.access == "uncertain-box") != (self.shadow_parameters is not None):
+            faults.append("access='uncertain-box' goes with shadow_parameters, and they with it")
+        return faults
 
     def n_fits(self, phase: str) -> int:
         """Return the number of tables of one kind: none to learn from without a generator."""
