@@ -14,8 +14,7 @@ from skeval.formatting import as_float, number, percent
 from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
 from skeval.privacy.attacks.audit.runs import Level, Plan, audited
 from skeval.privacy.attacks.audit.worlds import ATTACKS, BASES, TARGETS, is_trained
-from skeval.privacy.attacks.shadow.game import Execution, check_cost
-from skeval.privacy.attacks.shadow.parameters import GeneratorLike
+from skeval.privacy.attacks.shadow.game import Execution, GeneratorLike, check_cost
 from skeval.result import Result, undefined
 from skeval.stats.dp_audit import against_claim
 from skeval.steps.samples import nothing_to_measure

@@ -20,16 +20,17 @@ from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.game import (
+    Callback,
     Execution,
     Fit,
+    GeneratorLike,
     check_cost,
     check_positions,
     given_rows,
     play,
 )
-from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, rows_or
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
-from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
+from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
 from skeval.result import Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure

@@ -16,8 +16,16 @@ from skeval.privacy.attacks.shadow.base import (
     most_exposed,
     observed,
 )
-from skeval.privacy.attacks.shadow.game import Execution, Game, game_rows, secret_sources
-from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
+from skeval.privacy.attacks.shadow.features import FeatureChoice
+from skeval.privacy.attacks.shadow.game import (
+    Callback,
+    Execution,
+    Game,
+    GeneratorLike,
+    Ranges,
+    game_rows,
+    secret_sources,
+)
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.intervals import clopper_pearson

@@ -18,9 +18,16 @@ from skeval.privacy.attacks.shadow.base import (
     most_exposed,
     observed,
 )
-from skeval.privacy.attacks.shadow.features import measure_of
-from skeval.privacy.attacks.shadow.game import WORLDS, Execution, Game, game_rows
-from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
+from skeval.privacy.attacks.shadow.features import FeatureChoice, measure_of
+from skeval.privacy.attacks.shadow.game import (
+    WORLDS,
+    Callback,
+    Execution,
+    Game,
+    GeneratorLike,
+    Ranges,
+    game_rows,
+)
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.dp_audit import two_world_epsilon
