@@ -51,8 +51,8 @@ class AttributeInferenceRisk(Metric):
         The columns that are known; all others but the primary key if None.
     estimator : classifier or regressor, optional
         What learns from the release; standardised numbers and one-hot categories go in. None: the
-        mean of ten fully grown extremely randomised trees, of ranks. They learn by heart what they
-        see, and so find copies; boosted or pruned models smooth them away.
+        mean of ten fully grown extremely randomised trees, of ranks. They memorise what they
+        see, and so detect copies; boosted or pruned models smooth them away.
     scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_mae"}, optional
         What performance is: for categories accuracy (default), the mean recall of the classes that
         occur in both tables, or the AUC where the secret has two values; for numbers and dates the

@@ -46,7 +46,7 @@ class OneRunDPAudit(Metric):
     r"""Lower bound of epsilon: 0 where nothing is refuted, large where train rows are detected.
 
     A generator may claim that its release is differentially private: that it would have been nearly
-    as likely without any one person. Whoever tells rows of train from rows of the holdout
+    as likely without any one person. Whoever distinguishes rows of train from rows of the holdout
     better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
     random; an attack scores both rows of each pair by the release, and guesses that the one with
     the higher score was in train. So many right guesses are unlikely below a certain epsilon,
@@ -73,8 +73,8 @@ class OneRunDPAudit(Metric):
     k_guesses : int, tuple of two ints or None, default=None
         How many guesses are made; of pairs those with the largest differences. In the "bernoulli"
         design, half of them that a row was in, for the highest scores, and half that one was not;
-        or so many of either. Choose it before you see results. None guesses whenever the scores
-        differ.
+        or as many of either as two numbers say. Choose it before you see results. None guesses
+        whenever the scores differ.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Of which epsilon: for one row more or less, as most generators claim it, or for one row
         that is another. The second is at most twice the first. The "bernoulli" design bounds the
@@ -103,8 +103,8 @@ class OneRunDPAudit(Metric):
     Raises
     ------
     InvalidParameterError
-        If the parameters contradict each other, `included` does not fit the tables, or so many
-        rows were in, or so few, as fair coins give once in ten thousand times.
+        If the parameters contradict each other, `included` does not fit the tables, or more or
+        fewer rows were in than fair coins give but once in ten thousand times.
 
     See Also
     --------
@@ -331,8 +331,7 @@ def _are_bits(value: object) -> bool:
 
 
 Bits = Annotated[
-    Sequence[float] | np.ndarray | None,
-    Legal("None or a sequence of 0, 1 and nan", _are_bits, 2),
+    Sequence[float] | np.ndarray | None, Legal("None or a sequence of 0, 1 and nan", _are_bits, 2)
 ]
 
 

@@ -129,12 +129,7 @@ def audited(
 
 
 def _candidates(
-    plan: Plan,
-    base: str,
-    target: str,
-    attacks: Mapping[str, Attack],
-    inside: Runs,
-    outside: Runs,
+    plan: Plan, base: str, target: str, attacks: Mapping[str, Attack], inside: Runs, outside: Runs
 ) -> Iterator[Candidate]:
     """Give a candidate for each attack, with the rule that promises most by its pilot runs."""
     plain = [name for name, attack in attacks.items() if not is_trained(attack)]

@@ -40,7 +40,7 @@ class LinearReconstructionAttack(Metric):
     r"""How much better secrets of train are solved than others': 0 for no leak, 1 for all of them.
 
     An attacker knows the quasi-identifiers of everyone in the training table (age, town,
-    occupation) and wants a secret of each. They count synthetic rows: so many of those aged 40 to
+    occupation) and wants a secret of each. They count synthetic rows: how many of those aged 40 to
     45 in Lyon have it. A few thousand such counts are as many equations in the unknown secrets, and
     if the release repeats its table closely enough, their solution is the secrets themselves. The
     same attack is tried on people of the holdout. What it finds of them follows from the

@@ -80,7 +80,7 @@ class ShadowAttack(Metric):
         raise NotImplementedError
 
     def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
-        """Test the generator on tables of so many rows."""
+        """Test the generator on tables of `n_synthetic` rows."""
         raise NotImplementedError
 
     def _faults(self) -> list[str]:
@@ -174,11 +174,7 @@ class ShadowAttack(Metric):
 
 
 def observed(
-    context: Context,
-    game: Game,
-    worlds: Sequence[World],
-    n_synthetic: int,
-    execution: Execution,
+    context: Context, game: Game, worlds: Sequence[World], n_synthetic: int, execution: Execution
 ) -> tuple[Observed, int]:
     """Play a game; return what the attacker sees of all tables, and the number of fits.
 

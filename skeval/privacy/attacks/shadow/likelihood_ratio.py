@@ -466,11 +466,7 @@ def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
 
 
 def moments(
-    scores: np.ndarray,
-    inside: np.ndarray,
-    *,
-    per_record: bool,
-    left_out: np.ndarray | None = None,
+    scores: np.ndarray, inside: np.ndarray, *, per_record: bool, left_out: np.ndarray | None = None
 ) -> Moments:
     """Return the moments of records over models.
 

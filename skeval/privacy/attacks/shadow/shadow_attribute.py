@@ -63,7 +63,7 @@ class ShadowAttributeInference(ShadowAttack):
         How many, where they are selected.
     n_values : int, default=5
         Values that the secret may have, at most: the most frequent labels of train and holdout, or
-        the middles of so many equal parts of the numbers in order.
+        the middles of as many equal parts of the numbers in order.
     features : str or sequence of str, default=("query", "closest")
         What the attacker sees of a table, as in
         :class:`~skeval.privacy.ShadowMembershipInference`; "query" and "closest" are

@@ -371,12 +371,7 @@ def table_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
 
 
 def learned_distinguisher(
-    classifier: Any,
-    inside: Tables,
-    outside: Tables,
-    threshold: float | str,
-    fpr: float,
-    seed: int,
+    classifier: Any, inside: Tables, outside: Tables, threshold: float | str, fpr: float, seed: int
 ) -> tuple[Any, float]:
     """Learn to distinguish tables with a target from tables without it.
 
@@ -515,9 +510,7 @@ class MembershipTest:
 
 
 def mean_advantage(
-    tests: Sequence[MembershipTest],
-    common: dict[bool, bool],
-    confidence: float = 0.95,
+    tests: Sequence[MembershipTest], common: dict[bool, bool], confidence: float = 0.95
 ) -> tuple[float, tuple[float, float]]:
     """Return the mean of several targets' advantages, and its interval.
 
