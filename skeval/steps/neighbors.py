@@ -14,7 +14,8 @@ from sklearn.base import clone
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, sample_positions
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
+from skeval.tables.frames import canonical
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor, mixed_matrix
 from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def encoded(
     """Return the matrix of a role's rows in a space, shape (n_rows, n_features)."""
     if columns is not None:  # a table is transformed once, however many choices are made of it
         return encoded(context, role, space)[:, kept_features(context, space, columns)]
+    if is_gower(space):
+        frame = canonical(context[role], context.schema, role, context.levels)
+        return mixed_matrix(frame, context.schema)
     return as_matrix(preprocessor(context, space).transform(context[role]), space)
 
 
