@@ -80,7 +80,7 @@ def _adherence(
         n_total=len(context.schema.kinds),
         warnings=empty_notices(open_rules, gone),
         intervals=tally.intervals,
-        violations={name: found for name, found in violations.items() if found},
+        violations={name: counts for name, counts in violations.items() if counts},
     )
     return replace(result, interval=tally.interval())
 
@@ -121,6 +121,11 @@ class BoundaryAdherence(Metric):
     InvalidParameterError
         If a bound is of no number or date column, cannot be read, or lies beyond the other.
 
+    See Also
+    --------
+    RangeCoverage : Whether the ranges are reached.
+    CategoryAdherence : The same for categories.
+
     Notes
     -----
     Cells that cannot be read as the column's kind, and infinite ones, are outside. A column that
@@ -128,7 +133,7 @@ class BoundaryAdherence(Metric):
     outside is counted in ``details["violations"]``, column by column; the bounds themselves, which
     are cells of train, are nowhere in the result.
 
-    A table of fresh real rows scores (n - 1) / (n + 1) in the mean over continuous columns of n
+    A table of fresh real rows scores (n - 1) / (n + 1) on average over continuous columns of n
     train rows, not 1. A table whose values never leave train's range by construction scores 1,
     which says nothing of how well they are spread: see :class:`RangeCoverage`. The interval of a
     column is Wilson's; that of the mean takes rows, not cells, as independent. Both hold for
@@ -258,6 +263,11 @@ class CategoryAdherence(Metric):
     InvalidParameterError
         If `categories` names what is no categorical or boolean column.
 
+    See Also
+    --------
+    CategoryCoverage : Whether all categories occur.
+    BoundaryAdherence : The same for numbers.
+
     Notes
     -----
     Categories are compared as labels: 1, 1.0 and "1" are the same. A column that synthetic lacks
@@ -378,6 +388,11 @@ class FormatAdherence(Metric):
     ------
     InvalidParameterError
         If `patterns` names what is no column, or a pattern cannot be read.
+
+    See Also
+    --------
+    CategoryAdherence : Values that train has.
+    TableStructure : Columns and types.
 
     Notes
     -----

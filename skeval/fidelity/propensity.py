@@ -40,8 +40,8 @@ from skeval.tags import MetricTags
 
 _NOISE = 1e-12
 _SEPARATED = (
-    "some rows are told apart for sure (separation): their coefficients are infinite, the law of "
-    "the null does not hold, and the value is that of the columns that separate."
+    "some rows are told apart for sure (separation): their coefficients are infinite, the "
+    "distribution of the null does not hold, and the value is that of the columns that separate."
 )
 _NO_SPLIT = (
     "in {share:.0%} of the permutations no row is told from another, so that the null is nearly "
@@ -66,11 +66,11 @@ class PropensityMSE(Metric):
     interactions : bool, default=False
         Whether the logistic regression has the products of all pairs of columns.
     null : {"snoke", "two_sample", "permutation", "holdout"}, default="snoke"
-        What the value is held against: its law if the synthetic rows were drawn from a right model
-        that was estimated on train; or if they were a sample independent of train; permuted labels;
-        or the value of holdout rows in the synthetic place, which must be given.
+        What the value is held against: its distribution if the synthetic rows were drawn from a
+        right model that was estimated on train; or if they were a sample independent of train;
+        permuted labels; or the value of holdout rows in the synthetic place, which must be given.
     out_of_fold : bool, default=False
-        Whether each row's probability comes from a model that learnt from the other of five folds,
+        Whether each row's probability comes from a model that learned from the other of five folds,
         the regression with a penalty of 1; the first two nulls do not hold then.
     form : {"raw", "ratio", "standardized"}, default="raw"
         The value itself, over its mean under the null (near 1 for good tables), or its distance
@@ -96,12 +96,17 @@ class PropensityMSE(Metric):
     MissingInputError
         At fit, if ``null="holdout"`` and there is none.
 
+    See Also
+    --------
+    ClassifierTwoSampleTest : Rows that the classifier has not seen.
+    TotalVariationLowerBound : A bound of the distance.
+
     Notes
     -----
     With N rows, of which a share c is synthetic, and fitted probabilities p, the value is ``mean((p
     - c)^2)``, from 0 to ``c (1 - c)``; ``details["similarity"]`` is 1 less the quotient of the
     two. The probabilities are fitted to the same rows, hence above 0 by chance: with k parameters
-    by ``(k - 1) c (1 - c) / N`` in the mean for a sample independent of train, and ``1 - c`` times
+    by ``(k - 1) c (1 - c) / N`` on average for a sample independent of train, and ``1 - c`` times
     that for rows drawn from a model that was estimated on train, since the error of train is then
     in both tables. k is the rank of the design: collinear and constant columns cost nothing.
     Mistaking one null for the other is a factor of two at equal sizes. Permuted labels give the
@@ -375,7 +380,7 @@ class Propensity:
         return propensity_mse(self.real, self.synthetic)
 
     def null(self, n_estimated: int | None = None) -> PropensityNull:
-        """Return the law of the value of the regression; that of 0 for others."""
+        """Return the distribution of the value of the regression; that of 0 for others."""
         sizes = self.real.size, self.synthetic.size
         return analytic_null(*sizes, self.n_parameters or 1, n_estimated)
 

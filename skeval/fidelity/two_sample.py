@@ -52,7 +52,7 @@ class ClassifierTwoSampleTest(Metric):
     """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
 
     A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
-    classifier that has learnt from other rows of both tables. It sees all columns at once, so that
+    classifier that has learned from other rows of both tables. It sees all columns at once, so that
     it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
     written with a decimal. ``details["top_features"]`` says what it went by.
 
@@ -86,14 +86,20 @@ class ClassifierTwoSampleTest(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    PropensityMSE : Fitted probabilities and their null.
+    TotalVariationLowerBound : What the accuracy proves.
+    ClassifierPRD : Precision and recall from the same scores.
+
     Notes
     -----
     The value is taken over all rows of train and as many synthetic ones, each scored by a
-    classifier that learnt from the other folds; what stands in the larger table beyond is left out,
-    drawn at random. Such scores depend on each other: a binomial test on them rejects true
+    classifier that learned from the other folds; what stands in the larger table beyond is left
+    out, drawn at random. Such scores depend on each other: a binomial test on them rejects true
     hypotheses twice as often as it says. The p-value is therefore of one split. The classifier
     learns from train and a part of the synthetic rows and is tested on the others and on holdout
-    rows, which are independent of whatever was learnt; without a holdout, on the other half of
+    rows, which are independent of whatever was learned; without a holdout, on the other half of
     train, and then the test is a conservative one, since the generator has seen that half. The test
     is Fisher's on the numbers of rows called synthetic, or that of Mann and Whitney. Numbers of
     labels being fixed, they are exact, whatever the classifier. `split` in ``details`` has its
@@ -103,13 +109,13 @@ class ClassifierTwoSampleTest(Metric):
     their dependence.
 
     A value clearly under 0.5 is no better than 0.5: the classifier takes synthetic rows for those
-    rows of train that it has learnt from. If the split says so (p < 0.01), there is a warning, and
+    rows of train that it has learned from. If the split says so (p < 0.01), there is a warning, and
     ``details["split"]["p_value_below"]`` tells the p-value. ``details["copied_share"]`` is the
     share of synthetic rows that stand in train, in the columns looked at.
 
     ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
-    averaging, not before. The baseline is 0.5: two samples of one law cannot be told apart. The
-    classifier bounds the distance of the laws from below, see
+    averaging, not before. The baseline is 0.5: two samples of one distribution cannot be told
+    apart. The classifier bounds the distance of the distributions from below, see
     :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
 
     References
