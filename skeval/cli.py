@@ -8,7 +8,7 @@ import sys
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,11 +20,11 @@ from rich.table import Table
 
 from skeval import __version__
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.result import Result, SuiteResult, replacing
+from skeval.result import SuiteResult, replacing
 from skeval.tables.schema import TableSchema
 
 app = typer.Typer(
-    help="Evaluate synthetic tabular data: each number beside its baseline and interval.",
+    help="Evaluate synthetic tabular data: each number with its baseline and interval.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,6 +33,11 @@ app = typer.Typer(
 # what reading a file raises that is none: broken text, and broken packing of it
 _UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
 
+_WRITERS: dict[str, Callable[[SuiteResult], str]] = {
+    ".json": lambda result: result.to_json(),
+    ".csv": lambda result: result.frame().to_csv(index=False),
+    ".txt": lambda result: f"{result!r}\n",
+}
 _PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
 Tables = Annotated[
@@ -40,34 +45,21 @@ Tables = Annotated[
     typer.Argument(
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
         help="CSV or Parquet files. Without a holdout there are no baselines.",
-        show_default=False,
     ),
 ]
 SchemaFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--schema", help="JSON: {column: kind}, or the metadata of SDV.", show_default=False
-    ),
+    Path | None, typer.Option(help="JSON: {column: kind}, or the metadata of SDV.")
 ]
-Target = Annotated[
-    str | None,
-    typer.Option(
-        "--target", help="The column that models predict: adds utility.", show_default=False
-    ),
-]
-Sensitive = Annotated[
-    str | None,
-    typer.Option("--sensitive", help="The column of the measures of fairness.", show_default=False),
-]
-Seed = Annotated[
-    int, typer.Option("--seed", help="Seed of everything that is drawn at random.", min=0)
-]
+Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
+Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.", min=0)]
+OUTPUT = ("--output", "-o")
 
 
 def main() -> None:
     """Run the command line; bad input ends in one sentence and exit code 2."""
     try:
-        with _printed_warnings():
+        with printed_warnings():
             app()
     except (SkevalError, OSError) as error:
         _say(f"skeval: error: {error}")
@@ -77,7 +69,7 @@ def main() -> None:
 @app.command()
 def report(
     tables: Tables,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A PDF, or an HTML page.")] = Path(
+    output: Annotated[Path, typer.Option(*OUTPUT, help="A PDF, or an HTML page.")] = Path(
         "report.pdf"
     ),
     n_max_train: Annotated[
@@ -95,14 +87,8 @@ def report(
     seed: Seed = 0,
 ) -> None:
     """Write the report of a synthetic table."""
-    from skeval.report import report as write_report
-    from skeval.verdict import summary
-
-    train, holdout, synthetic = _read_tables(tables)
-    result = write_report(
-        train,
-        holdout,
-        synthetic,
+    _write_report(
+        *_read_tables(tables),
         output,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
@@ -112,8 +98,6 @@ def report(
         schema=_read_schema(schema),
         random_state=seed,
     )
-    _say(summary(result))
-    _say(f"Report: {output}")
 
 
 @app.command()
@@ -122,10 +106,7 @@ def evaluate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output",
-            "-o",
-            help="Save the table: .txt, .csv or .json (.json keeps all details).",
-            show_default=False,
+            *OUTPUT, help="Save the table: .txt, .csv or .json (.json keeps all details)."
         ),
     ] = None,
     suite: Annotated[str, typer.Option(help=_PRESETS)] = "report",
@@ -137,29 +118,25 @@ def evaluate(
     """Print the scores of a synthetic table, and save them."""
     from skeval.suite import make_suite
 
-    writer = _writer(output)
+    if output is not None and output.suffix.lower() not in _WRITERS:
+        raise InvalidParameterError(f"{output} must end in .txt, .csv or .json.")
     train, holdout, synthetic = _read_tables(tables)
-    chosen = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
-    result = chosen.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
+    metrics = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
+    result = metrics.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
     _print_scores(result)
     if output is not None:
         with replacing(output) as temporary:
-            temporary.write_text(writer(result), encoding="utf-8")
+            temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
         _say(f"Saved: {output}")
 
 
 @app.command()
 def compare(
-    first: Annotated[
-        Path, typer.Argument(help="What `evaluate -o scores.json` saved.", show_default=False)
-    ],
-    second: Annotated[
-        Path, typer.Argument(help="The same of another synthetic table.", show_default=False)
-    ],
+    first: Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")],
+    second: Annotated[Path, typer.Argument(help="The same of another synthetic table.")],
 ) -> None:
     """Set the scores of two synthetic tables side by side."""
-    this, other = (_read_results(path) for path in (first, second))
-    frame = this.compare(other)
+    frame = _read_results(first).compare(_read_results(second))
     table = Table("metric", first.stem, second.stem, "difference", "better")
     names = {"this": first.stem, "other": second.stem, "": ""}
     for row in frame.itertuples():
@@ -169,7 +146,7 @@ def compare(
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path(
+    output: Annotated[Path, typer.Option(*OUTPUT, help="Where to write.")] = Path(
         "skeval-demo.pdf"
     ),
     rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 20_000,
@@ -180,8 +157,6 @@ def demo(
 
     from skeval.datasets import load_flights
     from skeval.generators import GaussianCopula
-    from skeval.report import report as write_report
-    from skeval.verdict import summary
 
     flights = load_flights(rows, random_state=seed)
     train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
@@ -190,9 +165,7 @@ def demo(
         f"{len(train):,} real flights as train, {len(holdout):,} held out, "
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."
     )
-    result = write_report(train, holdout, synthetic, output, random_state=seed)
-    _say(summary(result))
-    _say(f"Report: {output}")
+    _write_report(train, holdout, synthetic, output, random_state=seed)
 
 
 @app.command(name="list")
@@ -224,13 +197,32 @@ def _options(
     """Hold the options that stand before a command."""
 
 
+def _write_report(
+    train: pd.DataFrame,
+    holdout: pd.DataFrame | None,
+    synthetic: pd.DataFrame,
+    output: Path,
+    **settings: Any,
+) -> None:
+    from skeval.report import report as write_report
+    from skeval.verdict import summary
+
+    _say(summary(write_report(train, holdout, synthetic, output, **settings)))
+    _say(f"Report: {output}")
+
+
 def _read_tables(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
     if len(paths) not in {2, 3}:
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
-    tables = [read_table(path) for path in paths]
-    return (tables[0], tables[1], tables[2]) if len(tables) == 3 else (tables[0], None, tables[1])
+    train, *holdout, synthetic = (read_table(path) for path in paths)
+    return train, holdout[0] if holdout else None, synthetic
+
+
+def _check_exists(path: Path) -> None:
+    if not path.is_file():
+        raise TableError(f"there is no file {path}.")
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -250,11 +242,9 @@ def read_table(path: Path) -> pd.DataFrame:
     TableError
         If there is no such file, it cannot be read, or has a column name twice.
     """
-    if not path.is_file():
-        raise TableError(f"there is no file {path}.")
-    kind = next(
-        (s for s in reversed(path.suffixes) if s.lower() not in {".gz", ".bz2", ".xz", ".zip"}), ""
-    ).lower()
+    _check_exists(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    kind = next((s for s in reversed(suffixes) if s not in {".gz", ".bz2", ".xz", ".zip"}), "")
     try:
         if kind in {".parquet", ".pq"}:
             return pd.read_parquet(path)
@@ -296,8 +286,7 @@ def _starts_with_index(name: Any, table: pd.DataFrame) -> bool:
 def _read_schema(path: Path | None) -> Any:
     if path is None:
         return None
-    if not path.is_file():
-        raise TableError(f"there is no file {path}.")
+    _check_exists(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -309,8 +298,7 @@ def _read_schema(path: Path | None) -> Any:
 
 
 def _read_results(path: Path) -> SuiteResult:
-    if not path.is_file():
-        raise TableError(f"there is no file {path}.")
+    _check_exists(path)
     try:
         return SuiteResult.from_json(path)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -319,47 +307,32 @@ def _read_results(path: Path) -> SuiteResult:
         ) from error
 
 
-def _writer(output: Path | None) -> Any:
-    writers = {
-        ".json": lambda result: result.to_json(),
-        ".csv": lambda result: result.frame().to_csv(index=False),
-        ".txt": lambda result: f"{result!r}\n",
-    }
-    if output is not None and output.suffix.lower() not in writers:
-        raise InvalidParameterError(f"{output} must end in .txt, .csv or .json.")
-    return writers[output.suffix.lower()] if output is not None else None
-
-
 def _print_scores(result: SuiteResult) -> None:
     table = Table("metric", "value", "interval", "baseline", "best", "evidence")
-    for name, each in result.items():
-        if not each.error:
-            table.add_row(name, *_score_cells(each))
+    measured = {name: each for name, each in result.items() if not each.error}
+    for name, each in measured.items():
+        interval = "" if each.interval is None else "{:.4g} to {:.4g}".format(*each.interval)
+        row = each.row()
+        best = row["direction"].split()[0]
+        numbers = f"{each.value:.4g}", interval, _or_empty(row["baseline"])
+        table.add_row(name, *numbers, best, row["evidence"])
     Console().print(table)
     if any("/" in name for name in result):
-        _print_properties(result.properties())
+        table = Table("property", "score", "baseline", "columns or pairs")
+        for name, *scores, n_used in result.properties().itertuples():
+            table.add_row(name, f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
+        Console().print(table)
     for name, each in result.items():
         if each.error:
             Console(soft_wrap=True).print(f"{name} left out: {each.error}", markup=False)
 
 
-def _print_properties(properties: pd.DataFrame) -> None:
-    table = Table("property", "score", "baseline", "columns or pairs")
-    for row in properties.itertuples():
-        baseline = "" if pd.isna(row.baseline) else f"{row.baseline:.4g}"
-        table.add_row(str(row.Index), f"{row.score:.4g}", baseline, str(row.n_used))
-    Console().print(table)
-
-
-def _score_cells(result: Result) -> tuple[str, ...]:
-    interval = "" if result.interval is None else "{:.4g} to {:.4g}".format(*result.interval)
-    baseline = "" if result.baseline is None else f"{result.baseline:.4g}"
-    row = result.row()
-    return f"{result.value:.4g}", interval, baseline, row["direction"].split()[0], row["evidence"]
+def _or_empty(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:.4g}"
 
 
 @contextmanager
-def _printed_warnings() -> Iterator[None]:
+def printed_warnings() -> Iterator[None]:
     """Show our warnings as plain sentences on standard error, each once; give others again."""
     caught: list[warnings.WarningMessage] = []
     try:
@@ -367,17 +340,13 @@ def _printed_warnings() -> Iterator[None]:
             warnings.simplefilter("always")
             yield
     finally:
-        _print_caught(caught)
-
-
-def _print_caught(caught: list[warnings.WarningMessage]) -> None:
-    ours = [str(w.message) for w in caught if issubclass(w.category, MetricWarning)]
-    for text in dict.fromkeys(ours):
-        _say(f"note: {text}")
-    for other in caught:
-        if not issubclass(other.category, MetricWarning):
-            # the filters of the user decide, as if it had not been caught
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+        ours = [w for w in caught if issubclass(w.category, MetricWarning)]
+        for text in dict.fromkeys(str(w.message) for w in ours):
+            _say(f"note: {text}")
+        for w in caught:
+            if w not in ours:
+                # the filters of the user decide, as if it had not been caught
+                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
 
 
 def _say(text: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr, ndtri
 
 from skeval.exceptions import InvalidParameterError
@@ -25,6 +26,7 @@ _SCHOOLING = (  # level, years, share
     ("master", 18, 0.050),
     ("doctorate", 21, 0.020),
 )
+_SCHOOL_YEARS = np.array([years for _, years, _ in _SCHOOLING])
 _ETHNICITY_SHARES = (0.72, 0.12, 0.09, 0.05, 0.02)
 _ETHNICITY_STATUS = np.array([0.0, -0.3, -0.25, 0.2, -0.1])
 _BORN_HERE = np.array([0.96, 0.90, 0.45, 0.30, 0.60])
@@ -142,7 +144,7 @@ def make_mixed(n_rows: int = 200, random_state: int | None = 0) -> pd.DataFrame:
     n_rows : int, default=200
         Number of rows.
     random_state : int or None, default=0
-        Seed; other seeds give other rows of the same law. None draws anew each time.
+        Seed; other seeds give other rows of the same distribution. None draws anew each time.
 
     Returns
     -------
@@ -201,7 +203,7 @@ def make_census(
     n_rows : int, default=1_000
         Number of rows; a million takes about a second.
     random_state : int or None, default=0
-        Seed; other seeds give other rows of the same law. None draws anew each time.
+        Seed; other seeds give other rows of the same distribution. None draws anew each time.
     missing : float, default=0.0
         Share of cells, in [0, 1), that are missing at random in every column but `income`.
         Whole numbers become float64 then.
@@ -243,12 +245,12 @@ def make_census(
 def _people(n_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Draw who the rows are, as codes and numbers, with the hidden status that relates them."""
     sex = (rng.random(n_rows) < 0.52).astype(np.int8)
-    ethnicity = _draw(np.array([_ETHNICITY_SHARES]), np.zeros(n_rows, dtype=np.int8), rng)
+    ethnicity = _draw([_ETHNICITY_SHARES], np.zeros(n_rows, dtype=np.int8), rng)
     status = rng.normal(size=n_rows) + _ETHNICITY_STATUS[ethnicity]
     age = 17 + (74 * rng.beta(1.6, 2.9, n_rows)).astype(np.int64)
     band = np.digitize(age, [25, 35, 50, 65]).astype(np.int8)
-    marital = _draw(np.array(_MARITAL_BY_AGE), band, rng)
-    alone_young = (marital == 0) & (band == 0)
+    marital = _draw(_MARITAL_BY_AGE, band, rng)
+    group = np.where((marital == 0) & (band == 0), len(_MARITAL), marital)
     return {
         "status": status,
         "age": age,
@@ -258,9 +260,7 @@ def _people(n_rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         "country": _birth_country(ethnicity, rng),
         "schooling": _schooling(status, age, rng),
         "marital": marital,
-        "household": _draw(
-            np.array(_HOUSEHOLD_BY_MARITAL), np.where(alone_young, len(_MARITAL), marital), rng
-        ),
+        "household": _draw(_HOUSEHOLD_BY_MARITAL, group, rng),
     }
 
 
@@ -276,17 +276,16 @@ def _schooling(status: np.ndarray, age: np.ndarray, rng: np.random.Generator) ->
     """Draw the level of schooling: higher with status, lower in older cohorts, never too young."""
     latent = 0.8 * status + 0.6 * rng.normal(size=len(age)) - 0.008 * (age - 43)
     level = _cut(latent, [share for _, _, share in _SCHOOLING])
-    years = np.array([years for _, years, _ in _SCHOOLING])
     # schooling starts at six
-    possible = np.searchsorted(years, age - 6, side="right") - 1
+    possible = np.searchsorted(_SCHOOL_YEARS, age - 6, side="right") - 1
     return np.asarray(np.minimum(level, possible))
 
 
 def _work(people: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, object]:
     """Draw work and income given who the rows are, and name the levels of all columns."""
     age, sex, status = people["age"], people["sex"], people["status"]
-    years = np.array([years for _, years, _ in _SCHOOLING])[people["schooling"]]
-    employer = _draw(np.array(_EMPLOYER_BY_AGE), people["band"], rng)
+    years = _SCHOOL_YEARS[people["schooling"]]
+    employer = _draw(_EMPLOYER_BY_AGE, people["band"], rng)
     hours = _hours(people, np.isin(employer, (1, 2)), rng)
     gain, loss = _capital(years, age, status, rng)
     married = people["marital"] == _MARITAL.index("married")
@@ -346,7 +345,7 @@ def _capital(
     return (gains * gain).astype(np.int64), (losses * loss).astype(np.int64)
 
 
-def _draw(tables: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _draw(tables: ArrayLike, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw for each entry of `rows` a level with the probabilities of that row of `tables`."""
     uniform = rng.random(len(rows))
     level = np.zeros(len(rows), dtype=np.int8)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.base import BaseEstimator
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.parameters import Interval, Legal, check_parameters, legal_sets
 from skeval.result import Result
-from skeval.stats.overall import bounded_score, calibrated_score, weighted_mean
 from skeval.tags import Aspect
 
 _FACETS = get_args(Aspect)
@@ -183,7 +181,7 @@ class OverallScore(BaseEstimator):
                 "facet": each.tags.aspect if each.tags else "",
                 "metric": name,
                 "weight": weights[name],
-                **asdict(_scored(each, weights[name], self.calibrated)),
+                **_scored(each, weights[name], self.calibrated),
             }
             for name, each in result.items()
         ]
@@ -266,37 +264,27 @@ class OverallScore(BaseEstimator):
             warnings.warn(MetricWarning(text), stacklevel=3)
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """One metric: what was scored, how, or why not."""
-
-    value: float
-    baseline: float = float("nan")
-    score: float = float("nan")
-    scale: str = ""
-    beyond: bool = False
-    left_out: str = ""
-
-
-def _scored(result: Result, weight: float, calibrated: bool) -> _Scored:
-    """Return the score of a result, or the reason why it cannot count."""
-    value, tags = result.value, result.tags
+def _scored(result: Result, weight: float, calibrated: bool) -> dict[str, Any]:
+    """Return how a result is scored, or the reason why it cannot count."""
     fresh = float("nan") if result.baseline is None else result.baseline
-    reason = _cannot_count(result)
-    if reason or tags is None:
-        return _Scored(value, fresh, left_out=reason)
-    scale, beyond, better = "bounds", False, tags.sign > 0
+    row = {"value": result.value, "baseline": fresh, "score": float("nan"), "scale": ""}
+    row |= {"beyond": False, "left_out": _cannot_count(result)}
+    if row["left_out"] or result.tags is None:
+        return row
+    bounds, better, beyond = result.tags.bounds, result.tags.sign > 0, False
     if calibrated and result.baseline is not None:
-        value = _at_size(result)
+        row["value"] = value = _at_size(result)
         if math.isnan(value):
-            return _Scored(value, fresh, left_out="not defined at the size of its baseline")
-        score, scale, reason = calibrated_score(value, fresh, tags.bounds, greater_is_better=better)
-        beyond = (value - fresh) * tags.sign > 0.0
+            return row | {"left_out": "not defined at the size of its baseline"}
+        score, scale, reason = calibrated_score(value, fresh, bounds, greater_is_better=better)
+        beyond = (value - fresh) * result.tags.sign > 0.0
     else:
-        score, reason = bounded_score(value, tags.bounds, greater_is_better=better)
+        score, reason = bounded_score(result.value, bounds, greater_is_better=better)
+        scale = "bounds"
     if reason:
-        return _Scored(value, fresh, left_out=reason)
-    return _Scored(value, fresh, score, scale, beyond, "" if weight > 0.0 else "its weight is 0")
+        return row | {"left_out": reason}
+    reason = "" if weight > 0.0 else "its weight is 0"
+    return row | {"score": score, "scale": scale, "beyond": beyond, "left_out": reason}
 
 
 def _cannot_count(result: Result) -> str:
@@ -314,3 +302,119 @@ def _at_size(result: Result) -> float:
     """Return the value at the size of the baseline; in JSON, None is nan and "inf" infinite."""
     value = result.details.get("at_baseline_size", {}).get("value", result.value)
     return float("nan") if value is None else float(value)
+
+
+def bounded_score(
+    value: float, bounds: tuple[float, float], *, greater_is_better: bool
+) -> tuple[float, str]:
+    """Return where a value lies between the bounds of its scale, 1 being the good end.
+
+    Parameters
+    ----------
+    value : float
+        Of a metric.
+    bounds : tuple of (float, float)
+        The least and the greatest value possible.
+    greater_is_better : bool
+        Which end is the good one.
+
+    Returns
+    -------
+    score : float
+        In [0, 1].
+    reason : str
+        Why there is none, if there is not.
+
+    Examples
+    --------
+    >>> from skeval.overall import bounded_score
+    >>> bounded_score(0.25, (0.0, 1.0), greater_is_better=False)
+    (0.75, '')
+    """
+    worst, best = bounds if greater_is_better else bounds[::-1]
+    if not (math.isfinite(worst) and math.isfinite(best) and worst != best):
+        return float("nan"), "its scale is not bounded, and it has no baseline to count by"
+    return min(1.0, max(0.0, (value - worst) / (best - worst))), ""
+
+
+def calibrated_score(
+    value: float, baseline: float, bounds: tuple[float, float], *, greater_is_better: bool
+) -> tuple[float, str, str]:
+    """Return how far a value is from the bad end of its scale, fresh real rows being at 1.
+
+    Parameters
+    ----------
+    value : float
+        Of a metric.
+    baseline : float
+        What fresh real rows have.
+    bounds : tuple of (float, float)
+        The least and the greatest value possible.
+    greater_is_better : bool
+        Which end is the good one.
+
+    Returns
+    -------
+    score : float
+        In [0, 1]; 1 also for what is better than fresh real rows.
+    scale : str
+        "baseline" where the bad end has a bound, "ratio" where it has none.
+    reason : str
+        Why there is none, if there is not.
+
+    Examples
+    --------
+    >>> from skeval.overall import calibrated_score
+    >>> calibrated_score(0.4, 0.1, (0.0, float("inf")), greater_is_better=False)
+    (0.25, 'ratio', '')
+    """
+    worst, best = bounds if greater_is_better else bounds[::-1]
+    if not math.isfinite(baseline):
+        return float("nan"), "", "its baseline is infinite"
+    if math.isfinite(worst):
+        if baseline <= worst if greater_is_better else baseline >= worst:
+            return float("nan"), "", "fresh real rows have the worst value already"
+        return min(1.0, max(0.0, (value - worst) / (baseline - worst))), "baseline", ""
+    if greater_is_better or best < 0.0:
+        return float("nan"), "", "its worst value has no bound, and its scale no zero"
+    if baseline <= 0.0:
+        return float("nan"), "", "its worst value has no bound, and fresh real rows have 0"
+    return min(1.0, baseline / value) if value > 0.0 else 1.0, "ratio", ""
+
+
+def weighted_mean(scores: np.ndarray, weights: np.ndarray, mean: str) -> float:
+    """Return the mean of scores in [0, 1].
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        In [0, 1].
+    weights : ndarray of shape (n,)
+        Above 0.
+    mean : {"arithmetic", "geometric", "min"}
+        Which one; "min" knows no weights.
+
+    Returns
+    -------
+    float
+        Between the least and the greatest score; nan of none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.overall import weighted_mean
+    >>> scores, weights = np.array([1.0, 0.25]), np.array([1.0, 1.0])
+    >>> [weighted_mean(scores, weights, mean) for mean in ("arithmetic", "geometric", "min")]
+    [0.625, 0.5, 0.25]
+    """
+    if scores.size == 0:
+        return float("nan")
+    low, high = float(scores.min()), float(scores.max())
+    if mean == "min" or (mean == "geometric" and low == 0.0):
+        return low
+    shares = weights / weights.max()  # tiny ones must not sum up to nothing, nor huge ones overflow
+    if mean == "arithmetic":
+        average = np.average(scores, weights=shares)
+    else:
+        average = np.exp(np.average(np.log(scores), weights=shares))
+    return min(high, max(low, float(average)))

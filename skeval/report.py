@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from skeval.tables.cells import Kind
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 Chosen = int | Sequence[str]
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -58,17 +56,14 @@ class ReportColumns:
     @classmethod
     def of(cls, columns: ReportColumns | int | Sequence[str] | None) -> ReportColumns:
         """Return the choice that an int or a list of names stands for: the same everywhere."""
-        if columns is None:
-            return cls()
-        if isinstance(columns, ReportColumns):
-            return columns
-        if isinstance(columns, str):
-            return cls.of([columns])
+        if columns is None or isinstance(columns, ReportColumns):
+            return columns or cls()
+        chosen: Chosen
         if isinstance(columns, int | np.integer):
-            columns = int(columns)
-            return cls(columns, columns, columns, columns)
-        names = list(columns)
-        return cls(names, names, names, names)
+            chosen = int(columns)
+        else:
+            chosen = [columns] if isinstance(columns, str) else list(columns)
+        return cls(chosen, chosen, chosen, chosen)
 
 
 def report(
@@ -139,6 +134,8 @@ def report(
     >>> result["similarity"].tags.direction
     'higher is better'
     """
+    from skeval.reporting import HTMLRenderer, PDFRenderer
+
     chosen = ReportColumns.of(columns)
     path = _writable(path)
     train = sampled(as_frame(train, "train"), _positive(n_max_train, "n_max_train"), random_state)
@@ -147,11 +144,11 @@ def report(
         holdout = sampled(holdout, _positive(n_max_test, "n_max_test"), random_state)
     if suite is None:
         suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
-    with _shown(progress) as bar:
-        tick = _ticker(bar)
+    renderer = HTMLRenderer if path.suffix.lower() in {".html", ".htm"} else PDFRenderer
+    with _shown(progress) as tick:
         suite.fit(train, holdout, schema=schema)
         result = suite.evaluate(synthetic, progress=tick("measured"))
-        _renderer(path)(columns=chosen, progress=tick("drawn")).render(result, path)
+        renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
 
 
@@ -203,35 +200,24 @@ def _positive(n: int | None, name: str) -> int | None:
     return n
 
 
-def _renderer(path: Path) -> Any:
-    from skeval.reporting import HTMLRenderer, PDFRenderer
-
-    return HTMLRenderer if path.suffix.lower() in {".html", ".htm"} else PDFRenderer
-
-
 @contextmanager
-def _shown(progress: bool) -> Iterator[Progress | None]:
-    """Give a progress display where it is seen: a terminal or a notebook."""
+def _shown(progress: bool) -> Iterator[Callable[[str], Progress | None]]:
+    """Give what makes a callback of a verb: of a display in a terminal or notebook, else None."""
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress as Bars
 
     console = Console(stderr=True)
     if not progress or not (console.is_terminal or console.is_jupyter):
-        yield None
+        yield lambda verb: None
         return
-    with Progress(console=console, transient=True) as bar:
-        yield bar
+    with Bars(console=console, transient=True) as bars:
 
+        def tick(verb: str) -> Progress:
+            task = bars.add_task(verb, total=None)
 
-def _ticker(bar: Progress | None) -> Any:
-    def tick(verb: str) -> Any:
-        if bar is None:
-            return None
-        task = bar.add_task(verb, total=None)
+            def advance(name: str, done: int, total: int) -> None:
+                bars.update(task, description=f"{name} {verb}", completed=done, total=total)
 
-        def advance(name: str, done: int, total: int) -> None:
-            bar.update(task, description=f"{name} {verb}", completed=done, total=total)
+            return advance
 
-        return advance
-
-    return tick
+        yield tick

@@ -1,11 +1,11 @@
-"""Results: values beside their baselines and intervals, with the aggregates behind them."""
+"""Results: values with their baselines and intervals, and the aggregates behind them."""
 
 from __future__ import annotations
 
 import json
 import uuid
 import warnings
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -16,26 +16,13 @@ import pandas as pd
 
 from skeval import exceptions
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
+from skeval.formatting import as_float
 from skeval.tags import MetricTags
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skeval.reporting import Display
-
-_FRAME_COLUMNS = (
-    "metric",
-    "aspect",
-    "value",
-    "low",
-    "high",
-    "baseline",
-    "direction",
-    "evidence",
-    "p_value",
-    "seconds",
-    "error",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +52,7 @@ class Result:
     error : str
         Why a suite left the metric out, or how it failed; empty where it did not.
     summary : str
-        What was found, in a sentence that needs no knowledge of the metric; reports print it. It is
+        The finding, in a sentence that needs no knowledge of the metric; reports print it. It is
         written by the metric, in `_compute` or in `_summary`, which knows the baseline too.
 
     Examples
@@ -90,8 +77,8 @@ class Result:
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
         if self.baseline is not None:
-            baseline = None if np.isnan(self.baseline) else float(self.baseline)
-            object.__setattr__(self, "baseline", baseline)
+            baseline = as_float(self.baseline)
+            object.__setattr__(self, "baseline", None if np.isnan(baseline) else baseline)
         if self.interval is not None:
             low, high = self.interval
             object.__setattr__(self, "interval", (float(low), float(high)))
@@ -106,15 +93,16 @@ class Result:
     def row(self) -> dict[str, Any]:
         """Return the headline numbers as one row of a table."""
         low, high = self.interval or (np.nan, np.nan)
+        tags = self.tags
         return {
             "metric": self.metric,
-            "aspect": self.tags.aspect if self.tags else "",
+            "aspect": tags.aspect if tags else "",
             "value": self.value,
             "low": low,
             "high": high,
             "baseline": np.nan if self.baseline is None else self.baseline,
-            "direction": self.tags.direction if self.tags else "",
-            "evidence": (self.tags.evidence or "") if self.tags else "",
+            "direction": tags.direction if tags else "",
+            "evidence": (tags.evidence or "") if tags else "",
             "p_value": np.nan if self.p_value is None else self.p_value,
             "seconds": np.nan if self.seconds is None else self.seconds,
             "error": self.error,
@@ -122,12 +110,12 @@ class Result:
 
     def frame(self) -> pd.DataFrame:
         """Return the headline numbers as a table of one row."""
-        return pd.DataFrame([self.row()], columns=list(_FRAME_COLUMNS))
+        return pd.DataFrame([self.row()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers; nan is None."""
         content = {item.name: getattr(self, item.name) for item in fields(self)}
-        content["warnings"] = [[type(w).__name__, str(w)] for w in self.warnings]
+        content["warnings"] = _named(self.warnings)
         content["tags"] = self.tags.to_dict() if self.tags else None
         plain: dict[str, Any] = _plain(content)
         return plain
@@ -136,18 +124,13 @@ class Result:
     def from_dict(cls, content: Mapping[str, Any]) -> Result:
         """Rebuild a result from what :meth:`to_dict` gave."""
         tags, interval = content["tags"], content["interval"]
-        return cls(
-            **{
-                **content,
-                "value": _number(content["value"]),
-                "interval": None
-                if interval is None
-                else (_number(interval[0]), _number(interval[1])),
-                "baseline": None if content["baseline"] is None else _number(content["baseline"]),
-                "warnings": tuple(_warning(name, text) for name, text in content["warnings"]),
-                "tags": MetricTags.from_dict(tags) if tags else None,
-            }
-        )
+        rebuilt = {
+            "value": as_float(content["value"]),
+            "interval": None if interval is None else tuple(map(as_float, interval)),
+            "warnings": _rebuilt(content["warnings"]),
+            "tags": MetricTags.from_dict(tags) if tags else None,
+        }
+        return cls(**{**content, **rebuilt})
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""
@@ -178,7 +161,7 @@ class SuiteResult(Mapping[str, Result]):
     sizes : mapping of str to int
         Number of rows by role.
     notices : tuple of MetricWarning
-        What was to be said of the tables themselves.
+        Warnings about the tables themselves.
 
     Examples
     --------
@@ -216,7 +199,7 @@ class SuiteResult(Mapping[str, Result]):
     def frame(self) -> pd.DataFrame:
         """Return one row a metric: value, interval, baseline, direction, evidence and more."""
         rows = [{**result.row(), "metric": name} for name, result in self.items()]
-        return pd.DataFrame(rows, columns=list(_FRAME_COLUMNS))
+        return pd.DataFrame(rows, columns=list(Result(np.nan).row()))
 
     def compare(self, other: SuiteResult) -> pd.DataFrame:
         """Set the values of two evaluations side by side.
@@ -233,17 +216,15 @@ class SuiteResult(Mapping[str, Result]):
             two is better by the metric's direction, "this", "other" or "" where they are equal, the
             metric has no direction or a value is missing.
         """
-        names = [name for name in self if name in other]
+        shared = {name: (self[name], other[name]) for name in self if name in other}
         frame = pd.DataFrame(
-            {
-                "value": [self[name].value for name in names],
-                "other": [other[name].value for name in names],
-            },
-            index=pd.Index(names, name="metric"),
+            [(this.value, that.value) for this, that in shared.values()],
+            index=pd.Index(list(shared), name="metric"),
+            columns=["value", "other"],
             dtype=float,
         )
         frame["difference"] = frame["other"] - frame["value"]
-        signs = [self[name].tags.sign if self[name].tags else 0 for name in names]  # type: ignore[union-attr]
+        signs = [this.tags.sign if this.tags else 0 for this, _ in shared.values()]
         gain = np.sign(frame["difference"].fillna(0.0).to_numpy()) * np.array(signs, dtype=float)
         frame["better"] = np.select([gain > 0, gain < 0], ["other", "this"], default="")
         return frame
@@ -273,7 +254,7 @@ class SuiteResult(Mapping[str, Result]):
         return {
             "results": {name: result.to_dict() for name, result in self.items()},
             "sizes": self.sizes,
-            "notices": [[type(w).__name__, str(w)] for w in self.notices],
+            "notices": _named(self.notices),
         }
 
     @classmethod
@@ -282,7 +263,7 @@ class SuiteResult(Mapping[str, Result]):
         return cls(
             {name: Result.from_dict(result) for name, result in content["results"].items()},
             sizes=content["sizes"],
-            notices=tuple(_warning(name, text) for name, text in content["notices"]),
+            notices=_rebuilt(content["notices"]),
         )
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -322,7 +303,7 @@ def mean_of_columns(
     warnings: tuple[MetricWarning, ...] = (),
     **details: Any,
 ) -> Result:
-    """Return the mean over the columns that have a score; the worst column stands beside it.
+    """Return the mean over the columns that have a score, and the worst column.
 
     Parameters
     ----------
@@ -346,10 +327,9 @@ def mean_of_columns(
     if not defined:
         # without any column of its kind there is nothing wrong with the table
         kind = DegenerateInputWarning if scores else NothingToMeasureWarning
-        reason = undefined(
-            "no column of this table can be measured.", kind, columns=dict(scores), **details
-        )
-        return Result(reason.value, details=reason.details, warnings=(*warnings, *reason.warnings))
+        reason = kind("no column of this table can be measured.")
+        details = {"columns": dict(scores), **details}
+        return Result(float("nan"), details=details, warnings=(*warnings, reason))
     worst = (min if greater_is_better else max)(defined, key=lambda name: defined[name])
     return Result(
         float(np.mean(list(defined.values()))),
@@ -383,7 +363,7 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     DataFrame
         By property, then "overall": `score`, `baseline` (what fresh real rows score; nan without a
         holdout) and `n_used`, the number of columns or pairs. A property whose pairs were all left
-        out is nan, and the overall mean is that of the others; `evaluate` has warned, and said why.
+        out is nan, and the overall mean is that of the others; `evaluate` has warned, and why.
 
     Notes
     -----
@@ -406,7 +386,7 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
         group, slash, _ = name.partition("/")
         if slash:
             parts.setdefault(group, {}).update(_parts(result))
-    rows = {group: _means(list(scored.values())) for group, scored in parts.items()}
+    rows = {group: _means(list(scores.values())) for group, scores in parts.items()}
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["score", "baseline", "n_used"])
     overall = [*(frame[name].mean() for name in ("score", "baseline")), frame["n_used"].sum()]
     frame.loc["overall"] = overall
@@ -438,21 +418,18 @@ def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
 
 def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:
     """Yield each column or pair that a metric scored, with its score and that of fresh rows."""
-    fresh = float("nan") if result.baseline is None else result.baseline
-    details = result.details
+    fresh, details = as_float(result.baseline), result.details
     if "matrix" in details:
         names, matrix = details["names"], np.asarray(details["matrix"], dtype=np.float64)
         for i, j in zip(*np.nonzero(np.triu(~np.isnan(matrix), 1)), strict=True):
             yield frozenset((names[i], names[j])), (float(matrix[i, j]), fresh)
-        return
-    if "columns" not in details:
-        if not np.isnan(result.value):
-            yield result.metric, (result.value, fresh)
-        return
-    of_fresh = details.get("baseline_columns", {})
-    for name, score in details["columns"].items():
-        if score is not None and not np.isnan(score):
-            yield name, (float(score), float(of_fresh.get(name, fresh)))
+    elif "columns" in details:
+        of_fresh = details.get("baseline_columns", {})
+        for name, score in details["columns"].items():
+            if not np.isnan(as_float(score)):
+                yield name, (float(score), float(of_fresh.get(name, fresh)))
+    elif not np.isnan(result.value):
+        yield result.metric, (result.value, fresh)
 
 
 def _means(scored: list[tuple[float, float]]) -> tuple[float, float, int]:
@@ -488,13 +465,14 @@ def _plain(value: Any) -> Any:
     )
 
 
-def _number(value: float | str | None) -> float:
-    return float("nan") if value is None else float(value)
+def _named(warnings: Iterable[MetricWarning]) -> list[list[str]]:
+    """Return the class and the text of each warning."""
+    return [[type(warning).__name__, str(warning)] for warning in warnings]
 
 
-def _warning(name: str, text: str) -> MetricWarning:
-    kind = getattr(exceptions, name, MetricWarning)
-    return kind(text)
+def _rebuilt(named: Iterable[Sequence[str]]) -> tuple[MetricWarning, ...]:
+    """Return the warnings of these classes and texts."""
+    return tuple(getattr(exceptions, name, MetricWarning)(text) for name, text in named)
 
 
 def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
@@ -507,7 +485,7 @@ def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name beside `path` to write to, and rename it on success.
+    """Give a temporary name in the folder of `path` to write to, and rename it on success.
 
     A failed run leaves an existing file as it was, and nothing else behind.
     """

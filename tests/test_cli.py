@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from skeval import SuiteResult, __version__
-from skeval.cli import _printed_warnings, main, read_table
+from skeval.cli import main, printed_warnings, read_table
 from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning
 
@@ -324,7 +324,7 @@ def test_a_saved_index_is_left_out(folder, capsys):
 
 def test_warnings_of_others_are_given_again(capsys):
     def warn():
-        with _printed_warnings():
+        with printed_warnings():
             warnings.warn("ours", MetricWarning, stacklevel=1)
             warnings.warn("theirs", FutureWarning, stacklevel=1)
 

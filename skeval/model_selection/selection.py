@@ -12,11 +12,10 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection.scorers import GeneratorScorer
-from skeval.overall import OverallScore
+from skeval.overall import OverallScore, weighted_mean
 from skeval.parameters import Interval
 from skeval.result import Result, SuiteResult
 from skeval.stats import pareto
-from skeval.stats.overall import weighted_mean
 from skeval.tags import Aspect
 
 FACETS = ("fidelity", "utility", "privacy")

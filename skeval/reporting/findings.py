@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skeval.formatting import as_float, number
-from skeval.reporting._sentences import SENTENCES, UNITS
+from skeval.reporting._sentences import SENTENCES
 from skeval.result import Result
 from skeval.verdict import WARNING_LEVEL, raises_alarm
 
@@ -56,7 +56,7 @@ def finding(result: Result) -> str:
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
     parts = [
         _summary(result),
-        _worst(result.details.get("worst"), _unit(result)),
+        _worst(result.details.get("worst"), str(result.details.get("unit", "column"))),
         _at_size(result),
         _verdict(result),
     ]
@@ -68,11 +68,6 @@ def _summary(result: Result) -> str:
     if result.summary or result.metric not in SENTENCES:
         return result.summary
     return SENTENCES[result.metric](result)
-
-
-def _unit(result: Result) -> str:
-    """Return what bears the scores."""
-    return str(result.details.get("unit", UNITS.get(result.metric, "column")))
 
 
 def _worst(worst: Mapping[str, Any] | None, unit: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import number, percent
+from skeval.formatting import as_float, number, percent
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
@@ -25,7 +25,7 @@ from skeval.reporting.layout import (
 )
 from skeval.result import Result, SuiteResult
 
-Filled = tuple[tuple[Item, ...], str]  # figures, and what is to be said of their choice
+Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
 
 
 HOW_TO_READ = (
@@ -42,13 +42,12 @@ _ANY = "any display"
 
 def _each(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw each result by its display."""
-    return tuple(_item(name, result) for name, result in _drawable(results).items()), ""
-
-
-def _item(name: str, result: Result) -> Item:
-    fresh = "" if result.baseline is None else f", fresh real rows {number(result.baseline)}"
-    heading = f"{name}: {number(result.value)}{fresh}"
-    return Item(display_of(result), heading, finding(result), result)
+    items = []
+    for name, result in _drawable(results).items():
+        fresh = "" if result.baseline is None else f", fresh real rows {number(result.baseline)}"
+        heading = f"{name}: {number(result.value)}{fresh}"
+        items.append(Item(display_of(result), heading, finding(result)))
+    return tuple(items), ""
 
 
 def _all_scores(results: Mapping[str, Result], columns: Any) -> Filled:
@@ -82,21 +81,21 @@ def _univariate(results: Mapping[str, Result], columns: Any) -> Filled:
     details = _with(results, "marginals")
     marginals = details.get("marginals", {})
     names = among(list(marginals), getattr(columns, "univ", None))
-    notes = {name: _agreement(details, name) for name in names}
+    notes = [_agreement(details, name) for name in names]
     items = tuple(
         Item(MarginalDisplay(name, marginals[name], note=note), name, note)
-        for name, note in notes.items()
+        for name, note in zip(names, notes, strict=True)
     )
     note = "" if len(names) == len(marginals) else f"{len(names):,} of {len(marginals):,} columns."
     return items, note
 
 
 def _agreement(details: Mapping[str, Any], name: str) -> str:
-    score, fresh = (
-        details.get(key, {}).get(name, math.nan) for key in ("columns", "baseline_columns")
-    )
-    fresh_rows = f", fresh real rows {number(fresh)}" if number(fresh) != number(None) else ""
-    return f"similarity {number(score)}{fresh_rows}" if number(score) != number(None) else ""
+    score, fresh = (details.get(key, {}).get(name) for key in ("columns", "baseline_columns"))
+    if math.isnan(as_float(score)):
+        return ""
+    fresh_rows = "" if math.isnan(as_float(fresh)) else f", fresh real rows {number(fresh)}"
+    return f"similarity {number(score)}{fresh_rows}"
 
 
 def _bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
@@ -153,7 +152,13 @@ class Section:
 
     def results(self, suite_result: SuiteResult) -> dict[str, Result]:
         """Return the results that belong here, whether they can be drawn or not."""
-        return {name: r for name, r in suite_result.items() if self._shows(_display_name(r))}
+        if self.display == _ANY:
+            return dict(suite_result)
+        named = {name: (_display_name(result), result) for name, result in suite_result.items()}
+        if self.display:
+            return {name: r for name, (display, r) in named.items() if display == self.display}
+        others = {"ValueDisplay", *(section.display for section in SECTIONS)}
+        return {name: r for name, (display, r) in named.items() if display not in others}
 
     def filled(self, suite_result: SuiteResult, columns: Any = None) -> Section:
         """Return the section with the figures of a suite's results."""
@@ -170,101 +175,76 @@ class Section:
             return f"{name} kept nothing of it to draw"
         return "not measured by this suite"
 
-    def _shows(self, display: str) -> bool:
-        if self.display:
-            return self.display in (display, _ANY)
-        return display not in {"ValueDisplay", *(section.display for section in SECTIONS)}
-
 
 def _display_name(result: Result) -> str:
     return result.tags.display if result.tags is not None else "ValueDisplay"
 
 
 SECTIONS = (
-    Section(
-        "scores",
-        "Scores",
-        display=_ANY,
-        fill=_all_scores,
-    ),
+    Section("scores", "Scores", display=_ANY, fill=_all_scores),
     Section(
         "similarity",
         "Similarity matrix",
-        """
-            Each column is cut into cells. A cell of the matrix is the share of rows that would
-            not have to move for the synthetic table to fill the cells as train does: of a column
-            on the diagonal, of a pair of columns beside it. Light is good; the worst pair is
-            framed. Even fresh real rows do not reach 1.
-        """,
+        """Each column is cut into cells. A cell of the matrix is the share of rows that would not
+        have to move for the synthetic table to fill the cells as train does: of a column on the
+        diagonal, of a pair of columns beside it. Light is good; the worst pair is framed. Even
+        fresh real rows do not reach 1.""",
         display="SimilarityMatrixDisplay",
         layout=SIMILARITY,
     ),
     Section(
         "columns",
         "Columns one by one",
-        """
-            One bar per column, the worst first: 1 means the same distribution as in train. The
-            green marker is where fresh real rows score.
-        """,
+        """One bar per column, the worst first: 1 means the same distribution as in train. The green
+        marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
         layout=COLUMNS,
     ),
     Section(
         "distances",
         "Distances to the nearest row",
-        """
-            How far rows are from the nearest other row, by default as the mean over columns of
-            their differences. Synthetic rows closer to each other than train rows are show a
-            generator that repeats itself; synthetic rows closer to train than holdout rows are,
-            one that repeats train. The last bar holds all greater distances.
-        """,
+        """How far rows are from the nearest other row, by default as the mean over columns of their
+        differences. Synthetic rows closer to each other than train rows are show a generator that
+        repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
+        train. The last bar holds all greater distances.""",
         display="DistancesDisplay",
     ),
     Section(
         "proximity",
         "Proximity of train rows",
-        """
-            For each train row, the distance to the nearest synthetic row over that to the nearest
-            other train row (TSPR), and the same for real rows (TTPR). The dark tail is at or
-            under the threshold that a given share of TTPR does not exceed. A TSPR tail heavier
-            than the TTPR tail is a sign of rows copied from train. The last bar holds all greater
-            ratios.
-        """,
+        """For each train row, the distance to the nearest synthetic row over that to the nearest
+        other train row (TSPR), and the same for real rows (TTPR). The dark tail is at or under the
+        threshold that a given share of TTPR does not exceed. A TSPR tail heavier than the TTPR tail
+        is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
     ),
     Section(
         "accumulation",
         "Accumulation of nearest distances",
-        """
-            The share of rows, of train and of the synthetic table, whose nearest row of the other
-            lies within a distance, as that distance grows. The area left of the threshold is of
-            pairs that are very near: it should not exceed that of the holdout in the synthetic
-            rows' place. The area to the right is of rows that find any row near them.
-        """,
+        """The share of rows, of train and of the synthetic table, whose nearest row of the other
+        lies within a distance, as that distance grows. The area left of the threshold is of pairs
+        that are very near: it should not exceed that of the holdout in the synthetic rows' place.
+        The area to the right is of rows that find any row near them.""",
         display="MDADisplay",
         on_request=True,
     ),
     Section(
         "membership",
         "Guessing who was in train",
-        """
-            An attacker who has the release and a person's row guesses whether that row was in
-            train. For each share of holdout rows that are taken for train rows by mistake, the
-            share of train rows that are found; both on logarithmic scales, since a few persons
-            found with no mistake are worse than all found no better than by chance, the grey line.
-        """,
+        """An attacker who has the release and a person's row guesses whether that row was in train.
+        For each share of holdout rows that are taken for train rows by mistake, the share of train
+        rows that are found; both on logarithmic scales, since a few persons found with no mistake
+        are worse than all found no better than by chance, the grey line.""",
         display="ROCDisplay",
         on_request=True,
     ),
     Section(
         "phik",
         "Associations of columns",
-        """
-            The phi_k coefficient of each pair of columns, for numbers, dates and categories
-            alike: 0 for no association, 1 for a complete one. Orange pairs are less associated in
-            the synthetic table than in train, purple ones more. Grey: not defined, as a column
-            has one value only.
-        """,
+        """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
+        for no association, 1 for a complete one. Orange pairs are less associated in the synthetic
+        table than in train, purple ones more. Grey: not defined, as a column has one value
+        only.""",
         display="PhikMatricesDisplay",
         layout=PHIK,
     ),
@@ -277,11 +257,9 @@ SECTIONS = (
     Section(
         "univariate",
         "Univariate distributions",
-        """
-            The shares of the values of each column. Axes end at quantiles rather than at extreme
-            values, the outer bars hold what lies beyond, rare categories are pooled, and bars of
-            fewer than ten real rows are blank, so that no bar stands for a few persons.
-        """,
+        """The shares of the values of each column. Axes end at quantiles rather than at extreme
+        values, the outer bars hold what lies beyond, rare categories are pooled, and bars of fewer
+        than ten real rows are blank, so that no bar stands for a few persons.""",
         display="SimilarityMatrixDisplay",
         fill=_univariate,
         layout=UNIVARIATE,
@@ -289,11 +267,9 @@ SECTIONS = (
     Section(
         "bivariate",
         "Bivariate distributions",
-        """
-            The joint shares of pairs of columns in train (left) and synthetic (right), on the
-            same colours; darker is more, in steps of the square root so that small cells show.
-            Cells of fewer than ten rows are blank in both.
-        """,
+        """The joint shares of pairs of columns in train (left) and synthetic (right), on the same
+        colours; darker is more, in steps of the square root so that small cells show. Cells of
+        fewer than ten rows are blank in both.""",
         display="SimilarityMatrixDisplay",
         fill=_bivariate,
         layout=BIVARIATE,
@@ -311,34 +287,28 @@ class Plan:
 
     def sizes(self) -> str:
         """Say how many rows each table has, and how many columns were compared."""
-        rows = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
-        n_columns = max(
-            (len(r.details["names"]) for r in self.suite_result.values() if "names" in r.details),
-            default=0,
-        )
-        return ", ".join([*rows, f"{n_columns:,} columns"] if n_columns else rows)
+        sizes = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
+        n_columns = max([0, *(len(r.details.get("names", [])) for r in self.suite_result.values())])
+        if n_columns:
+            sizes.append(f"{n_columns:,} columns")
+        return ", ".join(sizes)
 
     def reasons(self) -> list[str]:
         """Return the metrics and sections left out, and why: sections of one reason together."""
-        metrics = [f"{name}: {r.error}" for name, r in self.suite_result.items() if r.error]
-        titles: dict[str, list[str]] = {}
-        for title, why in self.left_out.items():
-            titles.setdefault(why, []).append(repr(title))
-        sections = [
-            f"Section{'s' if len(named) > 1 else ''} {', '.join(named)}: {why}"
-            for why, named in titles.items()
-        ]
-        return [*metrics, *sections]
+        reasons = [f"{name}: {r.error}" for name, r in self.suite_result.items() if r.error]
+        for why in dict.fromkeys(self.left_out.values()):
+            titles = [repr(title) for title, reason in self.left_out.items() if reason == why]
+            several = "s" if len(titles) > 1 else ""
+            reasons.append(f"Section{several} {', '.join(titles)}: {why}")
+        return reasons
 
     def warnings(self) -> list[str]:
         """Return the warnings: first those of the tables, then those of metrics by name."""
-        of_metrics = [
-            f"{name}: {warning}"
-            for name, r in self.suite_result.items()
-            if not r.error
-            for warning in r.warnings
-        ]
-        return [*dict.fromkeys([*map(str, self.suite_result.notices), *of_metrics])]
+        texts = [str(notice) for notice in self.suite_result.notices]
+        for name, result in self.suite_result.items():
+            if not result.error:
+                texts += [f"{name}: {warning}" for warning in result.warnings]
+        return list(dict.fromkeys(texts))
 
 
 def plan(
@@ -378,11 +348,12 @@ def plan(
             f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
         )
     shown, left_out = [], {}
-    for section in (section for section in SECTIONS if section.name in chosen):
-        filled = section.filled(suite_result, columns)
-        asked_for = sections is not None or not section.on_request
+    for section in SECTIONS:
+        filled = section.filled(suite_result, columns) if section.name in chosen else section
         if filled.items:
             shown.append(filled)
-        elif asked_for or section.results(suite_result):
-            left_out[section.title] = section.why_empty(suite_result)
+        elif section.name in chosen:
+            asked_for = sections is not None or not section.on_request
+            if asked_for or section.results(suite_result):
+                left_out[section.title] = section.why_empty(suite_result)
     return Plan(suite_result, tuple(shown), left_out)
