@@ -281,7 +281,7 @@ def log_densities(
 
 
 def _left_out(constant: list[str], n_used: int, n_rows: int) -> tuple[MetricWarning, ...]:
-    """Say which columns, and how many synthetic rows, the mixture says nothing of."""
+    """Say which columns, and how many synthetic rows, the mixture leaves out."""
     notes: list[MetricWarning] = []
     if constant:
         text = f"train has one value only in {', '.join(constant)}: left out of the mixture."
@@ -400,7 +400,7 @@ class BNLikelihood(Metric):
         return _off_fresh_rows(result, self._likely(context, "holdout"))
 
     def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the columns of the tree by name: the order of a table's columns means nothing."""
+        """Return the modelled columns by name: the order of a table's columns means nothing."""
         nominal = context.schema.columns(*NOMINAL)
         names = chosen_columns(context.schema, self.columns)
         return tuple(sorted(name for name in names if self.n_bins is not None or name in nominal))
