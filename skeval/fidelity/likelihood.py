@@ -87,8 +87,7 @@ class GMLikelihood(Metric):
     units: of columns in other units it is another number. It has no natural best: more is not
     always better, since rows that all lie in the densest place have the highest density. It should
     be that of fresh rows, which is the baseline; ``details["gap"]`` is how far it is off, and that
-    is free of units. Against train itself, whose rows the mixture was fitted to, fresh rows are a
-    little less dense.
+    is free of units. Fresh rows are a little less dense than train itself.
 
     The columns are standardised before the fit. Rows with a missing or infinite value are left out,
     rather than filled in with values that nobody had: the mean of a column lies in the middle of

@@ -206,7 +206,7 @@ def privacy_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from skeval.steps.accumulation import privacy_terms
-    >>> round(privacy_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
+    >>> float(round(privacy_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6))
     0.375
     """
     return np.maximum(0.0, threshold - distances) / threshold
@@ -221,7 +221,7 @@ def resemblance_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from skeval.steps.accumulation import resemblance_terms
-    >>> round(resemblance_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
+    >>> float(round(resemblance_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6))
     0.84375
     """
     return (1.0 - np.maximum(distances, threshold)) / (1.0 - threshold)
