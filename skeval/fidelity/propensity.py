@@ -205,33 +205,33 @@ class PropensityMSE(Metric):
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
             return undefined(reason)
-        found = self._against(context, "train")
-        held = self._held_against(context, found)
+        fitted = self._against(context, "train")
+        held = self._held_against(context, fitted)
         value = {
-            "raw": found.value,
+            "raw": fitted.value,
             "ratio": held.null.ratio(held.value),
             "standardized": held.null.standardized(held.value),
         }
         if np.isnan(value[self.form]):
             return undefined("no column varies, so that the null is 0 and there is no ratio.")
-        share = found.synthetic.size / (found.real.size + found.synthetic.size)
+        share = fitted.synthetic.size / (fitted.real.size + fitted.synthetic.size)
         return Result(
             value[self.form],
             p_value=held.p_value,
             baseline={"raw": held.fresh, "ratio": 1.0, "standardized": 0.0}[self.form],
             details={
                 **value,
-                "similarity": 1.0 - found.value / (share * (1.0 - share)),
+                "similarity": 1.0 - fitted.value / (share * (1.0 - share)),
                 "null": {"law": self.null, "mean": held.null.mean, "spread": held.null.spread},
                 "tested_against": held.real_rows,
-                "n_parameters": found.n_parameters,
-                "n_real": found.real.size,
-                "n_synthetic": found.synthetic.size,
-                **(held.at_size(found.synthetic.size) if self.form == "raw" else {}),
-                **companions(found.real, found.synthetic),
+                "n_parameters": fitted.n_parameters,
+                "n_real": fitted.real.size,
+                "n_synthetic": fitted.synthetic.size,
+                **(held.at_size(fitted.synthetic.size) if self.form == "raw" else {}),
+                **companions(fitted.real, fitted.synthetic),
                 **tables(context, self.columns),
             },
-            warnings=(*_separation(found), *held.warnings),
+            warnings=(*_separation(fitted), *held.warnings),
         )
 
     def _summary(self, result: Result) -> str:
@@ -249,22 +249,22 @@ class PropensityMSE(Metric):
         n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
         return propensity(context, self._how, real, "synthetic", n_real, n_synthetic)
 
-    def _held_against(self, context: Context, found: Propensity) -> _Held:
+    def _held_against(self, context: Context, fitted: Propensity) -> _Held:
         if self.null == "holdout":
             return self._held_against_holdout(context)
         if self.null == "permutation":
-            return self._held_against_permutations(context, found)
-        if found.n_parameters is None:
+            return self._held_against_permutations(context, fitted)
+        if fitted.n_parameters is None:
             nothing = PropensityNull(float("nan"), float("nan"))
-            return _Held(found.value, nothing, None, None)
-        independent = found.null()
+            return _Held(fitted.value, nothing, None, None)
+        independent = fitted.null()
         if self.null == "snoke":
-            null = found.null(context.n_rows("train"))
-            return _Held(found.value, null, independent.mean, "train", null.p_value(found.value))
+            null = fitted.null(context.n_rows("train"))
+            return _Held(fitted.value, null, independent.mean, "train", null.p_value(fitted.value))
         real = _independent(context)
         tested = self._against(context, real)
         p_value = tested.null().p_value(tested.value)
-        return _Held(found.value, independent, independent.mean, real, p_value)
+        return _Held(fitted.value, independent, independent.mean, real, p_value)
 
     def _held_against_holdout(self, context: Context) -> _Held:
         n = min(self._size(context, "holdout"), self._size(context, "synthetic"))
@@ -275,17 +275,17 @@ class PropensityMSE(Metric):
         )
         return _Held(alike, PropensityNull(fresh, float("nan")), fresh, None, n_rows=n)
 
-    def _held_against_permutations(self, context: Context, found: Propensity) -> _Held:
+    def _held_against_permutations(self, context: Context, fitted: Propensity) -> _Held:
         real = _independent(context)
         tested = self._against(context, real)
         values = self._permuted(context, "train")
         draws = values if real == "train" else self._permuted(context, real)
         p_value = (1.0 + (draws >= tested.value - _NOISE).sum()) / (draws.size + 1.0)
-        kept = estimation_factor(found.real.size, found.synthetic.size, context.n_rows("train"))
+        kept = estimation_factor(fitted.real.size, fitted.synthetic.size, context.n_rows("train"))
         null = PropensityNull(kept * float(values.mean()), kept * float(values.std()))
         idle = float((values < _NOISE).mean())
-        said = (DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else ()
-        return _Held(found.value, null, float(values.mean()), real, float(p_value), said)
+        notes = (DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else ()
+        return _Held(fitted.value, null, float(values.mean()), real, float(p_value), notes)
 
     def _permuted(self, context: Context, real: str) -> np.ndarray:
         n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
@@ -320,13 +320,13 @@ def _independent(context: Context) -> str:
     return "holdout" if "holdout" in context and context.n_rows("holdout") >= FEWEST else "train"
 
 
-def _separation(found: Propensity) -> tuple[DegenerateInputWarning, ...]:
-    return (DegenerateInputWarning(_SEPARATED),) if found.separated else ()
+def _separation(fitted: Propensity) -> tuple[DegenerateInputWarning, ...]:
+    return (DegenerateInputWarning(_SEPARATED),) if fitted.separated else ()
 
 
 @dataclass(frozen=True)
 class How:
-    """How probabilities are found.
+    """How probabilities are fitted.
 
     Attributes
     ----------
@@ -421,8 +421,8 @@ def _fitted(
     how: How, real: np.ndarray, synthetic: np.ndarray, nominal: Sequence[bool]
 ) -> Propensity:
     if how.out_of_fold:
-        found = out_of_fold(how.model, real, synthetic, nominal, n_folds=_N_FOLDS, seed=how.seed)
-        return Propensity(found.real, found.synthetic)
+        fitted = out_of_fold(how.model, real, synthetic, nominal, n_folds=_N_FOLDS, seed=how.seed)
+        return Propensity(fitted.real, fitted.synthetic)
     rows, n_real = np.concatenate([real, synthetic]), len(real)
     labels = np.arange(len(rows)) >= n_real
     if not how.is_regression:
@@ -464,5 +464,7 @@ def tables(context: Context, columns: ColumnChoice) -> dict[str, Any]:
         for name in chosen_columns(context.schema, columns)
     }
     names = next(iter(by_column.values()))
-    means = {name: float(np.mean([found[name] for found in by_column.values()])) for name in names}
+    means = {
+        name: float(np.mean([fitted[name] for fitted in by_column.values()])) for name in names
+    }
     return {"tables": {"mean": means, "by_column": by_column}}
