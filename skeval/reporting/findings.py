@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from skeval.formatting import as_float, number
-from skeval.reporting._sentences import SENTENCES
 from skeval.result import Result
 from skeval.verdict import WARNING_LEVEL, raises_alarm
 
@@ -55,19 +54,12 @@ def finding(result: Result) -> str:
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
     parts = [
-        _summary(result),
+        result.summary,
         _worst(result.details.get("worst"), str(result.details.get("unit", "column"))),
         _at_size(result),
         _verdict(result),
     ]
     return " ".join(part for part in parts if part)
-
-
-def _summary(result: Result) -> str:
-    """Return the sentence of the metric, or the one kept here for a metric that writes none."""
-    if result.summary or result.metric not in SENTENCES:
-        return result.summary
-    return SENTENCES[result.metric](result)
 
 
 def _worst(worst: Mapping[str, Any] | None, unit: str) -> str:
