@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from skeval.reporting.pages import draw_pages
+from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
 from skeval.reporting.theme import theme
 
