@@ -85,6 +85,8 @@ class Metric(BaseEstimator):
         "check_holdout": UNUSED,
     }
 
+    _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
+
     context_: Context
 
     def fit(
@@ -247,6 +249,8 @@ class Metric(BaseEstimator):
         said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if lacking)
         if "columns" in fresh.details:
             details["baseline_columns"] = fresh.details["columns"]
+        if parts := {name: fresh.details[name] for name in self._parts if name in fresh.details}:
+            details["holdout"] = parts
         if n_fresh < n_rows:
             value = self._result(synthetic_sample(context, n_fresh)).value
             details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}

@@ -46,6 +46,18 @@ def percent(share: float | None, digits: int = 1) -> str:
     return f"<{least:g}%" if 0 < value < least else f"{value:.{digits}f}%"
 
 
+def beside(baseline: float | None, what: str) -> str:
+    """Return the end of a sentence on a share: what share fresh rows have; nothing without one.
+
+    Examples
+    --------
+    >>> from skeval.formatting import beside
+    >>> beside(0.25, "of holdout rows do"), beside(None, "of holdout rows do")
+    ('; 25.0% of holdout rows do', '')
+    """
+    return "" if baseline is None else f"; {percent(baseline)} {what}"
+
+
 def as_float(value: Any) -> float:
     """Return a number that went through JSON or not: None is nan, "inf" infinite."""
     return float("nan") if value is None else float(value)

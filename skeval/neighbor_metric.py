@@ -16,7 +16,7 @@ Columns = tuple[str, ...] | None
 
 
 class NeighborMetric(Metric):
-    """Base of the metrics of nearest rows: first the value, then what is said of it.
+    """Base of the metrics of nearest rows: first the value, then its evidence.
 
     Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
     needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
@@ -24,7 +24,7 @@ class NeighborMetric(Metric):
     :func:`~skeval.steps.samples.column_key`.
     """
 
-    space: Any
+    space: Any = "gower"
     columns: int | list[str] | None
 
     def _compute(self, context: Context) -> float | Result:

@@ -1,6 +1,5 @@
 """Is the synthetic table good enough to work with: marginals, pairs, associations."""
 
-from skeval.fidelity.accumulation import MDAResemblance
 from skeval.fidelity.alpha_precision import AlphaPrecisionBetaRecall
 from skeval.fidelity.association import (
     CorrelationRatioDifference,
@@ -13,6 +12,7 @@ from skeval.fidelity.chi_square import ChiSquaredTest
 from skeval.fidelity.contingency import ContingencySimilarity
 from skeval.fidelity.correlation import CorrelationSimilarity
 from skeval.fidelity.distances import (
+    MDAResemblance,
     NearestNeighborAdversarialAccuracy,
     NNDistanceDistributions,
 )
@@ -23,6 +23,7 @@ from skeval.fidelity.likelihood import BNLikelihood, BNLogLikelihood, GMLikeliho
 from skeval.fidelity.lower_bounds import JensenShannonLowerBound, TotalVariationLowerBound
 from skeval.fidelity.marginals import KSComplement, QuantileMSE, StatisticSimilarity, TVComplement
 from skeval.fidelity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
+from skeval.fidelity.pair_divergences import ContinuousKLDivergence, DiscreteKLDivergence
 from skeval.fidelity.phik import PhikMatrixDifference
 from skeval.fidelity.prd import ClassifierPRD, PRDCurve
 from skeval.fidelity.precision_recall import (
@@ -46,10 +47,12 @@ __all__ = [
     "ClassifierTwoSampleTest",
     "ClippedDensityCoverage",
     "ContingencySimilarity",
+    "ContinuousKLDivergence",
     "CorrelationRatioDifference",
     "CorrelationSimilarity",
     "CramersVDifference",
     "DensityCoverage",
+    "DiscreteKLDivergence",
     "EnergyDistance",
     "GMLikelihood",
     "HellingerDistance",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,8 +15,7 @@ from skeval.result import Result
 from skeval.stats.manifolds import is_within
 from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vectors
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
-from skeval.steps.samples import ColumnChoice, column_key
-from skeval.tags import MetricTags
+from skeval.steps.samples import ColumnChoice
 
 _LISTED, _LONGEST = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
@@ -86,8 +85,7 @@ class AlphaPrecisionBetaRecall(TwoSided):
     0.625
     """
 
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
-    _sides = ("alpha_precision", "beta_recall")
+    _parts = ("alpha_precision", "beta_recall")
 
     def __init__(
         self,
@@ -108,9 +106,8 @@ class AlphaPrecisionBetaRecall(TwoSided):
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def _measure(self, context: Context) -> Mapping[str, Any]:
-        columns = column_key(context.schema, self.columns)
-        settings = (self.space, columns, self.max_rows, self.random_state)
+    def _measure(self, context: Context) -> dict[str, Any]:
+        settings = self._settings(context)
         train, synthetic = _norms(context, "train", self.center, *settings)
         precision = integrated_agreement(levels_among(synthetic, train))
         standing = lowest_levels(context, self.k, self.center, self.strict, *settings)

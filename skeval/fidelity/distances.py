@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import as_float, number, percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
+from skeval.steps.accumulation import AccumulationMetric, Thresholds
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.neighbors import nearest
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
-class NNDistanceDistributions(Metric):
+class NNDistanceDistributions(NeighborMetric):
     """Distance of nearest-neighbour distributions: 0 where they are equal, 1 without overlap.
 
     An analyst draws, for each table, how far its rows are from their nearest neighbour of the same
@@ -35,7 +37,7 @@ class NNDistanceDistributions(Metric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sample of the larger table.
 
@@ -44,15 +46,22 @@ class NNDistanceDistributions(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    NearestNeighborAdversarialAccuracy : Whether neighbours distinguish the tables.
+    MDAResemblance : Area under the curve of the distances.
+    skeval.privacy.HoldoutDistanceRatio : Distances to train beside those of the holdout.
+
     Notes
     -----
     The value is the Kolmogorov distance between the distances of train rows to their nearest other
     train row and those of synthetic rows to their nearest other synthetic row, at equal sizes,
-    because a smaller table is sparser; it says nothing of privacy. ``details["quantiles"]`` and
-    ``details["histogram"]`` hold the five distributions that can be formed, as aggregates: at least
-    10 rows of the smallest sample lie between two levels and beyond the outermost, and there is one
-    bar for at least 10 of its rows, but never fewer than 4 bars. Under 20 rows the only level is
-    the median, and its values are nan.
+    because a smaller table is sparser; it says nothing of privacy.
+
+    ``details["quantiles"]`` and ``details["histogram"]`` hold the five distributions that can be
+    formed, as aggregates: at least 10 rows of the smallest sample lie between two levels and beyond
+    the outermost, and there is one bar for at least 10 of its rows, but never fewer than 4 bars.
+    Under 20 rows the only level is the median, and its values are nan.
 
     Examples
     --------
@@ -77,46 +86,49 @@ class NNDistanceDistributions(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows("train"), context.n_rows("synthetic"))
         if size < 2:
             return undefined("train and synthetic need two rows each to have neighbours.")
-        found = {"train to train": self._distances(context, "train", "train", size)}
-        found["synthetic to synthetic"] = self._distances(context, "synthetic", "synthetic", size)
-        found["synthetic to train"] = self._distances(context, "synthetic", "train", None)
+        return kolmogorov_distance(
+            *(self._within(context, role, size, columns) for role in ("train", "synthetic"))
+        )
+
+    def _within(self, context: Context, role: str, size: int, columns: Any) -> np.ndarray:
+        """Return the distances of the rows of a sample to each other."""
+        settings = {"space": self.space, "columns": columns, "seed": self.random_state}
+        return nearest(context, role, role, n_reference=size, **settings)[0][:, 0]
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        size = min(context.n_rows("train"), context.n_rows("synthetic"))
+        within = {
+            f"{role} to {role}": self._within(context, role, size, columns)
+            for role in ("train", "synthetic")
+        }
+        pairs = [("synthetic", "train")]
         if "holdout" in context:
-            found["holdout to train"] = self._distances(context, "holdout", "train", None)
-            found["synthetic to holdout"] = self._distances(context, "synthetic", "holdout", None)
-        within = found["train to train"], found["synthetic to synthetic"]
-        return Result(
-            kolmogorov_distance(*within),
+            pairs += [("holdout", "train"), ("synthetic", "holdout")]
+        across = {f"{a} to {b}": self._distances(context, a, b, columns) for a, b in pairs}
+        distances = within | across
+        return replace(
+            result,
             details={
-                "wasserstein": wasserstein_distance(*within),
+                "wasserstein": wasserstein_distance(*within.values()),
                 "n_rows_within": size,
-                "quantiles": _quantiles(found),
-                "histogram": common_histograms(found),
+                "quantiles": _quantiles(distances),
+                "histogram": common_histograms(distances),
             },
         )
 
-    def _distances(
-        self, context: Context, query: str, reference: str, n_reference: int | None
-    ) -> np.ndarray:
-        found, _ = nearest(
-            context,
-            query,
-            reference,
-            space=self.space,
-            columns=self.columns,
-            n_reference=n_reference,
-            seed=self.random_state,
+    def _summary(self, result: Result) -> str:
+        gap = percent(result.value)
+        return (
+            f"The cumulative curves of distances within train and within synthetic lie {gap} apart."
         )
-        return found[:, 0]
 
 
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return quantiles of each sample at levels too far apart to tell single distances."""
+    """Return quantiles of each sample at levels too far apart to show single distances."""
     smallest = min(values.size for values in samples.values())
     if smallest < 2 * LEAST_ROWS:
         return {"levels": np.array([0.5]), **{name: np.array([np.nan]) for name in samples}}
@@ -132,12 +144,114 @@ def _levels(n_rows: int) -> np.ndarray:
     return percentages[beyond >= 100 * LEAST_ROWS] / 100.0
 
 
-class NearestNeighborAdversarialAccuracy(Metric):
-    """Can neighbours tell the tables apart: 0.5 means no, 1 always, 0 that each row has a copy.
+class MDAResemblance(AccumulationMetric):
+    r"""Reach of the rows for each other: 1 if all find one within the threshold, 0 if none does.
+
+    For each synthetic row the distance to its nearest train row is taken, and for each train row
+    that to its nearest synthetic row. The accumulation curve F(u) is the share of these distances
+    that are at most u. Its area right of a threshold is the larger, the sooner all rows have found
+    another: synthetic rows that are like none of train, and train rows that no synthetic row is
+    like, make it smaller. How near rows are within the threshold does not matter here; that is
+    :class:`~skeval.privacy.MinimumDistanceAccumulation`.
+
+    Parameters
+    ----------
+    threshold : float, list of float or "loo-median", default=0.2
+        Distances in (0, 1) that are near enough, as shares of the largest one. Of a list, the first
+        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
+        of a train row to its nearest other train row.
+    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
+        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
+        the mean of both areas.
+    scale : {"max", "observed"}, default="max"
+        What distances are divided by: the largest distance that there can be, which only the space
+        "gower" has (1), or the largest that is found between train and synthetic rows; then one
+        far row makes all others near.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
+        needs ``scale="observed"``.
+    columns : None, int or list of str, default=None
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
+    random_state : int, default=0
+        Seed of the sample of the larger of synthetic table and holdout.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if ``scale="max"`` is asked for in another space than "gower".
+
+    See Also
+    --------
+    skeval.privacy.MinimumDistanceAccumulation : The area left of the threshold, for privacy.
+    NNDistanceDistributions : The distributions of the distances.
+
+    Notes
+    -----
+    With x the distances and t the threshold, the value is the integral of F right of t, exactly:
+
+    .. math:: \frac{1}{1 - t} \int_t^1 F(u)\, du = \frac{1}{n (1 - t)} \sum_i (1 - \max(x_i, t))
+
+    It is near 1 wherever hardly any distance exceeds the threshold, as in tables of few columns:
+    "loo-median" then says more. Read it against the baseline, which is that of the holdout in the
+    synthetic rows' place.
+
+    The baseline at equal sizes, the interval and the curve in ``details`` are as for the metric of
+    privacy. A table of copies has the value 1: never read it without a metric of privacy.
+
+    References
+    ----------
+    A. Pavao (2018) proposed the accumulation curve and its two areas; the definition by exact
+    integrals, and the choice of directions, are ours.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import MDAResemblance
+    >>> table = make_mixed()
+    >>> MDAResemblance().fit(table).score(table)
+    1.0
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="MDADisplay")
+
+    def __init__(
+        self,
+        threshold: Thresholds = 0.2,
+        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
+        scale: Literal["max", "observed"] = "max",
+        *,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.threshold = threshold
+        self.direction = direction
+        self.scale = scale
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
+    area = "resemblance"
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Nearest rows fill {percent(result.value)} of the area right of "
+            f"{number(as_float(result.details['threshold']))}: the rest is of rows that find none "
+            "so near."
+        )
+
+
+class NearestNeighborAdversarialAccuracy(NeighborMetric):
+    """Do neighbours distinguish the tables: 0.5 means no, 1 always, 0 that each row has a copy.
 
     An adversary guesses that a row belongs to the table in which its nearest other row lies. Where
     train and synthetic rows are of one population, half of the guesses are right. An accuracy near
-    1 shows tables that lie apart; one near 0 a synthetic row right beside each train row.
+    1 shows tables that lie apart; one near 0 a synthetic row right next to each train row.
 
     Parameters
     ----------
@@ -150,7 +264,7 @@ class NearestNeighborAdversarialAccuracy(Metric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the samples.
 
@@ -161,17 +275,22 @@ class NearestNeighborAdversarialAccuracy(Metric):
 
     See Also
     --------
-    NNAAPrivacyLoss : The difference between holdout and train, which speaks of leaks.
+    skeval.privacy.NNAAPrivacyLoss : The difference between holdout and train, for privacy.
+    NNDistanceDistributions : The distributions of the distances.
+    ClassifierTwoSampleTest : A learned classifier in the place of the neighbour.
 
     Notes
     -----
-    The mean of the shares of train rows whose nearest synthetic row is farther than their nearest
-    other train row (``details["on_train"]``), and of synthetic rows whose nearest train row is
-    farther than their nearest other synthetic row (``details["on_synthetic"]``), at equal sizes.
-    The baseline is the accuracy between train and holdout. The standard error counts two rows that
-    are each other's nearest as one piece of evidence, for they have the same answer; it holds over
-    fresh draws of both tables. This is a measure of resemblance; on its own it says nothing of
-    leaks: 0.5 is also what half of the rows copied and half of them far away give.
+    The value is the mean of the shares of train rows whose nearest synthetic row is farther than
+    their nearest other train row (``details["on_train"]``), and of synthetic rows whose nearest
+    train row is farther than their nearest other synthetic row (``details["on_synthetic"]``), at
+    equal sizes. The baseline is the accuracy between train and holdout.
+
+    The standard error counts two rows that are each other's nearest as one piece of evidence, for
+    they have the same answer; it holds over fresh draws of both tables.
+
+    This is a measure of resemblance; on its own it says nothing of leaks: 0.5 is also what half of
+    the rows copied and half of them far away give.
 
     References
     ----------
@@ -204,44 +323,45 @@ class NearestNeighborAdversarialAccuracy(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "synthetic")) < 2:
             return undefined(TOO_FEW_ROWS)
-        found = self._accuracies(context, "synthetic")
-        baseline = None
+        return float(
+            np.mean([one.accuracy for one in self._samples(context, "synthetic", columns)])
+        )
+
+    def _samples(self, context: Context, other: str, columns: Any) -> list[Adversarial]:
+        settings = (self.space, columns, self.ties)
+        samples = resampled_accuracies(
+            context, ("train",), other, settings, self.n_resample, self.random_state
+        )
+        return [one for (one,) in samples]
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        samples, baseline = self._samples(context, "synthetic", columns), None
         if "holdout" in context and context.n_rows("holdout") >= 2:
-            fresh = self._accuracies(context, "holdout")
-            baseline = float(np.mean([sample.accuracy for sample in fresh]))
-        return _result(found, baseline)
+            fresh = self._samples(context, "holdout", columns)
+            baseline = float(np.mean([one.accuracy for one in fresh]))
+        n_samples = len(samples)
+        between = float(np.var([one.accuracy for one in samples], ddof=1)) if n_samples > 1 else 0.0
+        # one sample's variance holds that of sampling, most of which the mean averages out
+        single = float(np.mean([one.variance for one in samples]))
+        variance = max(single - between * (1.0 - 1.0 / n_samples), between / n_samples)
+        return replace(
+            result,
+            interval=stats.paired_interval(result.value, variance, samples[0].n_rows),
+            baseline=baseline,
+            details={
+                "on_train": float(np.mean([one.first for one in samples])),
+                "on_synthetic": float(np.mean([one.second for one in samples])),
+                "standard_error": float(np.sqrt(variance)),
+                "between_samples": float(np.sqrt(between)),
+                "n_samples": n_samples,
+            },
+        )
 
-    def _accuracies(self, context: Context, other: str) -> list[Adversarial]:
-        settings = (self.space, column_key(context.schema, self.columns), self.ties)
-        return [
-            one
-            for (one,) in resampled_accuracies(
-                context, ("train",), other, settings, self.n_resample, self.random_state
-            )
-        ]
-
-
-def _result(samples: list[Adversarial], baseline: float | None) -> Result:
-    values = np.array([sample.accuracy for sample in samples])
-    between = float(values.var(ddof=1)) if values.size > 1 else 0.0
-    # one sample's variance holds that of sampling, most of which the mean averages out
-    single = float(np.mean([sample.variance for sample in samples]))
-    variance = max(single - between * (1.0 - 1.0 / values.size), between / values.size)
-    value = float(values.mean())
-    return Result(
-        value,
-        interval=stats.paired_interval(value, variance, samples[0].n_rows),
-        baseline=baseline,
-        details={
-            "on_train": float(np.mean([sample.first for sample in samples])),
-            "on_synthetic": float(np.mean([sample.second for sample in samples])),
-            "standard_error": float(np.sqrt(variance)),
-            "between_samples": float(np.sqrt(between)),
-            "n_samples": values.size,
-        },
-    )
+    def _summary(self, result: Result) -> str:
+        return (
+            f"A guess by the nearest neighbour tells train and synthetic rows apart "
+            f"{percent(result.value)} of the time; 50% would be by chance."
+        )

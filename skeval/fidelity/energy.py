@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context
+from skeval.fidelity.row_distance import RowDistance
 from skeval.formatting import percent
 from skeval.parameters import Interval, MatrixSpace, Seed
 from skeval.result import Result
 from skeval.stats.pairwise import actual_and_permuted, euclidean, pair_sums
-from skeval.steps.two_sample import Sampling, Statistic, two_sample_result
 from skeval.tags import MetricTags
 
 
-class EnergyDistance(Metric):
+class EnergyDistance(RowDistance):
     """Excess of distances between the tables: 0 where they are alike, growing without bound.
 
     An analyst draws one train and one synthetic row and measures how far they are apart, then two
@@ -90,9 +87,14 @@ class EnergyDistance(Metric):
         self.space = space
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        how = Sampling(self.space, self.max_rows, self.random_state, self.n_permutations)
-        return two_sample_result(context, how, self._statistic)
+    def _distances(
+        self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        values, between = energy_distance(
+            x, y, n_permutations=n_permutations, seed=self.random_state
+        )
+        share = float(values[0]) / (2.0 * between) if between > 0.0 else 0.0
+        return values, {"normalized": share, "mean_distance": between}
 
     def _summary(self, result: Result) -> str:
         return (
@@ -100,46 +102,11 @@ class EnergyDistance(Metric):
             f"{percent(result.details['normalized'])} of the greatest possible excess."
         )
 
-    def _statistic(self, *_: np.ndarray) -> Statistic:
-        def statistic(
-            x: np.ndarray, y: np.ndarray, n_permutations: int
-        ) -> tuple[np.ndarray, dict[str, Any]]:
-            found = energy_distance(x, y, n_permutations=n_permutations, seed=self.random_state)
-            return found.values, {"normalized": found.normalized, "mean_distance": found.between}
-
-        return statistic
-
-
-@dataclass(frozen=True)
-class Energy:
-    """Energy distances under the actual labels, then under permuted ones.
-
-    Attributes
-    ----------
-    values : ndarray of shape (1 + n_permutations,)
-        At least 0.
-    between : float
-        Mean distance of a row of one sample to a row of the other.
-    """
-
-    values: np.ndarray
-    between: float
-
-    @property
-    def value(self) -> float:
-        """The energy distance."""
-        return float(self.values[0])
-
-    @property
-    def normalized(self) -> float:
-        """Its share of the greatest value at this mean distance: 0 to 1."""
-        return self.value / (2.0 * self.between) if self.between > 0.0 else 0.0
-
 
 def energy_distance(
     x: np.ndarray, y: np.ndarray, *, n_permutations: int = 0, seed: int = 0
-) -> Energy:
-    """Return how much farther rows are from the other sample than from their own, in the mean.
+) -> tuple[np.ndarray, float]:
+    """Return how much farther rows are from the other sample than from their own, on average.
 
     Parameters
     ----------
@@ -152,20 +119,23 @@ def energy_distance(
 
     Returns
     -------
-    Energy
-        ``2 mean|x - y| - mean|x - x'| - mean|y - y'|``, pairs of a row with itself included.
+    values : ndarray of shape (1 + n_permutations,)
+        ``2 mean|x - y| - mean|x - x'| - mean|y - y'|``, at least 0, pairs of a row with itself
+        included; under the actual labels, then under permuted ones.
+    between : float
+        Mean distance of a row of one sample to a row of the other.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.fidelity.energy import energy_distance
-    >>> found = energy_distance(np.array([[0.0], [1.0], [3.0]]), np.array([[5.0], [6.0]]))
-    >>> round(found.value, 9)
-    6.5
+    >>> values, _ = energy_distance(np.array([[0.0], [1.0], [3.0]]), np.array([[5.0], [6.0]]))
+    >>> values.round(9)
+    array([6.5])
     """
     n, m = len(x), len(y)
     labels = actual_and_permuted(n, m, n_permutations, seed)
     within_x, between, within_y = pair_sums(np.concatenate([x, y]), labels, euclidean)
     between = between / (n * m)
     values = 2.0 * between - within_x / n**2 - within_y / m**2
-    return Energy(np.maximum(values, 0.0), float(between[0]))
+    return np.maximum(values, 0.0), float(between[0])

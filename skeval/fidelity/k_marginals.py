@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
-from math import comb
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, is_text
 from skeval.result import Result, undefined
@@ -19,19 +18,19 @@ from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
     hypergeometric_deviation,
+    joint_counts,
+    number_of_cells,
     total_variation,
     total_variation_bias,
 )
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import chosen_columns, drawn_subsets
 from skeval.tags import MetricTags
 
 _ROLES = ("train", "synthetic")
 _BINNING = ("uniform", 50)  # of the similarity matrix too, so that codes are computed once
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
-_DENSE = 2**16  # joint cells that are always counted in an array
-_LARGEST = 2**62
 
 
 class Marginals(NamedTuple):
@@ -175,18 +174,36 @@ class KMarginalSimilarity(Metric):
         names = chosen_columns(context.schema, self.columns)
         if not names:
             return undefined("no column of this table can be measured.")
-        found = self._compared(context, names, None)
-        similarity = float(found.similarity.mean())
-        n_rows = [context.n_rows(role) for role in ("train", "synthetic")]
-        low, high = deviation_interval(
-            1.0 - similarity, float(found.bias.mean()), sum(1.0 / n for n in n_rows)
+        compared = self._compared(context, names, None)
+        value, ceiling, floor = (
+            float(part.mean()) for part in (compared.similarity, compared.ceiling, compared.floor)
         )
-        details = {**self._details(found, n_rows), **self._groups(context, names)}
+        inverse_size = sum(1.0 / context.n_rows(role) for role in ("train", "synthetic"))
+        low, high = deviation_interval(1.0 - value, float(compared.bias.mean()), inverse_size)
+        apart = abs(ceiling - floor) > np.sqrt(inverse_size)
+        worst = int(compared.similarity.argmin())
+        text = f"fewer than {self.k} columns can be measured: joint shares of {len(names)} are "
         return Result(
-            self.scale * similarity,
+            self.scale * value,
             interval=(self.scale * (1.0 - high), self.scale * (1.0 - low)),
-            details=details,
-            warnings=_fewer_columns(self.k, len(names)),
+            details={
+                "columns": self._by_column(compared),
+                "worst_subset": {
+                    "columns": compared.subsets[worst],
+                    "value": self.scale * float(compared.similarity[worst]),
+                },
+                "k": len(compared.subsets[0]),
+                "n_subsets": len(compared.subsets),
+                "occupied_cells": float(compared.occupied.mean()),
+                "ceiling": self.scale * ceiling,
+                "floor": self.scale * floor,
+                "calibrated": (value - floor) / (ceiling - floor) if apart else math.nan,
+                "equivalent_subsample_fraction": equivalent_fraction(
+                    1.0 - value, compared.counts, compared.times
+                ),
+                **self._groups(context, names),
+            },
+            warnings=(DegenerateInputWarning(f"{text}compared."),) if len(names) < self.k else (),
         )
 
     def _summary(self, result: Result) -> str:
@@ -204,42 +221,13 @@ class KMarginalSimilarity(Metric):
         self, context: Context, names: tuple[str, ...], group: tuple[str, int] | None
     ) -> Marginals:
         n_subsets = None if self.n_subsets == "all" else int(self.n_subsets)
-        return marginals(
-            context,
-            names,
-            min(self.k, len(names)),
-            n_subsets,
-            self.n_bins,
-            group,
-            self.random_state,
-        )
+        k = min(self.k, len(names))
+        return marginals(context, names, k, n_subsets, self.n_bins, group, self.random_state)
 
-    def _details(self, found: Marginals, n_rows: list[int]) -> dict[str, Any]:
-        value, ceiling, floor = (
-            float(part.mean()) for part in (found.similarity, found.ceiling, found.floor)
-        )
-        apart = abs(ceiling - floor) > np.sqrt(sum(1.0 / n for n in n_rows))
-        worst = int(found.similarity.argmin())
-        return {
-            "columns": self._by_column(found),
-            "worst_subset": {
-                "columns": found.subsets[worst],
-                "value": self.scale * float(found.similarity[worst]),
-            },
-            "k": len(found.subsets[0]),
-            "n_subsets": len(found.subsets),
-            "occupied_cells": float(found.occupied.mean()),
-            "ceiling": self.scale * ceiling,
-            "floor": self.scale * floor,
-            "calibrated": (value - floor) / (ceiling - floor) if apart else float("nan"),
-            "equivalent_subsample_fraction": equivalent_fraction(
-                1.0 - value, found.counts, found.times
-            ),
-        }
-
-    def _by_column(self, found: Marginals) -> dict[str, float]:
+    def _by_column(self, compared: Marginals) -> dict[str, float]:
+        """Return the mean over the sets that hold each column."""
         scores: dict[str, list[float]] = {}
-        for subset, similarity in zip(found.subsets, found.similarity, strict=True):
+        for subset, similarity in zip(compared.subsets, compared.similarity, strict=True):
             for name in subset:
                 scores.setdefault(name, []).append(self.scale * float(similarity))
         return {name: float(np.mean(values)) for name, values in scores.items()}
@@ -249,25 +237,18 @@ class KMarginalSimilarity(Metric):
         if self.group_by is None:
             return {}
         others = tuple(name for name in names if name != self.group_by)
-        counts, synthetic = (
+        train, synthetic = (
             context[role][self.group_by].value_counts() for role in ("train", "synthetic")
         )
         scores = {}
         for code, level in enumerate(context.levels[self.group_by]):
-            if others and counts.get(level, 0) >= self.min_count:
-                present = synthetic.get(level, 0) > 0
-                group = (self.group_by, code)
-                scores[level] = (
-                    self.scale * float(self._compared(context, others, group).similarity.mean())
-                    if present
-                    else 0.0
-                )
+            if not others or train.get(level, 0) < self.min_count:
+                continue
+            scores[level] = 0.0
+            if synthetic.get(level, 0) > 0:
+                similarity = self._compared(context, others, (self.group_by, code)).similarity
+                scores[level] = self.scale * float(similarity.mean())
         return {"groups": scores}
-
-
-def _fewer_columns(k: int, n_columns: int) -> tuple[MetricWarning, ...]:
-    text = f"fewer than {k} columns can be measured: joint shares of {n_columns} are compared."
-    return (DegenerateInputWarning(text),) if n_columns < k else ()
 
 
 @shared
@@ -281,20 +262,21 @@ def marginals(
     seed: int,
 ) -> Marginals:
     """Compare train and synthetic rows (those of one level of a column) on sets of k columns."""
-    train, synthetic = (_columns(context, role, names, n_bins, group) for role in _ROLES)
+    train = _columns(context, "train", names, n_bins, group)
+    synthetic = _columns(context, "synthetic", names, n_bins, group)
     cut = cells(context, n_bins, *_BINNING).cells_
     margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
     n_rows, rng = synthetic[names[0]].size, np.random.default_rng(seed)
     if k == 2 and n_subsets is None and group is None:
         tables = _pairs(context, names, Binning(n_bins, *_BINNING))
-    else:
-        n_cells = {name: cut[name].n_cells for name in names}
-        tables = _subsets(train, synthetic, n_cells, drawn_subsets(names, k, n_subsets, seed))
-    subsets, found, used = [], [], []
+    else:  # what is drawn must not depend on the order of columns
+        drawn = drawn_subsets(sorted(names), k, n_subsets, seed)
+        tables = _subsets(drawn, train, synthetic, margins)
+    subsets, scores, used = [], [], []
     for subset, p, q in tables:
         columns, counts = ([of[name] for name in subset] for of in (train, margins))
         subsets.append(subset)
-        found.append(
+        scores.append(
             (
                 1.0 - total_variation(p, q),
                 1.0 - expected_total_variation(p, q),
@@ -305,31 +287,32 @@ def marginals(
         )
         used.append(p[p > 0])
     distinct, times = np.unique(np.concatenate(used), return_counts=True)
-    similarity, ceiling, floor, bias, occupied = np.array(found).T
-    return Marginals(
-        subsets, similarity, ceiling, floor, bias, occupied, distinct, times / len(subsets)
-    )
+    similarity, ceiling, floor, bias, occupied = np.array(scores).T
+    times_each = times / len(subsets)
+    return Marginals(subsets, similarity, ceiling, floor, bias, occupied, distinct, times_each)
+
+
+def _subsets(
+    subsets: list[list[str]],
+    train: Mapping[str, np.ndarray],
+    synthetic: Mapping[str, np.ndarray],
+    margins: Mapping[str, np.ndarray],
+) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
+    """Yield sets of columns with their counts."""
+    for subset in subsets:
+        x, y, counts = ([of[name] for name in subset] for of in (train, synthetic, margins))
+        yield subset, *joint_counts(x, y, [margin.size for margin in counts])
 
 
 def _pairs(
     context: Context, names: tuple[str, ...], binning: Binning
 ) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
     """Yield all pairs of columns with their counts, which other metrics share."""
-    train, synthetic = (joint_tables(context, role, names, binning) for role in _ROLES)
+    train, synthetic = (
+        joint_tables(context, role, names, binning) for role in ("train", "synthetic")
+    )
     for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
         yield [names[i], names[j]], p.ravel(), q.ravel()
-
-
-def _subsets(
-    train: Mapping[str, np.ndarray],
-    synthetic: Mapping[str, np.ndarray],
-    n_cells: Mapping[str, int],
-    subsets: list[list[str]],
-) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
-    """Yield sets of columns with their counts."""
-    for subset in subsets:
-        x, y = ([role[name] for name in subset] for role in (train, synthetic))
-        yield subset, *joint_counts(x, y, [n_cells[name] for name in subset])
 
 
 def _columns(
@@ -347,67 +330,6 @@ def _columns(
     column, code = group
     member = (context[role][column].cat.codes == code).to_numpy()
     return {name: column_codes[member] for name, column_codes in at.items()}
-
-
-def joint_counts(
-    codes_x: Sequence[np.ndarray], codes_y: Sequence[np.ndarray], n_cells: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each joint cell of several columns occurs in two tables.
-
-    Parameters
-    ----------
-    codes_x, codes_y : sequence of ndarray of shape (n,), (m,)
-        The cell of each value, column by column.
-    n_cells : sequence of int
-        Number of cells of each column.
-
-    Returns
-    -------
-    tuple of (ndarray, ndarray)
-        Counts over the same cells: all of them in the mixed base of the numbers of cells, or, where
-        these are more than 65,536 and more than there are rows, those that are used.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.k_marginals import joint_counts
-    >>> x, y = [np.array([0, 0, 1]), np.array([0, 1, 1])], [np.array([1]), np.array([1])]
-    >>> [counts.tolist() for counts in joint_counts(x, y, (2, 2))]
-    [[1, 1, 0, 1], [0, 0, 0, 1]]
-    """
-    n = codes_x[0].size
-    n_joint = _n_joint(n_cells)
-    if n_joint <= max(_DENSE, n + codes_y[0].size):
-        p, q = (
-            np.bincount(_radix(codes, n_cells), minlength=int(n_joint))
-            for codes in (codes_x, codes_y)
-        )
-        return p, q
-    both = [np.concatenate(pair) for pair in zip(codes_x, codes_y, strict=True)]
-    compact = _compacted(both, n_cells)
-    n_used = int(compact.max()) + 1
-    return np.bincount(compact[:n], minlength=n_used), np.bincount(compact[n:], minlength=n_used)
-
-
-def _radix(codes: Sequence[np.ndarray], n_cells: Sequence[int]) -> np.ndarray:
-    """Return one number a row, in the mixed base of the numbers of cells."""
-    joint = codes[0].astype(np.int64)
-    for column, k in zip(codes[1:], n_cells[1:], strict=True):
-        joint *= k
-        joint += column
-    return joint
-
-
-def _compacted(codes: Sequence[np.ndarray], n_cells: Sequence[int]) -> np.ndarray:
-    """Return one number a row, 0, 1, 2, ... over the joint cells that are used."""
-    joint, n_used = codes[0].astype(np.int64), n_cells[0]
-    for column, k in zip(codes[1:], n_cells[1:], strict=True):
-        if n_used * k > _LARGEST:
-            joint = np.unique(joint, return_inverse=True)[1]
-            n_used = int(joint.max()) + 1
-        joint = joint * k + column
-        n_used *= k
-    return np.asarray(np.unique(joint, return_inverse=True)[1])
 
 
 def independent_distance(
@@ -448,17 +370,13 @@ def independent_distance(
     """
     n_cells = [margin.size for margin in margins]
     shares = [margin / margin.sum() for margin in margins]
-    if counts.size != _n_joint(n_cells):  # too many joint cells to have an array of them
+    if counts.size != number_of_cells(n_cells):  # too many joint cells to have an array of them
         drawn = [rng.choice(share.size, n_rows, p=share) for share in shares]
         return total_variation(*joint_counts(codes, drawn, n_cells))
     joint = np.ones(1)
     for share in shares:
         joint = np.multiply.outer(joint, share).ravel()
     return total_variation(counts, rng.multinomial(n_rows, joint / joint.sum()))
-
-
-def _n_joint(n_cells: Sequence[int]) -> float:
-    return float(np.prod([float(k) for k in n_cells]))
 
 
 def expected_subsample_distance(counts: np.ndarray, times: np.ndarray, n_drawn: int) -> float:
@@ -526,27 +444,3 @@ def equivalent_fraction(distance: float, counts: np.ndarray, times: np.ndarray) 
     nearer = [s for s in (low, high) if s > 0]
     gaps = [abs(expected_subsample_distance(counts, times, s) - distance) for s in nearer]
     return nearer[int(np.argmin(gaps))] / n
-
-
-def drawn_subsets(
-    names: Sequence[str], k: int, n_subsets: int | None, seed: int
-) -> list[list[str]]:
-    """Return distinct subsets of `k` names, all of them or at most so many drawn at random.
-
-    Examples
-    --------
-    >>> from skeval.fidelity.k_marginals import drawn_subsets
-    >>> drawn_subsets(["b", "a", "c"], 2, None, 0)
-    [['a', 'b'], ['a', 'c'], ['b', 'c']]
-    """
-    ordered = sorted(names)  # what is drawn must not depend on the order of columns
-    n_all = comb(len(ordered), k)
-    if n_subsets is None or n_subsets >= n_all:
-        return [list(subset) for subset in combinations(ordered, k)]
-    rng = np.random.default_rng(seed)
-    drawn: set[tuple[int, ...]] = set()
-    while len(drawn) < n_subsets:
-        missing = n_subsets - len(drawn)
-        for _ in range(missing):
-            drawn.add(tuple(sorted(rng.choice(len(ordered), k, replace=False).tolist())))
-    return [[ordered[i] for i in subset] for subset in sorted(drawn)]

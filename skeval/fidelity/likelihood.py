@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import replace
+from itertools import combinations
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import ndtri
+from sklearn.metrics import mutual_info_score
 from sklearn.mixture import GaussianMixture
 
 from skeval.base import Metric
@@ -18,14 +21,14 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
 from skeval.result import Result, undefined
 from skeval.steps.columns import cells, codes
-from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
-from skeval.tables.preprocessing import numbers
+from skeval.steps.samples import chosen_columns, sample_positions
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tags import MetricTags
 
 _N_CANDIDATES = 8
 _BLOCK = 2**14  # rows whose densities are computed at a time
-_NO_PROBABILITY = np.log(1e-8)  # what SDMetrics takes for the logarithm of 0
 _DENSE = 2**22  # joint cells that are counted in an array
+_NO_PROBABILITY = np.log(1e-8)  # what SDMetrics takes for the logarithm of 0
 
 
 def _are_components(value: object) -> bool:
@@ -125,43 +128,40 @@ class GMLikelihood(Metric):
         self.random_state = random_state
 
     def _compute(self, context: Context) -> Result:
-        numeric = context.schema.columns("continuous", "datetime")
+        numeric = context.schema.columns(*NUMERIC)
         names = [name for name in chosen_columns(context.schema, self.columns) if name in numeric]
         varying, constant = _split(context, sorted(names))
         if not varying or len(complete_rows(context, "train", varying)) < 2:
             return undefined("no numeric or date column varies over the complete rows of train.")
-        settings = Settings(**{name: getattr(self, name) for name in Settings._fields})
-        model = mixture(context, varying, settings)
-        found = {
-            role: log_densities(context, role, varying, settings)
-            for role in ("synthetic", "holdout")
-            if role in context
-        }
-        warnings = (*_constant(constant), *_incomplete(context, found))
-        if not found["synthetic"].size:
+        model = mixture(context, varying, self._settings)
+        logs = log_densities(context, "synthetic", varying, self._settings)
+        warnings = _left_out(constant, logs.size, context.n_rows("synthetic"))
+        if not logs.size:
             lost = undefined("synthetic has no row in which all modelled columns have a value.")
-            return Result(lost.value, warnings=(*warnings, *lost.warnings))
-        value = float(found["synthetic"].mean())
-        baseline = (
-            float(found["holdout"].mean()) if found.get("holdout", np.empty(0)).size else None
-        )
-        details: dict[str, Any] = {
+            return replace(lost, warnings=(*warnings, *lost.warnings))
+        value = float(logs.mean())
+        details = {
             "n_components": model.gaussians.n_components,
             "criteria": {str(k): score for k, score in model.criteria.items()},
             "train": model.train,
             "standardised": value + float(np.log(model.scale).sum()),
             "names": list(varying),
-            "n_rows": {"fitted": model.n_rows, **{role: len(x) for role, x in found.items()}},
+            "n_rows": {"fitted": model.n_rows, "synthetic": logs.size},
         }
-        if baseline is not None:
-            details["gap"] = abs(value - baseline)
-        return Result(
-            value,
-            interval=mean_interval(found["synthetic"]),
-            baseline=baseline,
-            details=details,
-            warnings=warnings,
-        )
+        return Result(value, interval=mean_interval(logs), details=details, warnings=warnings)
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(**{name: getattr(self, name) for name in Settings._fields})
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value) or "holdout" not in context:
+            return result
+        fresh = log_densities(context, "holdout", tuple(result.details["names"]), self._settings)
+        if not fresh.size:
+            return super()._in_relation(context, result)
+        n_rows = {**result.details["n_rows"], "holdout": fresh.size}
+        return _off_fresh_rows(replace(result, details={**result.details, "n_rows": n_rows}), fresh)
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -267,23 +267,31 @@ def log_densities(
     """Return the log-density of each complete row of a role, in the columns' units."""
     model = mixture(context, names, settings)
     rows = complete_rows(context, role, names)
-    found = np.empty(len(rows))
-    with np.errstate(over="ignore"):  # beyond all clouds: a density of 0
+    logs = np.empty(len(rows))
+    with np.errstate(over="ignore"):  # beyond all components: a density of 0
         for start in range(0, len(rows), _BLOCK):
             block = (rows[start : start + _BLOCK] - model.mean) / model.scale
-            found[start : start + _BLOCK] = model.gaussians.score_samples(block)
-    return found - np.log(model.scale).sum()
+            logs[start : start + _BLOCK] = model.gaussians.score_samples(block)
+    return logs - np.log(model.scale).sum()
 
 
-def _constant(names: list[str]) -> tuple[MetricWarning, ...]:
-    text = f"train has one value only in {', '.join(names)}: left out of the mixture."
-    return (ConstantColumnWarning(text),) if names else ()
+def _left_out(constant: list[str], n_used: int, n_rows: int) -> tuple[MetricWarning, ...]:
+    """Say which columns, and how many synthetic rows, the mixture says nothing of."""
+    notes: list[MetricWarning] = []
+    if constant:
+        text = f"train has one value only in {', '.join(constant)}: left out of the mixture."
+        notes.append(ConstantColumnWarning(text))
+    if 0 < n_used < n_rows / 2:
+        text = f"{n_rows - n_used} of {n_rows} synthetic rows lack a value and are left out."
+        notes.append(DegenerateInputWarning(text))
+    return tuple(notes)
 
 
-def _incomplete(context: Context, found: dict[str, np.ndarray]) -> tuple[MetricWarning, ...]:
-    n_rows, n_used = context.n_rows("synthetic"), found["synthetic"].size
-    text = f"{n_rows - n_used} of {n_rows} synthetic rows lack a value and are left out."
-    return (DegenerateInputWarning(text),) if 0 < n_used < n_rows / 2 else ()
+def _off_fresh_rows(result: Result, fresh: np.ndarray) -> Result:
+    """Set a mean likelihood beside that of fresh real rows, which is what it should be."""
+    baseline = float(fresh.mean())
+    details = {**result.details, "gap": abs(result.value - baseline)}
+    return replace(result, baseline=baseline, details=details)
 
 
 class BNLikelihood(Metric):
@@ -355,13 +363,56 @@ class BNLikelihood(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        return _likelihood(context, self.smoothing, self.log, self.n_bins, self.columns)
+        names = self._names(context)
+        if not names:
+            return undefined("no categorical or boolean column of this table can be measured.")
+        logs, likely = self._logs(context, "synthetic"), self._likely(context, "synthetic")
+        tree = dependence_tree(context, names, float(self.smoothing), self.n_bins or 10)
+        interval, most = mean_interval(likely), 0.0 if self.log else 1.0
+        if interval is not None:  # a normal distribution does not know where probabilities end
+            low, high = interval
+            interval = low if self.log else max(0.0, low), min(most, high)
+        return Result(
+            float(likely.mean()),
+            interval=interval,
+            details={
+                "mean": float(np.exp(logs).mean()),
+                "mean_log": float(_bounded(logs).mean()),
+                "train": float(self._likely(context, "train").mean()),
+                "impossible_share": float(np.isneginf(logs).mean()),
+                "edges": [[names[u], names[v]] for v, u in enumerate(tree.parents) if u >= 0],
+            },
+        )
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value) or "holdout" not in context:
+            return result
+        return _off_fresh_rows(result, self._likely(context, "holdout"))
+
+    def _names(self, context: Context) -> tuple[str, ...]:
+        """Return the columns of the tree by name: the order of a table's columns means nothing."""
+        nominal = context.schema.columns(*NOMINAL)
+        names = chosen_columns(context.schema, self.columns)
+        return tuple(sorted(name for name in names if self.n_bins is not None or name in nominal))
+
+    def _logs(self, context: Context, role: str) -> np.ndarray:
+        binning = self._names(context), float(self.smoothing), self.n_bins or 10
+        return log_probabilities(context, role, *binning)
+
+    def _likely(self, context: Context, role: str) -> np.ndarray:
+        """Return what is averaged over a role's rows."""
+        logs = self._logs(context, role)
+        return _bounded(logs) if self.log else np.exp(logs)
 
     def _summary(self, result: Result) -> str:
-        return _tree_sentence(result)
+        return (
+            "Under a tree of dependence fitted to train, synthetic rows have a mean "
+            f"log-probability of {number(result.details['mean_log'])}; more than fresh rows have "
+            "is no merit."
+        )
 
 
-class BNLogLikelihood(Metric):
+class BNLogLikelihood(BNLikelihood):
     """Mean log-probability of rows under a tree fitted to train: as that of fresh rows at best.
 
     As :class:`BNLikelihood`, of logarithms: every improbable row counts, however small its
@@ -404,6 +455,8 @@ class BNLogLikelihood(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 0.0))
 
+    log = True
+
     def __init__(
         self,
         smoothing: NonNegative = 1.0,
@@ -414,61 +467,10 @@ class BNLogLikelihood(Metric):
         self.n_bins = n_bins
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        return _likelihood(context, self.smoothing, True, self.n_bins, self.columns)
 
-    def _summary(self, result: Result) -> str:
-        return _tree_sentence(result)
-
-
-def _likelihood(
-    context: Context, smoothing: float, log: bool, n_bins: int | None, columns: ColumnChoice
-) -> Result:
-    names = _modelled(context, n_bins, columns)
-    if not names:
-        return undefined("no categorical or boolean column of this table can be measured.")
-    logs = {
-        role: log_probabilities(context, role, names, float(smoothing), n_bins or 10)
-        for role in ("train", "synthetic", "holdout")
-        if role in context
-    }
-    likely = {role: _terms(found, log) for role, found in logs.items()}
-    value = float(likely["synthetic"].mean())
-    baseline = float(likely["holdout"].mean()) if "holdout" in likely else None
-    tree = dependence_tree(context, names, float(smoothing), n_bins or 10)
-    details: dict[str, Any] = {
-        "mean": float(_terms(logs["synthetic"], False).mean()),
-        "mean_log": float(_terms(logs["synthetic"], True).mean()),
-        "train": float(likely["train"].mean()),
-        "impossible_share": float(np.isneginf(logs["synthetic"]).mean()),
-        "edges": [[names[u], names[v]] for v, u in enumerate(tree.parents) if u >= 0],
-    }
-    if baseline is not None:
-        details["gap"] = abs(value - baseline)
-    interval = mean_interval(likely["synthetic"])
-    if interval is not None:  # the normal law does not know where probabilities end
-        most = 0.0 if log else 1.0
-        interval = (interval[0] if log else max(0.0, interval[0]), min(most, interval[1]))
-    return Result(value, interval=interval, baseline=baseline, details=details)
-
-
-def _tree_sentence(result: Result) -> str:
-    return (
-        "Under a tree of dependence fitted to train, synthetic rows have a mean log-probability of "
-        f"{number(result.details['mean_log'])}; more than fresh rows have is no merit."
-    )
-
-
-def _modelled(context: Context, n_bins: int | None, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the columns of the tree by name: the order of a table's columns means nothing."""
-    nominal = context.schema.columns("categorical", "boolean")
-    names = chosen_columns(context.schema, columns)
-    return tuple(sorted(name for name in names if n_bins is not None or name in nominal))
-
-
-def _terms(logs: np.ndarray, log: bool) -> np.ndarray:
-    """Return what is averaged over the rows."""
-    return np.where(np.isneginf(logs), _NO_PROBABILITY, logs) if log else np.exp(logs)
+def _bounded(logs: np.ndarray) -> np.ndarray:
+    """Return logarithms of probabilities with a number for that of 0."""
+    return np.where(np.isneginf(logs), _NO_PROBABILITY, logs)
 
 
 @shared
@@ -491,65 +493,8 @@ def log_probabilities(
 
 
 def _columns(context: Context, role: str, names: tuple[str, ...], n_bins: int) -> list[np.ndarray]:
-    found = codes(context, role, n_bins, "uniform", None)
-    return [found[:, context.schema.measured.index(name)] for name in names]
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """Counts of the pairs of cells of two columns; only those that occur."""
-
-    keys: np.ndarray
-    counts: np.ndarray
-    n_second: int
-
-    @classmethod
-    def of(cls, first: np.ndarray, second: np.ndarray, n_first: int, n_second: int) -> _Counts:
-        key = first.astype(np.int64) * n_second + second
-        if n_first * n_second > max(_DENSE, key.size):
-            return cls(*np.unique(key, return_counts=True), n_second)
-        every = np.bincount(key, minlength=n_first * n_second)
-        used = np.flatnonzero(every)
-        return cls(used, every[used], n_second)
-
-    def at(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the count of each pair."""
-        key = first.astype(np.int64) * self.n_second + second
-        place = np.minimum(np.searchsorted(self.keys, key), self.keys.size - 1)
-        return np.where(self.keys[place] == key, self.counts[place], 0)
-
-
-def mutual_information(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the plug-in mutual information of two columns of cells, in nats.
-
-    0 means independent in the sample; the entropy of a column, that the other determines it.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_rows,)
-        Cells, 0, 1, 2, ...
-
-    Returns
-    -------
-    float
-        Not negative.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.likelihood import mutual_information
-    >>> a, b = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1, 1, 0])
-    >>> round(mutual_information(a, b), 6)
-    0.130812
-    """
-    n_first, n_second = int(first.max()) + 1, int(second.max()) + 1
-    both = _Counts.of(first, second, n_first, n_second)
-    x, y = (np.bincount(cells)[at] for cells, at in zip(
-        (first, second), np.divmod(both.keys, n_second), strict=True
-    ))  # fmt: skip
-    n, counts = first.size, both.counts
-    logs = np.log(counts) + np.log(n) - np.log(x) - np.log(y)
-    return max(0.0, float((counts * logs).sum() / n))
+    all_codes = codes(context, role, n_bins, "uniform", None)
+    return [all_codes[:, context.schema.measured.index(name)] for name in names]
 
 
 class DependenceTree:
@@ -599,7 +544,7 @@ class DependenceTree:
         self.n_rows = columns[0].size
         self._single = [np.bincount(c, minlength=k) for c, k in zip(columns, n_cells, strict=True)]
         self._pairs = {
-            v: _Counts.of(columns[u], columns[v], n_cells[u], n_cells[v])
+            v: _joint_counts(columns[u], columns[v], (n_cells[u], n_cells[v]))
             for v, u in enumerate(self.parents)
             if u >= 0
         }
@@ -612,7 +557,7 @@ class DependenceTree:
             if u < 0:
                 count, given = self._single[v][columns[v]], np.asarray(self.n_rows)
             else:
-                count = self._pairs[v].at(columns[u], columns[v])
+                count = np.asarray(self._pairs[v][columns[u], columns[v]]).ravel()
                 given = self._single[u][columns[u]]
             share = np.zeros(total.size)
             possible = given + self.smoothing * n_used
@@ -622,17 +567,26 @@ class DependenceTree:
         return total
 
 
+def _joint_counts(first: np.ndarray, second: np.ndarray, shape: tuple[int, int]) -> csr_matrix:
+    """Return how often each pair of cells of two columns occurs."""
+    if shape[0] * shape[1] > max(_DENSE, first.size):
+        once = np.ones(first.size, dtype=np.int64)
+        return coo_matrix((once, (first, second)), shape=shape).tocsr()  # which adds them up
+    cell = first.astype(np.int64) * shape[1] + second  # ten times faster
+    return csr_matrix(np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape))
+
+
 def _parents(columns: Sequence[np.ndarray]) -> list[int]:
     """Return the position of each column's parent in the tree that starts at the first."""
     d = len(columns)
     if d == 1:
         return [-1]
     information = np.zeros((d, d))
-    for i in range(d):
-        for j in range(i + 1, d):
-            information[i, j] = mutual_information(columns[i], columns[j])
+    n_cells = [int(column.max()) + 1 for column in columns]
+    for i, j in combinations(range(d), 2):
+        counts = _joint_counts(columns[i], columns[j], (n_cells[i], n_cells[j]))
+        information[i, j] = mutual_info_score(None, None, contingency=counts)
     # an edge of weight 0 would count as absent
     weights = np.triu(1.0 + information.max() - information, 1)
-    tree = minimum_spanning_tree(weights)
-    _, found = breadth_first_order(tree, 0, directed=False)
-    return [int(parent) if parent >= 0 else -1 for parent in found]
+    _, parents = breadth_first_order(minimum_spanning_tree(weights), 0, directed=False)
+    return [max(-1, int(parent)) for parent in parents]

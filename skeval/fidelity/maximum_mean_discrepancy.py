@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.fidelity.row_distance import RowDistance, row_matrices
 from skeval.formatting import number
 from skeval.parameters import Count, Interval, MatrixSpace, Seed
 from skeval.result import Result
@@ -20,7 +19,6 @@ from skeval.stats.pairwise import (
     pair_sums,
     squared_euclidean,
 )
-from skeval.steps.two_sample import Sampling, Statistic, two_sample_result
 from skeval.tags import MetricTags
 
 Gamma = Literal["median", "train_median"] | Annotated[float, Interval(0, float("inf"), "neither")]
@@ -28,7 +26,7 @@ _MEDIAN_ROWS = 500  # of each sample: half a million pairs put the median within
 _BLOCK = 2**20
 
 
-class MaximumMeanDiscrepancy(Metric):
+class MaximumMeanDiscrepancy(RowDistance):
     """Squared discrepancy of kernel means: near 0 where the tables are alike, 2 where far apart.
 
     An analyst asks of a similarity of rows, a kernel: is a row more like the rows of its own table
@@ -129,11 +127,6 @@ class MaximumMeanDiscrepancy(Metric):
         self.space = space
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        max_rows = self.max_rows if self.n_components is None else None
-        how = Sampling(self.space, max_rows, self.random_state, self.n_permutations)
-        return two_sample_result(context, how, self._statistic, fewest=2 if self.unbiased else 1)
-
     def _summary(self, result: Result) -> str:
         return (
             f"To a kernel of scale gamma = {number(result.details['gamma'])}, rows resemble their "
@@ -141,57 +134,39 @@ class MaximumMeanDiscrepancy(Metric):
             "at all, 2 completely."
         )
 
-    def _statistic(self, x: np.ndarray, y: np.ndarray, train: np.ndarray) -> Statistic:
-        gamma = self._gamma(*((train, train[:0]) if self.gamma == "train_median" else (x, y)))
+    @property
+    def _fewest(self) -> int:  # type: ignore[override]
+        return 2 if self.unbiased else 1
 
-        def statistic(
-            x: np.ndarray, y: np.ndarray, n_permutations: int
-        ) -> tuple[np.ndarray, dict[str, Any]]:
-            found = self._discrepancy(x, y, gamma, n_permutations)
-            unbiased = float(found.unbiased[0])
-            details = {
-                "biased": float(found.biased[0]),
-                "unbiased": unbiased,
-                "clipped": max(unbiased, 0.0) if unbiased == unbiased else unbiased,
-                "gamma": gamma,
-            }
-            return (found.unbiased if self.unbiased else found.biased), details
+    def _rows(self, context: Context) -> dict[str, np.ndarray]:
+        max_rows = self.max_rows if self.n_components is None else None
+        return row_matrices(context, self.space, max_rows, self.random_state)
 
-        return statistic
+    def _distances(
+        self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        settings = (self.kernel, n_permutations, self.random_state)
+        if self.n_components is None:
+            biased, unbiased = kernel_discrepancy(x, y, scale, *settings)
+        else:
+            biased, unbiased = random_feature_discrepancy(x, y, scale, self.n_components, *settings)
+        details = {
+            "biased": float(biased[0]),
+            "unbiased": float(unbiased[0]),
+            "clipped": float(np.maximum(unbiased[0], 0.0)),
+            "gamma": scale,
+        }
+        return (unbiased if self.unbiased else biased), details
 
-    def _gamma(self, x: np.ndarray, y: np.ndarray) -> float:
+    def _scale(self, x: np.ndarray, y: np.ndarray, train: np.ndarray) -> float:
         if not isinstance(self.gamma, str):
             return float(self.gamma)
-        scale = median_distance(x, y, self.kernel)
-        if scale == 0.0:  # all rows are alike, and to any kernel too
+        if self.gamma == "train_median":
+            x, y = train, train[:0]
+        median = median_distance(x, y, self.kernel)
+        if median == 0.0:  # all rows are alike, and to any kernel too
             return 1.0
-        return 1.0 / (2.0 * scale**2) if self.kernel == "rbf" else 1.0 / scale
-
-    def _discrepancy(
-        self, x: np.ndarray, y: np.ndarray, gamma: float, n_permutations: int
-    ) -> Discrepancy:
-        settings: dict[str, Any] = {
-            "kernel": self.kernel,
-            "n_permutations": n_permutations,
-            "seed": self.random_state,
-        }
-        if self.n_components is None:
-            return kernel_discrepancy(x, y, gamma, **settings)
-        return random_feature_discrepancy(x, y, gamma, n_components=self.n_components, **settings)
-
-
-@dataclass(frozen=True)
-class Discrepancy:
-    """Squared maximum mean discrepancies under the actual labels, then under permuted ones.
-
-    Attributes
-    ----------
-    biased, unbiased : ndarray of shape (1 + n_permutations,)
-        With and without the pairs of a row with itself; without, nan if a sample has one row.
-    """
-
-    biased: np.ndarray
-    unbiased: np.ndarray
+        return 1.0 / (2.0 * median**2) if self.kernel == "rbf" else 1.0 / median
 
 
 def median_distance(x: np.ndarray, y: np.ndarray, kernel: str = "rbf") -> float:
@@ -235,11 +210,10 @@ def kernel_discrepancy(
     x: np.ndarray,
     y: np.ndarray,
     gamma: float,
-    *,
     kernel: str = "rbf",
     n_permutations: int = 0,
     seed: int = 0,
-) -> Discrepancy:
+) -> tuple[np.ndarray, np.ndarray]:
     """Return how much more alike rows of one sample are than rows of different ones.
 
     Parameters
@@ -257,17 +231,18 @@ def kernel_discrepancy(
 
     Returns
     -------
-    Discrepancy
-        ``mean k(x, x') + mean k(y, y') - 2 mean k(x, y)``.
+    biased, unbiased : ndarray of shape (1 + n_permutations,)
+        ``mean k(x, x') + mean k(y, y') - 2 mean k(x, y)`` with and without the pairs of a row with
+        itself, under the actual labels, then under permuted ones; without, nan if a sample has one
+        row.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.fidelity.maximum_mean_discrepancy import kernel_discrepancy
     >>> x, y = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])
-    >>> found = kernel_discrepancy(x, y, 0.5)
-    >>> round(float(found.unbiased[0]), 7), round(float(found.biased[0]), 7)
-    (0.7689062, 1.1623755)
+    >>> [estimate.round(7).tolist() for estimate in kernel_discrepancy(x, y, 0.5)]
+    [[1.1623755], [0.7689062]]
     """
     distance = squared_euclidean if kernel == "rbf" else manhattan
 
@@ -285,12 +260,11 @@ def random_feature_discrepancy(
     x: np.ndarray,
     y: np.ndarray,
     gamma: float,
-    *,
     n_components: int,
     kernel: str = "rbf",
     n_permutations: int = 0,
     seed: int = 0,
-) -> Discrepancy:
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the discrepancy of a kernel that is estimated with random Fourier features.
 
     Parameters
@@ -311,15 +285,16 @@ def random_feature_discrepancy(
 
     Returns
     -------
-    Discrepancy
+    biased, unbiased : ndarray of shape (1 + n_permutations,)
+        As :func:`kernel_discrepancy` has them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.fidelity.maximum_mean_discrepancy import random_feature_discrepancy
     >>> x, y = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])
-    >>> found = random_feature_discrepancy(x, y, 0.5, n_components=20_000)
-    >>> 0.75 < float(found.unbiased[0]) < 0.79
+    >>> _, unbiased = random_feature_discrepancy(x, y, 0.5, n_components=20_000)
+    >>> 0.75 < float(unbiased[0]) < 0.79
     True
     """
     frequencies = _frequencies(x.shape[1], n_components, gamma, kernel, seed)
@@ -350,11 +325,10 @@ def _frequencies(
     return gamma * rng.standard_cauchy(size)
 
 
-def _discrepancy(sums: PairSums, n: int, m: int) -> Discrepancy:
+def _discrepancy(sums: PairSums, n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
     within_x, between, within_y = sums
     across = 2.0 * between / (n * m)
     biased = np.maximum(within_x / n**2 + within_y / m**2 - across, 0.0)
     if min(n, m) < 2:
-        return Discrepancy(biased, np.full(biased.shape, np.nan))
-    unbiased = (within_x - n) / (n * (n - 1)) + (within_y - m) / (m * (m - 1)) - across
-    return Discrepancy(biased, unbiased)
+        return biased, np.full(biased.shape, np.nan)
+    return biased, (within_x - n) / (n * (n - 1)) + (within_y - m) / (m * (m - 1)) - across

@@ -84,6 +84,7 @@ class AssociationDifference(PairMetric):
     )
     n_bins: Any = 10  # of numeric columns; None leaves these out
     _leaves_out_infinite: ClassVar[bool] = False
+    _warns_of_lost: ClassVar[bool] = True  # where a synthetic column has lost all association
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         """Return the association of each pair of columns; nan where a pair has none.
@@ -119,7 +120,7 @@ class AssociationDifference(PairMetric):
             return undefined(reason, names=list(names))
         train, synthetic = (self._associations(context, role, names) for role in ROLES)
         counted = self._counted(context, names)
-        notes = pair_notes(names, train, synthetic, counted)
+        notes = pair_notes(names, train, synthetic if self._warns_of_lost else train, counted)
         if self._leaves_out_infinite:
             notes = (*notes, *infinite_notes(context, names))
         synthetic = kept(train, synthetic)

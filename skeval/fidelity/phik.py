@@ -54,9 +54,9 @@ class PhikMatrixDifference(AssociationDifference):
     correlation of a bivariate normal distribution with the same chi-square on the same bins. Both
     tables are cut on the bins of train; rows with a missing value are left out pair by pair. A
     pair that is constant in train has no coefficient and is left out, with a warning; one that is
-    constant in the synthetic table only counts as unassociated, with a warning. The coefficient has
-    no sign: a flipped correlation is invisible to it. No interval is given: the differences are
-    absolute values near 0, where resampling them is misleading; compare with the baseline.
+    constant in the synthetic table only counts as unassociated. The coefficient has no sign: a
+    flipped correlation is invisible to it. No interval is given: the differences are absolute
+    values near 0, where resampling them is misleading; compare with the baseline.
 
     References
     ----------
@@ -74,6 +74,7 @@ class PhikMatrixDifference(AssociationDifference):
     """
 
     floor = False  # it has none
+    _warns_of_lost = False
 
     def __init__(
         self,

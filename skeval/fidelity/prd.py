@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -16,10 +15,9 @@ from skeval.parameters import Columns, Count, Interval, MatrixSpace, OpenFractio
 from skeval.result import Result, undefined
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
 from skeval.steps.manifolds import cluster_histograms, clustered_rows
-from skeval.steps.samples import column_key, holdout_in_place, nothing_to_measure
+from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
-_OF_HOLDOUT = ("precision", "recall", "f_beta", "f_beta_inv", "auc")
 Scored = tuple[np.ndarray, np.ndarray]  # scores of real and of synthetic rows
 Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -97,6 +95,8 @@ class PRDCurve(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
 
+    _parts = ("precision", "recall", "f_beta", "f_beta_inv", "auc")
+
     def __init__(
         self,
         n_clusters: Annotated[int, Interval(2)] = 20,
@@ -159,15 +159,6 @@ class PRDCurve(Metric):
 
     def _summary(self, result: Result) -> str:
         return _f_scores_sentence(result)
-
-    def _with_baseline(self, context: Context, result: Result) -> Result:
-        found = super()._with_baseline(context, result)
-        n_fresh = min(context.n_rows("synthetic"), context.n_rows("holdout"))
-        fresh = self._result(holdout_in_place(context, n_fresh)).details
-        if "precision" not in fresh:
-            return found
-        of_holdout = {name: fresh[name] for name in _OF_HOLDOUT}
-        return replace(found, details={**found.details, "holdout": of_holdout})
 
 
 def _unbalanced(sizes: dict[str, int]) -> tuple[MetricWarning, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -23,68 +21,51 @@ from skeval.stats.manifolds import (
 )
 from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn, radii
 from skeval.steps.neighbors import nearest, rows_of
-from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, nothing_to_measure
+from skeval.steps.samples import ColumnChoice, column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
 class TwoSided(Metric):
     """Base of metrics of two published numbers: the value is their harmonic mean.
 
-    Authors set `_sides`, the names of both, and `_with_radii`, the roles of which each row needs
+    Authors set `_parts`, the names of both, and `_with_radii`, the roles of which each row needs
     its k-th neighbour; `_measure` returns both by name, and what else goes into the details.
     """
 
-    _sides: ClassVar[tuple[str, str]]
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
     _with_radii: ClassVar[tuple[str, ...]] = ("train",)
     k: int
+    strict: bool
     space: Any
+    columns: Columns
     max_rows: int | None
+    random_state: int
 
-    def _measure(self, context: Context) -> Mapping[str, Any]:
+    def _measure(self, context: Context) -> dict[str, Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
+        n_rows = {role: self._n_rows(context, role) for role in ("train", "synthetic")}
         for role in self._with_radii:
-            there = n_drawn(context, role, self.max_rows)
-            if there <= self.k:
+            if n_rows[role] <= self.k:
                 return undefined(
-                    f"a row needs k={self.k} neighbours in its own table; {role} has {there} rows."
+                    f"a row needs k={self.k} neighbours in its own table; {role} has "
+                    f"{n_rows[role]} rows."
                 )
-        found = self._measure(context)
+        details = self._measure(context)
         # a density above 1 is not better than 1
-        first, second = (min(found[side], 1.0) for side in self._sides)
-        n_rows = {role: n_drawn(context, role, self.max_rows) for role in ("train", "synthetic")}
-        return Result(harmonic_mean(first, second), details={**found, "n_rows": n_rows})
+        first, second = (min(details[part], 1.0) for part in self._parts)
+        return Result(harmonic_mean(first, second), details={**details, "n_rows": n_rows})
 
-    def _with_baseline(self, context: Context, result: Result) -> Result:
-        found = super()._with_baseline(context, result)
-        # the steps are remembered: asking again costs next to nothing
-        n_fresh = min(context.n_rows("synthetic"), context.n_rows("holdout"))
-        fresh = self._result(holdout_in_place(context, n_fresh)).details
-        if any(side not in fresh for side in self._sides):
-            return found
-        of_holdout = {name: fresh[name] for name in self._of_holdout() if name in fresh}
-        return replace(found, details={**found.details, "holdout": of_holdout})
+    def _n_rows(self, context: Context, role: str) -> int:
+        return n_drawn(context, role, self.max_rows)
 
-    def _of_holdout(self) -> tuple[str, ...]:
-        return self._sides
-
-    def _settings(self) -> tuple[Any, ...]:
+    def _settings(self, context: Context) -> tuple[Any, ...]:
         """Return what steps need to know of the rows: space, columns, sample and seed."""
-        return tuple(
-            getattr(self, name) for name in ("space", "columns", "max_rows", "random_state")
-        )
-
-
-class _Balls(TwoSided):
-    """A metric of the balls around the rows of one table."""
-
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
-    strict: bool
-    columns: int | list[str] | None
-    random_state: int
+        columns = column_key(context.schema, self.columns)
+        return self.space, columns, self.max_rows, self.random_state
 
     def _counts(
         self,
@@ -94,32 +75,30 @@ class _Balls(TwoSided):
         limit: int | None = None,
         clipped: bool = False,
     ) -> np.ndarray:
-        space, columns, *sample = self._settings()
-        settings = (space, column_key(context.schema, columns), *sample)
-        return ball_counts(
-            context, query, reference, self.k, limit, clipped, self.strict, *settings
-        )
+        """Return how many balls around the reference rows hold each query row."""
+        balls = (self.k, limit, clipped, self.strict)
+        return ball_counts(context, query, reference, *balls, *self._settings(context))
 
-    def _near_synthetic(self, context: Context, k: int) -> np.ndarray:
+    def _near_synthetic(self, context: Context) -> np.ndarray:
         """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
-        n_rows = n_drawn(context, "synthetic", self.max_rows)
+        settings = self._settings(context)
+        space, columns, max_rows, seed = settings
         distances, _ = nearest(
             context,
             "train",
             "synthetic",
-            k=min(k, n_rows),
-            space=self.space,
-            columns=self.columns,
-            n_query=self.max_rows,
-            n_reference=self.max_rows,
-            seed=self.random_state,
+            k=min(self.k, self._n_rows(context, "synthetic")),
+            space=space,
+            columns=columns,
+            n_query=max_rows,
+            n_reference=max_rows,
+            seed=seed,
         )
-        radius = radii(context, "train", self.k, *self._settings())
-        inside: np.ndarray = is_within(distances, radius[:, None], self.strict).sum(axis=1)
-        return inside
+        radius = radii(context, "train", self.k, *settings)
+        return np.asarray(is_within(distances, radius[:, None], self.strict).sum(axis=1))
 
 
-class ImprovedPrecisionRecall(_Balls):
+class ImprovedPrecisionRecall(TwoSided):
     """Harmonic mean of precision and recall by neighbours: 0 if a side is lost, 1 if none.
 
     Precision is the share of synthetic rows that lie where train rows do: a generator that invents
@@ -176,7 +155,7 @@ class ImprovedPrecisionRecall(_Balls):
     (0.75, 1.0)
     """
 
-    _sides = ("precision", "recall")
+    _parts = ("precision", "recall")
     _with_radii = ("train", "synthetic")
 
     def __init__(
@@ -196,21 +175,21 @@ class ImprovedPrecisionRecall(_Balls):
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def _measure(self, context: Context) -> Mapping[str, Any]:
+    def _measure(self, context: Context) -> dict[str, Any]:
         return {
             "precision": float(self._counts(context, "synthetic", "train", 1).mean()),
             "recall": float(self._counts(context, "train", "synthetic", 1).mean()),
         }
 
     def _summary(self, result: Result) -> str:
-        precision, recall = (percent(result.details[side]) for side in self._sides)
+        precision, recall = (percent(result.details[side]) for side in self._parts)
         return (
             f"{precision} of the synthetic rows lie where train rows do, and {recall} of the train "
             "rows where synthetic rows do."
         )
 
 
-class DensityCoverage(_Balls):
+class DensityCoverage(TwoSided):
     """Harmonic mean of density, at most 1, and coverage: 0 if a side is lost, 1 if none.
 
     Density counts how many balls around train rows hold a synthetic row, relative to what a train
@@ -267,7 +246,7 @@ class DensityCoverage(_Balls):
     (0.75, 1.0)
     """
 
-    _sides = ("density", "coverage")
+    _parts = ("density", "coverage")
 
     def __init__(
         self,
@@ -286,13 +265,11 @@ class DensityCoverage(_Balls):
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def _measure(self, context: Context) -> Mapping[str, Any]:
-        n_train, n_synthetic = (
-            n_drawn(context, role, self.max_rows) for role in ("train", "synthetic")
-        )
+    def _measure(self, context: Context) -> dict[str, Any]:
+        n_train, n_synthetic = (self._n_rows(context, role) for role in ("train", "synthetic"))
         return {
             "density": float(self._counts(context, "synthetic", "train").mean() / self.k),
-            "coverage": float((self._near_synthetic(context, self.k) > 0).mean()),
+            "coverage": float((self._near_synthetic(context) > 0).mean()),
             "expected_density": 1.0,
             "expected_coverage": expected_coverage(n_train, n_synthetic, self.k),
         }
@@ -306,7 +283,7 @@ class DensityCoverage(_Balls):
         )
 
 
-class ClippedDensityCoverage(_Balls):
+class ClippedDensityCoverage(TwoSided):
     """Harmonic mean of clipped density and coverage: the share of good rows; 0 for none, 1 for all.
 
     Where a part of the synthetic rows is good and the others are of no use, both numbers are about
@@ -364,7 +341,7 @@ class ClippedDensityCoverage(_Balls):
     True
     """
 
-    _sides = ("density", "coverage")
+    _parts = ("density", "coverage")
 
     def __init__(
         self,
@@ -383,11 +360,9 @@ class ClippedDensityCoverage(_Balls):
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def _measure(self, context: Context) -> Mapping[str, Any]:
-        n_train, n_synthetic = (
-            n_drawn(context, role, self.max_rows) for role in ("train", "synthetic")
-        )
-        raw = float(self._near_synthetic(context, self.k).mean() / self.k)
+    def _measure(self, context: Context) -> dict[str, Any]:
+        n_train, n_synthetic = (self._n_rows(context, role) for role in ("train", "synthetic"))
+        raw = float(self._near_synthetic(context).mean() / self.k)
         return {
             "density": self._density(context),
             "coverage": calibrated_coverage(raw, n_train, n_synthetic, self.k),
@@ -406,7 +381,7 @@ class ClippedDensityCoverage(_Balls):
         held = self._counts(context, "train", "train", self.k + 1, clipped=True)
         own = np.ones(1)
         if self.strict:  # a ball of radius 0 does not hold its own centre
-            radius = radii(context, "train", self.k, *self._settings())
+            radius = radii(context, "train", self.k, *self._settings(context))
             own = np.minimum(radius, np.median(radius)) > 0
         train = float((held - own).mean())
         return min(1.0, float(synthetic) / train) if train > 0 else float(synthetic > 0)
@@ -463,8 +438,7 @@ class ProbabilisticPrecisionRecall(TwoSided):
     1.0
     """
 
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
-    _sides = ("precision", "recall")
+    _parts = ("precision", "recall")
     _with_radii = ("train", "synthetic")
 
     def __init__(
@@ -484,10 +458,8 @@ class ProbabilisticPrecisionRecall(TwoSided):
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def _measure(self, context: Context) -> Mapping[str, Any]:
-        columns = column_key(context.schema, self.columns)
-        settings = (self.space, columns, self.max_rows, self.random_state)
-        precision, recall = soft_shares(context, self.k, self.scale, *settings)
+    def _measure(self, context: Context) -> dict[str, Any]:
+        precision, recall = soft_shares(context, self.k, self.scale, *self._settings(context))
         return {"precision": precision, "recall": recall}
 
     def _summary(self, result: Result) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
@@ -15,10 +15,15 @@ from skeval.context import Context, shared
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
 from skeval.result import Result, undefined
-from skeval.stats.distributions import deviation_interval, expected_total_variation, total_variation
+from skeval.stats.distributions import (
+    deviation_interval,
+    expected_total_variation,
+    joint_counts,
+    total_variation,
+)
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import chosen_columns, drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers
 from skeval.tags import MetricTags
 
@@ -126,26 +131,93 @@ class SimilarityMatrix(Metric):
         names = chosen_columns(context.schema, self.columns)
         if not names:
             return undefined("no column of this table can be measured.")
-        binning = Binning(self.n_bins, self.strategy, self.max_categories)
-        matrix, ceiling, bias = matrices(context, names, binning)
+        matrix, ceiling, bias = matrices(context, names, self._binning)
         weights = _weights(len(names), self.average)
         # np.average divides by the sum of the weights, which rounding puts beside 1
-        value, top = (float(np.average(cell, weights=weights)) for cell in (matrix, ceiling))
-        details = _details(context, self, names, matrix, ceiling)
+        value, top = (float(np.average(part, weights=weights)) for part in (matrix, ceiling))
+        i, j = np.unravel_index(int(matrix.argmin()), matrix.shape)
+        details: dict[str, Any] = {
+            "names": list(names),
+            "columns": dict(zip(names, np.diag(matrix).tolist(), strict=True)),
+            "matrix": matrix,
+            "ceiling": ceiling,
+            "worst": {"columns": [names[i], names[j]], "value": float(matrix[i, j])},
+        }
         if self.order == 3 and len(names) >= 3:
-            scores, tops = _trivariate(context, names, self)
+            scores, tops = self._trivariate(context, names)
             details["trivariate"] = {"mean": scores.mean(), "n_triples": len(scores)}
             if self.average == "balanced":
                 value, top = (2.0 * value + scores.mean()) / 3.0, (2.0 * top + tops.mean()) / 3.0
-        n_rows = (context.n_rows("train"), context.n_rows("synthetic"))
-        interval = _interval(value, bias, weights, *n_rows)
-        return Result(value, interval=interval, details={**details, "ceiling_value": top})
+        # all cells count the same rows
+        inverse_size = sum(1.0 / context.n_rows(role) for role in ("train", "synthetic"))
+        low, high = deviation_interval(1.0 - value, float((bias * weights).sum()), inverse_size)
+        details["ceiling_value"] = top
+        return Result(value, interval=(1.0 - high, 1.0 - low), details=details)
 
     def _summary(self, result: Result) -> str:
-        return _ceiling_sentence(result)
+        top = number(result.details["ceiling_value"])
+        return (
+            f"Two samples of one population would score {top} at these numbers of rows (the "
+            "ceiling)."
+        )
+
+    @property
+    def _binning(self) -> Binning:
+        return Binning(self.n_bins, self.strategy, self.max_categories)
+
+    def _trivariate(
+        self, context: Context, names: tuple[str, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the score of each triple of columns and its ceiling."""
+        train, synthetic = (codes(context, role, *self._binning) for role in ("train", "synthetic"))
+        n_cells = cells(context, *self._binning).n_cells_
+        positions = [context.schema.measured.index(name) for name in names]
+        counted = [
+            joint_counts(list(train.T[triple]), list(synthetic.T[triple]), n_cells[triple].tolist())
+            for triple in drawn_subsets(positions, 3, self.n_triples, self.random_state)
+        ]
+        scores = np.array([1.0 - total_variation(p, q) for p, q in counted])
+        return scores, np.array([1.0 - expected_total_variation(p, q) for p, q in counted])
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if math.isnan(result.value):
+            return result
+        names, matrix = result.details["names"], result.details["matrix"]
+        among = set(names) & set(chosen_columns(context.schema, self.pair_columns))
+        pairs = [
+            {
+                **pair(context, names[i], names[j], min_count=self.min_count),
+                "score": float(matrix[i, j]),
+            }
+            for i, j in self._pairs(context, names, matrix)
+        ]
+        histograms = {
+            "marginals": {
+                name: marginal(context, name, min_count=self.min_count) for name in names
+            },
+            "pairs": pairs,
+            "n_pairs": len(among) * (len(among) - 1) // 2,
+        }
+        return replace(result, details={**result.details, **histograms})
+
+    def _pairs(
+        self, context: Context, names: list[str], matrix: np.ndarray
+    ) -> list[tuple[int, int]]:
+        """Return half of `n_pairs` that agree least, then half most associated in train."""
+        among = set(chosen_columns(context.schema, self.pair_columns))
+        every = list(combinations([i for i, name in enumerate(names) if name in among], 2))
+        worst = sorted(every, key=lambda ij: matrix[ij])
+        if self.n_pairs is None or len(every) <= self.n_pairs:
+            return worst
+        chosen = worst[: (self.n_pairs + 1) // 2]
+        v = cramers_v_matrix(context, "train", tuple(names), self._binning)
+        strength = np.nan_to_num(v)
+        rest = sorted(set(every) - set(chosen), key=lambda ij: (-strength[ij], ij))
+        return [*chosen, *rest[: self.n_pairs - len(chosen)]]
 
 
-class SimilarityScore(Metric):
+class SimilarityScore(SimilarityMatrix):
     """The mean similarity on a scale: 100 where all shares are equal, 0 where nothing overlaps.
 
     The one number for "how alike are the tables, column by column and pair by pair"; see
@@ -206,6 +278,8 @@ class SimilarityScore(Metric):
         display="SimilarityMatrixDisplay",
     )
 
+    n_triples, max_categories, random_state = 10_000, 50, 0
+
     def __init__(
         self,
         n_bins: BinCount = 10,
@@ -230,24 +304,17 @@ class SimilarityScore(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        params = {name: value for name, value in self.get_params().items() if name != "scale"}
-        found = SimilarityMatrix(**params)._compute(context)
-        if found.interval is None:
-            return found
-        low, high = found.interval
-        details = {**found.details, "ceiling_value": self.scale * found.details["ceiling_value"]}
-        interval = (self.scale * low, self.scale * high)
-        return Result(self.scale * found.value, interval=interval, details=details)
-
-    def _summary(self, result: Result) -> str:
-        return _ceiling_sentence(result)
-
-
-def _ceiling_sentence(result: Result) -> str:
-    top = number(result.details["ceiling_value"])
-    return (
-        f"Two samples of one population would score {top} at these numbers of rows (the ceiling)."
-    )
+        result = super()._compute(context)
+        if result.interval is None:
+            return result
+        low, high = result.interval
+        top = self.scale * result.details["ceiling_value"]
+        return replace(
+            result,
+            value=self.scale * result.value,
+            interval=(self.scale * low, self.scale * high),
+            details={**result.details, "ceiling_value": top},
+        )
 
 
 def _weights(n_columns: int, average: str) -> np.ndarray:
@@ -259,102 +326,6 @@ def _weights(n_columns: int, average: str) -> np.ndarray:
         weights /= n_columns * (n_columns - 1)
         np.fill_diagonal(weights, 1.0 / n_columns)
     return weights / weights.sum()
-
-
-def _interval(
-    value: float, bias: np.ndarray, weights: np.ndarray, *n_rows: int
-) -> tuple[float, float]:
-    """Return where the weighted mean lies in the population: all cells count the same rows."""
-    inverse_size = sum(1.0 / n for n in n_rows)
-    low, high = deviation_interval(1.0 - value, float((bias * weights).sum()), inverse_size)
-    return 1.0 - high, 1.0 - low
-
-
-def _details(
-    context: Context,
-    metric: SimilarityMatrix,
-    names: tuple[str, ...],
-    matrix: np.ndarray,
-    ceiling: np.ndarray,
-) -> dict[str, Any]:
-    i, j = np.unravel_index(int(matrix.argmin()), matrix.shape)
-    every = set(names) & set(chosen_columns(context.schema, metric.pair_columns))
-    return {
-        "names": list(names),
-        "columns": dict(zip(names, np.diag(matrix).tolist(), strict=True)),
-        "matrix": matrix,
-        "ceiling": ceiling,
-        "worst": {"columns": [names[i], names[j]], "value": float(matrix[i, j])},
-        "marginals": {name: marginal(context, name, min_count=metric.min_count) for name in names},
-        "pairs": [
-            {
-                **pair(context, names[i], names[j], min_count=metric.min_count),
-                "score": float(matrix[i, j]),
-            }
-            for i, j in _telling_pairs(context, names, matrix, metric)
-        ],
-        "n_pairs": len(every) * (len(every) - 1) // 2,
-    }
-
-
-def _telling_pairs(
-    context: Context,
-    names: tuple[str, ...],
-    matrix: np.ndarray,
-    metric: SimilarityMatrix,
-) -> list[tuple[int, int]]:
-    """Return half of `n_pairs` that agree least, then half that are most associated in train."""
-    among = set(chosen_columns(context.schema, metric.pair_columns))
-    every = list(combinations([i for i, name in enumerate(names) if name in among], 2))
-    worst = sorted(every, key=lambda ij: matrix[ij])
-    if metric.n_pairs is None or len(every) <= metric.n_pairs:
-        return worst
-    chosen = worst[: (metric.n_pairs + 1) // 2]
-    binning = Binning(metric.n_bins, metric.strategy, metric.max_categories)
-    strength = np.nan_to_num(cramers_v_matrix(context, "train", names, binning))
-    rest = sorted(set(every) - set(chosen), key=lambda ij: (-strength[ij], ij))
-    return [*chosen, *rest[: metric.n_pairs - len(chosen)]]
-
-
-def _trivariate(
-    context: Context, names: tuple[str, ...], metric: SimilarityMatrix
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the score of each triple of columns and its ceiling."""
-    counted = list(_triples(context, names, metric))
-    scores = np.array([1.0 - total_variation(p, q) for p, q in counted])
-    return scores, np.array([1.0 - expected_total_variation(p, q) for p, q in counted])
-
-
-def _triples(
-    context: Context, names: tuple[str, ...], metric: SimilarityMatrix
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the counts of train and synthetic over the joint cells that either uses."""
-    binning = (metric.n_bins, metric.strategy, metric.max_categories)
-    positions = [context.schema.measured.index(name) for name in names]
-    n_cells = cells(context, *binning).n_cells_
-    train, synthetic = (codes(context, role, *binning) for role in ("train", "synthetic"))
-    for triple in _drawn_triples(positions, metric.n_triples, metric.random_state):
-        both = np.concatenate([train[:, triple], synthetic[:, triple]]).astype(np.int64)
-        _, j, k = triple
-        joint = (both[:, 0] * n_cells[j] + both[:, 1]) * n_cells[k] + both[:, 2]
-        _, compact = np.unique(joint, return_inverse=True)
-        n_used = int(compact.max()) + 1
-        yield (
-            np.bincount(compact[: len(train)], minlength=n_used),
-            np.bincount(compact[len(train) :], minlength=n_used),
-        )
-
-
-def _drawn_triples(positions: list[int], n_triples: int, seed: int) -> list[tuple[int, ...]]:
-    d = len(positions)
-    n_all = d * (d - 1) * (d - 2) // 6
-    if n_all <= n_triples:
-        return list(combinations(positions, 3))
-    rng = np.random.default_rng(seed)
-    drawn: set[tuple[int, ...]] = set()
-    while len(drawn) < n_triples:
-        drawn.add(tuple(sorted(rng.choice(d, 3, replace=False).tolist())))
-    return [tuple(positions[i] for i in triple) for triple in sorted(drawn)]
 
 
 @dataclass(frozen=True)

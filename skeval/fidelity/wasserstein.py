@@ -9,6 +9,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.fidelity.row_distance import RowDistance
 from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Interval, MatrixSpace, Seed
 from skeval.result import Result, mean_of_columns
@@ -21,8 +22,6 @@ from skeval.steps.columns import (
     unscaled_columns,
     width,
 )
-from skeval.steps.samples import sample_positions
-from skeval.steps.two_sample import Sampling, fresh_rows, matrices
 from skeval.tags import MetricTags
 
 _BLOCK = 2**21  # projected values held at once
@@ -159,7 +158,7 @@ def _similarity(distance: float, scale: float) -> float:
     return max(0.0, 1.0 - distance / scale)
 
 
-class SlicedWassersteinDistance(Metric):
+class SlicedWassersteinDistance(RowDistance):
     """Way that rows have to be moved, seen from random directions: 0 where the tables are alike.
 
     An analyst looks at the clouds of real and synthetic rows from a direction, where all that is
@@ -236,27 +235,6 @@ class SlicedWassersteinDistance(Metric):
         self.space = space
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        rows = matrices(context, Sampling(self.space, None, self.random_state))
-        if isinstance(rows, Result):
-            return rows
-        train, synthetic = rows["train"], rows["synthetic"]
-        found = self._distances(train, synthetic)
-        n_features = train.shape[1]
-        details: dict[str, Any] = {
-            **found,
-            "times_sqrt_features": found[self.statistic] * n_features**0.5,
-            "n_features": n_features,
-        }
-        baseline, fresh = None, fresh_rows(rows, self.random_state)
-        if fresh is not None:
-            baseline = self._distances(train, fresh)[self.statistic]
-            if len(fresh) < len(synthetic):
-                few = sample_positions(len(synthetic), len(fresh), self.random_state)
-                alike = self._distances(train, synthetic[few])[self.statistic]
-                details["at_baseline_size"] = {"n_rows": len(fresh), "value": alike}
-        return Result(found[self.statistic], baseline=baseline, details=details)
-
     def _summary(self, result: Result) -> str:
         return (
             "Seen from random directions, rows have to be moved by "
@@ -264,17 +242,21 @@ class SlicedWassersteinDistance(Metric):
             f"{number(result.details['max'])}."
         )
 
-    def _distances(self, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    def _distances(
+        self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         p = float(self.p)
         directions = random_directions(x.shape[1], self.n_projections, self.random_state)
         powers = sliced_powers(x, y, directions, p)
-        mean = float(powers.mean()) ** (1.0 / p)
+        mean, greatest = (float(power) ** (1.0 / p) for power in (powers.mean(), powers.max()))
         error = float("nan") if powers.size < 2 else powers.std(ddof=1) / powers.size**0.5
         slope = mean ** (1.0 - p) / p if mean > 0.0 else 0.0
-        return {
+        value = mean if self.statistic == "mean" else greatest
+        return np.array([value]), {
             "mean": mean,
-            "max": float(powers.max()) ** (1.0 / p),
+            "max": greatest,
             "projection_error": float(error) * slope,
+            "times_sqrt_features": value * x.shape[1] ** 0.5,
         }
 
 

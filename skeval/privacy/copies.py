@@ -11,6 +11,7 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import as_float, beside, number, percent
 from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.near_texts import (
@@ -31,18 +32,19 @@ from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, syn
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
+from skeval.verdict import TEST_LEVEL
 
-_LEVEL = 0.05
 _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
 
 
 class ExactMatchShare(Metric):
-    """Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
+    r"""Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
 
-    Somebody compares the release with a register, cell by cell. A synthetic row that agrees in
+    An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
     every column looks like that person's record, and is it, if the generator has copied it. In
-    tables of few values rows agree by chance; what is more than chance shows beside the holdout.
+    tables of few values rows agree by chance; the comparison with the holdout shows what is more
+    than chance.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ class ExactMatchShare(Metric):
         What is counted: synthetic rows that stand in train; pairs of equal rows in which no row
         stands twice; or distinct synthetic rows, as identical match shares are counted.
     alert : float, default=0.05
-        ``details["above_alert"]`` tells whether the value exceeds it.
+        ``details["above_alert"]`` is whether the value exceeds it.
     n_permutations : int, default=999
         Number of relabellings behind the p-value.
     random_state : int, default=0
@@ -67,30 +69,42 @@ class ExactMatchShare(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    IdenticalMatchShare : The share of distinct rows.
+    NearDuplicateShare : Copies with a digit or a word changed.
+    NewRowShare : Rows that match no train row within a tolerance.
+
     Notes
     -----
-    ``m(S, T) = |{s in S: s in T}| / |S|``; ``sum_v min(c_S(v), c_T(v)) / |S|`` with "multiset", c
-    the number of rows of value v; and the first of distinct rows with "unique". Values are
-    compared, not their spelling: 1 is 1.0, and a missing value equals a missing one.
+    With c the number of rows of a value v,
+
+    .. math:: m(S, T) = \frac{|\{s \in S: s \in T\}|}{|S|}, \qquad
+        m_\mathrm{multiset}(S, T) = \frac{\sum_v \min(c_S(v), c_T(v))}{|S|}
+
+    and "unique" is the first of distinct rows. Values are compared, not their spelling: 1 is 1.0,
+    and a missing value equals a missing one.
 
     The baseline is the share of holdout rows that stand in train, ``m(H, T)``: what fresh rows
     would get. With "multiset" and "unique" it depends on the number of rows and is taken at the
-    lesser of n_S and n_H; where that is n_H, ``details["at_baseline_size"]`` has the value of a
-    sample of so many synthetic rows.
-    ``details`` also has the share that stands in the holdout, ``m(S, H)`` (`to_holdout`), the
-    difference ``m(S, T) - m(S, H)``, its mean over relabellings (`expected`, not 0 if the tables
-    are of unequal size) and their spread (`null_standard_error`).
+    lesser of the two sizes; where that is the holdout's, ``details["at_baseline_size"]`` has the
+    value of a sample of so many synthetic rows.
+
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
-    which were train are equally likely if none was learnt, and the difference is held against that
-    of random choices. Synthetic rows written out twice are no more evidence. `passed` tells whether
-    p is above 0.05. `singleton_match_share` counts the matches to rows that stand once in train and
-    not in the holdout: those that point at one person.
+    which were train are equally likely if none was learned, and the difference is held against that
+    of random choices. Synthetic rows written out twice are no more evidence. ``details`` has the
+    share that stands in the holdout, ``m(S, H)`` (``to_holdout``), the difference ``m(S, T) - m(S,
+    H)``, its mean over relabellings (``expected``, not 0 if the tables are of unequal size) and
+    their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
+    ``singleton_match_share`` counts the matches to rows that stand once in train and not in the
+    holdout: those that point at one person.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
     share depends on the number of rows, and the interval is a rough one.
+
     This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
-    changed hides a copy from it; see :class:`~skeval.privacy.NearDuplicateShare`.
+    changed hides a copy from it.
 
     References
     ----------
@@ -134,22 +148,29 @@ class ExactMatchShare(Metric):
             return undefined("all columns are ids, which are not compared.")
         counts = self._counts(context)
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
-        in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
-        alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
-        details: dict[str, Any] = {
-            "n_compared": n,
-            "above_alert": k / n > self.alert,
-            "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
-        }
-        result = Result(k / n, interval=wilson(k, n), details=details)
-        return self._with_evidence(context, counts, result) if "holdout" in counts else result
+        return Result(k / n)
 
     def _counts(self, context: Context) -> dict[str, np.ndarray]:
         chosen = compared(context.schema, self.columns)
         table = value_counts(context, chosen.measured, chosen.texts, self.decimals)
         return dict(zip((role for role in ROLES if role in context), table, strict=True))
 
-    def _with_evidence(
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        counts = self._counts(context)
+        k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
+        in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
+        alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
+        details: dict[str, Any] = {
+            "n_compared": n,
+            "above_alert": result.value > self.alert,
+            "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
+        }
+        result = replace(result, interval=wilson(k, n), details=details)
+        return self._beside_holdout(context, counts, result) if "holdout" in counts else result
+
+    def _beside_holdout(
         self, context: Context, counts: dict[str, np.ndarray], result: Result
     ) -> Result:
         test = stats.match_contrast(
@@ -167,27 +188,28 @@ class ExactMatchShare(Metric):
             "difference": result.value - k / n,
             "expected": test.mean,
             "null_standard_error": test.spread,
-            "passed": test.p_value > _LEVEL,
+            "passed": test.p_value > TEST_LEVEL,
         }
         n_synthetic, n_fresh = (context.n_rows(role) for role in ("synthetic", "holdout"))
-        baseline = stats.matches(counts["holdout"], counts["train"], self.count)
+        k, n = stats.matches(counts["holdout"], counts["train"], self.count)
+        baseline = k / n
         if self.count != "rows" and n_fresh > n_synthetic:
-            fresh = self._counts(holdout_in_place(context, n_synthetic))
-            baseline = stats.matches(fresh["synthetic"], fresh["train"], self.count)
+            baseline = float(self._result(holdout_in_place(context, n_synthetic)).value)
         if self.count != "rows" and n_fresh < n_synthetic:
-            fewer = self._counts(synthetic_sample(context, n_fresh))
-            k, n = stats.matches(fewer["synthetic"], fewer["train"], self.count)
-            details["at_baseline_size"] = {"n_rows": n_fresh, "value": k / n}
-        return replace(
-            result, p_value=test.p_value, baseline=baseline[0] / baseline[1], details=details
-        )
+            value = self._result(synthetic_sample(context, n_fresh)).value
+            details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
+        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
+
+    def _summary(self, result: Result) -> str:
+        fresh = beside(result.baseline, "of holdout rows do")
+        return f"{percent(result.value)} of synthetic rows equal a train row in all columns{fresh}."
 
 
 class IdenticalMatchShare(ExactMatchShare):
-    """Share of distinct synthetic rows that stand in train: 0 if none does, 1 if all do.
+    r"""Share of distinct synthetic rows that stand in train: 0 if none does, 1 if all do.
 
     The identical match share (IMS) that reports on synthetic data give: rows that are written out
-    several times count once. Somebody who compares the release with a register finds so many of
+    several times count once. Anyone who compares the release with a register finds so many of
     its records to be known ones.
 
     Parameters
@@ -200,7 +222,7 @@ class IdenticalMatchShare(ExactMatchShare):
     count : {"rows", "multiset", "unique"}, default="unique"
         What is counted, as in :class:`ExactMatchShare`.
     alert : float, default=0.05
-        ``details["above_alert"]`` tells whether the value exceeds it.
+        ``details["above_alert"]`` is whether the value exceeds it.
     n_permutations : int, default=999
         Number of relabellings behind the p-value.
     random_state : int, default=0
@@ -211,11 +233,18 @@ class IdenticalMatchShare(ExactMatchShare):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    ExactMatchShare : The share of rows; explains p-value and details.
+    NearDuplicateShare : Copies with a digit or a word changed.
+
     Notes
     -----
-    ``|set(S) & set(T)| / |set(S)|``; all else is as in :class:`ExactMatchShare`. The share falls
-    with the number of synthetic rows, since common rows come first and rare ones follow: compare
-    with the baseline. This is a distance screen: it can raise an alarm and cannot clear a release.
+    .. math:: \frac{|\mathrm{set}(S) \cap \mathrm{set}(T)|}{|\mathrm{set}(S)|}
+
+    All else is as in :class:`ExactMatchShare`. The share falls with the number of synthetic rows,
+    since common rows come first and rare ones follow: compare with the baseline. This is a distance
+    screen: it can raise an alarm and cannot clear a release.
 
     Examples
     --------
@@ -245,6 +274,10 @@ class IdenticalMatchShare(ExactMatchShare):
             n_permutations=n_permutations,
             random_state=random_state,
         )
+
+    def _summary(self, result: Result) -> str:
+        fresh = beside(result.baseline, "of those of the holdout are")
+        return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
 
 
 @dataclass(frozen=True)
@@ -315,9 +348,9 @@ def _measured_codes(
 
 
 class NearDuplicateShare(Metric):
-    """Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
+    r"""Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
 
-    A generator that has learnt a record by heart may write it out with a digit changed, or with a
+    A generator that has memorised a record may write it out with a digit changed, or with a
     word of a note replaced, so that no exact comparison finds it. A row counts as near if it is
     nearer to a train row than all but one in a hundred real rows are to each other.
 
@@ -346,29 +379,41 @@ class NearDuplicateShare(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    ExactMatchShare : Rows that agree in every cell.
+    NewRowShare : A tolerance in every column, rather than a distance.
+    DCRPercentile : How near the nearest rows come.
+
     Notes
     -----
-    ``|{s in S: some t in T has d(s, t) <= tau and J(s, t) >= text in all text columns}| / |S|``. J
-    is the Jaccard similarity of the sets of words, runs of letters, digits and underscores in lower
-    case, ``|a & b| / |a | b|``. Two missing texts are similar, and so are two empty ones; a missing
-    and an empty one are not. In a table of texts and ids only, texts alone decide.
+    The value is the share of synthetic rows s for which some train row t has a distance of at most
+    `tau`, and texts with a Jaccard similarity of at least `text` in every text column:
 
-    The percentile is an order statistic: the least distance that at least 1% of the real rows do
-    not exceed. It is found of rows that search a table as large as train, since rows of a smaller
-    table are farther apart; the search in train is the same for synthetic and for holdout rows.
-    The baseline is the share of holdout rows that are near duplicates of train rows, about 1% by
-    construction where `tau` stems from them and no text matters.
+    .. math:: d(s, t) \le \tau, \qquad J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{text}
 
-    ``details`` has `tau` (nan where texts alone decide), the number of `text_columns` compared, the
-    share that is near a holdout row (`to_holdout`), the difference of the two shares, its mean over
-    relabellings of the real rows (`expected`, not 0 if the tables are of unequal size) and its
-    spread (`null_standard_error`). The p-value is one-sided: given the synthetic rows and the pool
-    of real ones, all choices of which were train are equally likely if none was learnt, and the
-    difference is held against that of random choices. Synthetic rows written out twice are no more
-    evidence, and with a holdout far smaller than train a few near rows are none: most choices would
-    call them train. A row near many real rows looks at some 16 of them, which changes its answer as
-    good as never. The interval of the value is Wilson's, of the share that a table of many more
-    rows from this generator would have.
+    with a and b the sets of words, runs of letters, digits and underscores in lower case. Two
+    missing texts are similar, and so are two empty ones; a missing and an empty one are not. In a
+    table of texts and ids only, texts alone decide.
+
+    The percentile behind "loo-q01" is an order statistic: the least distance that at least 1% of
+    the real rows do not exceed. It is taken of rows that search a table as large as train, since
+    rows of a smaller table are farther apart; the search in train is the same for synthetic and for
+    holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
+    about 1% by construction where `tau` stems from them and no text matters.
+
+    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
+    which were train are equally likely if none was learned, and the difference is held against that
+    of random choices. Synthetic rows written out twice are no more evidence, and with a holdout far
+    smaller than train a few near rows are none: most choices would call them train. A row near many
+    real rows looks at some 16 of them, which hardly ever changes its answer.
+
+    ``details`` has ``tau`` (nan where texts alone decide), the number of ``text_columns`` compared,
+    the share that is near a holdout row (``to_holdout``), the difference of the two shares, its
+    mean over relabellings (``expected``, not 0 if the tables are of unequal size) and its spread
+    (``null_standard_error``). The interval is Wilson's, of the share that a table of many more rows
+    from this generator would have.
+
     This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
@@ -411,15 +456,21 @@ class NearDuplicateShare(Metric):
         rule = self._rule(context)
         if isinstance(rule, str):
             return undefined(rule)
-        near = near_rows(context, rule)
-        k, k_other, n = near.to_train, near.to_holdout, context.n_rows("synthetic")
+        return Result(share_near_train(context, rule, "synthetic"))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        rule = self._rule(context)
+        if isinstance(rule, str):
+            return result
+        n = context.n_rows("synthetic")
         details: dict[str, Any] = {
             "tau": rule.tau if rule.measures else float("nan"),
             "text_columns": len(rule.texts),
         }
-        result = Result(k / n, interval=wilson(k, n), details=details)
+        result = replace(result, interval=wilson(round(result.value * n), n), details=details)
         if "holdout" not in context:
             return result
+        near = near_rows(context, rule)
         test = list_contrast(
             near.lists,
             near.train,
@@ -427,19 +478,26 @@ class NearDuplicateShare(Metric):
             n_permutations=self.n_permutations,
             seed=self.random_state,
         )
-        return Result(
-            result.value,
-            interval=result.interval,
+        return replace(
+            result,
             p_value=test.p_value,
-            baseline=holdout_share(context, rule),
+            baseline=share_near_train(context, rule, "holdout"),
             details={
                 **details,
-                "to_holdout": k_other / n,
-                "difference": (k - k_other) / n,
+                "to_holdout": near.to_holdout / n,
+                "difference": (near.to_train - near.to_holdout) / n,
                 "expected": test.mean,
                 "null_standard_error": test.spread,
             },
         )
+
+    def _summary(self, result: Result) -> str:
+        share, tau = percent(result.value), as_float(result.details["tau"])
+        if np.isnan(tau):  # a table of texts
+            fresh = beside(result.baseline, "of holdout rows do")
+            return f"{share} of synthetic rows have nearly the words of a train row{fresh}."
+        fresh = beside(result.baseline, "of holdout rows are")
+        return f"{share} of synthetic rows are within {number(tau)} of a train row{fresh}."
 
     def _rule(self, context: Context) -> NearRule | str:
         """Return what near means; or why it means nothing here."""
@@ -494,6 +552,7 @@ class NearRows:
     holdout: np.ndarray
 
 
+@shared
 def near_rows(context: Context, rule: NearRule) -> NearRows:
     """Return which synthetic rows are near a train row, and which near a holdout row."""
     roles = tuple(role for role in ("train", "holdout") if role in context)
@@ -530,16 +589,18 @@ def _within(context: Context, rule: NearRule, query: str, reference: str) -> np.
     if not rule.measures:
         return np.ones(context.n_rows(query), dtype=np.bool_)
     distances, _ = nearest(context, query, reference, space=rule.space, columns=rule.columns)
-    found: np.ndarray = distances[:, 0] <= rule.tau
-    return found
+    within: np.ndarray = distances[:, 0] <= rule.tau
+    return within
 
 
-def holdout_share(context: Context, rule: NearRule) -> float:
-    """Return the share of holdout rows that are near a train row."""
-    within = _within(context, rule, "holdout", "train")
+def share_near_train(context: Context, rule: NearRule, query: str) -> float:
+    """Return the share of a role's rows that are near a train row."""
+    within = _within(context, rule, query, "train")
     if not rule.texts:
         return float(within.mean())
-    queries = profiles(context, rule, ("holdout",), within)
+    if query == "synthetic":
+        return near_rows(context, rule).to_train / within.size
+    queries = profiles(context, rule, (query,), within)
     real = profiles(context, rule, ("train",))
-    found = near_texts(context, rule, queries, real, longest=0)
-    return int(queries.count("holdout")[found.near_train].sum()) / within.size
+    pairs = near_texts(context, rule, queries, real, longest=0)
+    return int(queries.count(query)[pairs.near_train].sum()) / within.size

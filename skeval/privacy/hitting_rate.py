@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.formatting import beside, percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.result import Result, undefined
+from skeval.result import Result
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
-from skeval.stats.relabelling import Relabelled, share_p_value
+from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, ranges
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 
-_NOTHING = "no column of this table can be measured."
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
 _APART = 2.0  # between rows that differ in a category; boxes have a radius of 1
 _BEYOND = 2.0  # ranges beyond the real values at which numbers are cut: more than any tolerance
@@ -31,10 +31,10 @@ _FAR = 1e4  # more than the logarithm of any number
 _MISSING, _OTHER = 2, 3  # states of a number beside its sign
 
 
-class HittingRate(Metric):
-    """Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
+class HittingRate(NeighborMetric):
+    r"""Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
 
-    Somebody knows a person's record roughly: the age within a few years, the income within a few
+    An attacker knows a person's record roughly: the age within a few years, the income within a few
     thousand. If a synthetic row agrees so far, it may be taken for that person, and its exact
     values for theirs.
 
@@ -52,19 +52,32 @@ class HittingRate(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    NewRowShare : The same boxes, seen from the synthetic rows.
+    EpsilonIdentifiability : Train rows with a synthetic row nearest.
+    NearDuplicateShare : A distance, rather than a tolerance in every column.
+
     Notes
     -----
-    ``|{t in T: some s in S has s_j = t_j in all categories and |s_j - t_j| <= tau range_j in all
-    numbers}| / n_T``. A missing value agrees with a missing one only; in a column without range,
+    The value is the share of train rows t for which some synthetic row s has :math:`s_j = t_j` in
+    all categories and
+
+    .. math:: |s_j - t_j| \le \tau\, \mathrm{range}_j
+
+    in all numbers. A missing value agrees with a missing one only; in a column without range,
     numbers agree if they are equal. Bounds belong to the box, with a slack of 1e-9 ranges.
 
     The rate grows with the number of synthetic rows and falls with the number of columns. Rows that
-    the generator never saw tell what is chance: the baseline is the rate of holdout rows.
-    ``details`` has the excess of train over it (`excess`) and Newcombe's interval of that
-    (`excess_interval`). The p-value is one-sided and exact: given the synthetic rows and the pool
-    of real ones, all choices of which were train are equally likely if none was learnt, and the
-    number of hits among train is hypergeometric. The interval of the value is Wilson's for a share
-    of train rows. This is a distance screen: it can raise an alarm and cannot clear a release.
+    the generator never saw show what is chance: the baseline is the rate of holdout rows.
+    ``details`` has the excess of train over it (``excess``) and Newcombe's interval of that
+    (``excess_interval``).
+
+    The p-value is one-sided and exact: given the synthetic rows and the pool of real ones, all
+    choices of which were train are equally likely if none was learned, and the number of hits among
+    train is hypergeometric. The interval of the value is Wilson's for a share of train rows.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -87,19 +100,22 @@ class HittingRate(Metric):
         self.tau = tau
         self.columns = columns
 
-    def _compute(self, context: Context) -> Result:
-        if not context.schema.measured:
-            return undefined(_NOTHING)
-        columns = column_key(context.schema, self.columns)
-        hits = box_matches(context, "train", "synthetic", "range", self.tau, columns)
+    def _measure(self, context: Context, columns: Any) -> float:
+        return float(self._hits(context, "train", columns).mean())
+
+    def _hits(self, context: Context, role: str, columns: Any) -> np.ndarray:
+        return box_matches(context, role, "synthetic", "range", self.tau, columns)
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        hits = self._hits(context, "train", columns)
         k, n = int(hits.sum()), hits.size
+        result = replace(result, interval=wilson(k, n), details={"n_hit": k})
         if "holdout" not in context:
-            return Result(k / n, interval=wilson(k, n), details={"n_hit": k})
-        others = box_matches(context, "holdout", "synthetic", "range", self.tau, columns)
+            return result
+        others = self._hits(context, "holdout", columns)
         k_other, n_other = int(others.sum()), others.size
-        return Result(
-            k / n,
-            interval=wilson(k, n),
+        return replace(
+            result,
             p_value=share_p_value(k, n, k_other, n_other),
             baseline=k_other / n_other,
             details={
@@ -110,11 +126,16 @@ class HittingRate(Metric):
             },
         )
 
+    def _summary(self, result: Result) -> str:
+        fresh = beside(result.baseline, "of holdout rows are hit")
+        share = percent(result.value)
+        return f"{share} of train rows are hit by a synthetic row in every column{fresh}."
 
-class NewRowShare(Metric):
-    """Share of synthetic rows that match no train row: 1 if all are new, 0 if none is.
 
-    Somebody holds a synthetic row next to the records they know. If one agrees in every category
+class NewRowShare(NeighborMetric):
+    r"""Share of synthetic rows that match no train row: 1 if all are new, 0 if none is.
+
+    An attacker holds a synthetic row next to the records they know. If one agrees in every category
     and nearly in every number, the row is not new: it may be that record.
 
     Parameters
@@ -138,24 +159,36 @@ class NewRowShare(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    HittingRate : The same boxes, seen from the train rows.
+    ExactMatchShare : Rows that agree in every cell.
+    NearDuplicateShare : A distance, rather than a tolerance in every column.
+
     Notes
     -----
-    ``|{s in S: no t in T has t_j = s_j in all categories and |t_j - s_j| <= tol |s_j| in all
-    numbers}| / n_S``; with "range", ``tol range_j``. A missing value agrees with a missing one
-    only. Bounds belong to the box, with a slack of a billionth.
+    The value is the share of synthetic rows s for which no train row t has :math:`t_j = s_j` in all
+    categories and
+
+    .. math:: |t_j - s_j| \le \mathrm{tol}\, |s_j|
+
+    in all numbers; with "range", ``tol`` times the range of the column. A missing value agrees with
+    a missing one only. Bounds belong to the box, with a slack of a billionth.
 
     What is new grows with the number of columns and falls with the number of train rows; the
     baseline is the share of holdout rows that are new. ``details`` has the share of synthetic rows
-    new to the holdout (`new_to_holdout`), how many more match train than match the holdout
-    (`difference`), the mean of that over relabellings of the real rows (`expected`, not 0 if the
-    tables are of unequal size) and its spread (`null_standard_error`).
+    new to the holdout (``new_to_holdout``), how many more match train than match the holdout
+    (``difference``), the mean of that over relabellings of the real rows (``expected``, not 0 if
+    the tables are of unequal size) and its spread (``null_standard_error``).
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
-    which were train are equally likely if none was learnt, and the difference is held against that
+    which were train are equally likely if none was learned, and the difference is held against that
     of random choices. Synthetic rows written out twice are no more evidence. A row with many
-    matches looks at the nearest of them, 16 or more, which changes its answer as good as never.
-    The interval is Wilson's, of the share that a table of many more rows from this generator would
-    have. This is a distance screen: it can raise an alarm and cannot clear a release.
+    matches looks at the nearest of them, 16 or more, which hardly ever changes its answer. The
+    interval is Wilson's, of the share that a table of many more rows from this generator would
+    have.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -187,20 +220,30 @@ class NewRowShare(Metric):
         self.n_permutations = n_permutations
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if not context.schema.measured:
-            return undefined(_NOTHING)
-        known = self._matches(context, "synthetic", "train")
+    def _measure(self, context: Context, columns: Any) -> float:
+        known = self._matches(context, "synthetic", "train", columns)
+        return int((~known).sum()) / known.size
+
+    def _matches(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
+        tolerance = self.numerical_match_tolerance
+        return box_matches(context, query, reference, self.tolerance_kind, tolerance, columns)
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        known = self._matches(context, "synthetic", "train", columns)
         k, n = int((~known).sum()), known.size
+        result = replace(result, interval=wilson(k, n), details={"n_new": k})
         if "holdout" not in context:
-            return Result(k / n, interval=wilson(k, n), details={"n_new": k})
-        unseen = self._matches(context, "synthetic", "holdout")
-        test = self._test(context, known | unseen)
-        return Result(
-            k / n,
-            interval=wilson(k, n),
+            return result
+        unseen = self._matches(context, "synthetic", "holdout", columns)
+        tolerance = self.numerical_match_tolerance
+        lists, counts = box_lists(context, known | unseen, self.tolerance_kind, tolerance, columns)
+        test = list_contrast(
+            lists, *counts, n_permutations=self.n_permutations, seed=self.random_state
+        )
+        return replace(
+            result,
             p_value=test.p_value,
-            baseline=float(1.0 - self._matches(context, "holdout", "train").mean()),
+            baseline=float(1.0 - self._matches(context, "holdout", "train", columns).mean()),
             details={
                 "n_new": k,
                 "new_to_holdout": float(1.0 - unseen.mean()),
@@ -210,20 +253,9 @@ class NewRowShare(Metric):
             },
         )
 
-    def _matches(self, context: Context, query: str, reference: str) -> np.ndarray:
-        columns = column_key(context.schema, self.columns)
-        return box_matches(
-            context, query, reference, self.tolerance_kind, self.numerical_match_tolerance, columns
-        )
-
-    def _test(self, context: Context, matched: np.ndarray) -> Relabelled:
-        columns = column_key(context.schema, self.columns)
-        lists, counts = box_lists(
-            context, matched, self.tolerance_kind, self.numerical_match_tolerance, columns
-        )
-        return list_contrast(
-            lists, *counts, n_permutations=self.n_permutations, seed=self.random_state
-        )
+    def _summary(self, result: Result) -> str:
+        fresh = beside(result.baseline, "of holdout rows do")
+        return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
 
 
 def _table(context: Context, role: str, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:

@@ -343,7 +343,7 @@ def _common(sets: csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
 def gower_pairs(
     rows: np.ndarray, others: np.ndarray, ranges: np.ndarray, categorical: np.ndarray
 ) -> np.ndarray:
-    """Return Gower's distance of each row to the other row beside it.
+    """Return Gower's distance of each row to the row of the same place in the other table.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def gower_pairs(
 
 
 def euclidean_pairs(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the Euclidean distance of each row to the other row beside it.
+    """Return the Euclidean distance of each row to the row of the same place in the other table.
 
     Examples
     --------

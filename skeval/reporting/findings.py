@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from skeval.formatting import as_float, number
-from skeval.reporting._sentences import SENTENCES, UNITS
+from skeval.reporting._sentences import SENTENCES
 from skeval.result import Result
 from skeval.verdict import WARNING_LEVEL, raises_alarm
 
@@ -60,8 +60,7 @@ def _worst(result: Result) -> str:
         return ""
     value = number(worst["value"])
     if "column" in worst:
-        unit = result.details.get("unit", UNITS.get(result.metric, "column"))
-        return f"Worst {unit}: {worst['column']} ({value})."
+        return f"Worst {result.details.get('unit', 'column')}: {worst['column']} ({value})."
     first, second = worst["columns"]
     if first == second:
         return f"Worst column: {first} ({value})."

@@ -15,6 +15,8 @@ _STRIDE = 256  # values between two points at which the curves are compared firs
 _N_POINTS = 20_000  # of the pooled curve, in an expectation
 LEAST_ROWS = 10  # rows between two quantiles, or beyond the outermost
 _MOST_BARS, _FEWEST_BARS = 40, 4
+_DENSE = 2**16  # joint cells that are always counted in an array
+_LARGEST = 2**62
 
 
 def kolmogorov_distance(x: np.ndarray, y: np.ndarray) -> float:
@@ -449,3 +451,61 @@ def _share_of_bars(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     # bars are closed on the right, as a tail "at or under the threshold" is
     bars = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, edges.size - 2)
     return np.bincount(bars, minlength=edges.size - 1) / values.size
+
+
+def joint_counts(
+    codes_x: Sequence[np.ndarray], codes_y: Sequence[np.ndarray], n_cells: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each joint cell of several columns occurs in two tables.
+
+    Parameters
+    ----------
+    codes_x, codes_y : sequence of ndarray of shape (n,), (m,)
+        The cell of each value, column by column.
+    n_cells : sequence of int
+        Number of cells of each column.
+
+    Returns
+    -------
+    tuple of (ndarray, ndarray)
+        Counts over the same cells: all of them in the mixed base of the numbers of cells, or, where
+        these are more than 65,536 and more than there are rows, those that are used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.distributions import joint_counts
+    >>> x, y = [np.array([0, 0, 1]), np.array([0, 1, 1])], [np.array([1]), np.array([1])]
+    >>> [counts.tolist() for counts in joint_counts(x, y, (2, 2))]
+    [[1, 1, 0, 1], [0, 0, 0, 1]]
+    """
+    n = codes_x[0].size
+    n_joint = number_of_cells(n_cells)
+    if n_joint <= max(_DENSE, n + codes_y[0].size):
+        shape = tuple(n_cells)
+        p, q = (
+            np.bincount(np.ravel_multi_index(tuple(codes), shape), minlength=int(n_joint))
+            for codes in (codes_x, codes_y)
+        )
+        return p, q
+    both = [np.concatenate(pair) for pair in zip(codes_x, codes_y, strict=True)]
+    compact = _compacted(both, n_cells)
+    n_used = int(compact.max()) + 1
+    return np.bincount(compact[:n], minlength=n_used), np.bincount(compact[n:], minlength=n_used)
+
+
+def number_of_cells(n_cells: Sequence[int]) -> float:
+    """Return how many joint cells columns of so many cells each have."""
+    return float(np.prod([float(k) for k in n_cells]))
+
+
+def _compacted(codes: Sequence[np.ndarray], n_cells: Sequence[int]) -> np.ndarray:
+    """Return one number a row, 0, 1, 2, ... over the joint cells that are used."""
+    joint, n_used = codes[0].astype(np.int64), n_cells[0]
+    for column, k in zip(codes[1:], n_cells[1:], strict=True):
+        if n_used * k > _LARGEST:
+            joint = np.unique(joint, return_inverse=True)[1]
+            n_used = int(joint.max()) + 1
+        joint = joint * k + column
+        n_used *= k
+    return np.asarray(np.unique(joint, return_inverse=True)[1])

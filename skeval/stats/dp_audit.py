@@ -15,7 +15,7 @@ from skeval.stats.intervals import clopper_pearson
 Adjacency = Literal["replace", "add_remove"]
 
 _LARGEST = 700.0  # its exponential is the last that floating point holds
-_LOOSE = 0.5  # a bound under this share of what is claimed tells little
+_LOOSE = 0.5  # a bound under this share of what is claimed says little
 
 
 def one_run_p_value(
@@ -73,8 +73,7 @@ def _log_binomial(k: np.ndarray, n: int, epsilon: float) -> np.ndarray:
     ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
     wrong = n - k
     # log q = -log(1 + e^-eps), log(1 - q) = log q - eps
-    found: np.ndarray = ways - n * np.logaddexp(0.0, -epsilon) - wrong * epsilon
-    return found
+    return ways - n * np.logaddexp(0.0, -epsilon) - wrong * epsilon
 
 
 def one_run_epsilon(
@@ -179,29 +178,31 @@ def pairs_epsilon(
     )
 
 
-def _least_epsilon(p_value: Callable[[float], float], level: float) -> float:
-    """Return the least epsilon whose p-value reaches the level.
+def _least_epsilon(function: Callable[[float], float], level: float) -> float:
+    """Return the least epsilon at which a function that rises with it reaches a level.
 
-    Where delta is large the p-value may fall again, but from a value above one half only: below
+    Where delta is large a p-value may fall again, but from a value above one half only: below
     that, all its terms rise with epsilon.
     """
-    if p_value(0.0) >= level:
+    if function(0.0) >= level:
         return 0.0
     high = 1.0
-    while p_value(high) < level:
+    while function(high) < level:
         high *= 2.0
-    return float(brentq(lambda epsilon: p_value(epsilon) - level, 0.0, high, xtol=1e-12))
+    return float(brentq(lambda epsilon: function(epsilon) - level, 0.0, high, xtol=1e-12))
 
 
 def against_claim(
-    bound: float, claimed: float, p_value: Callable[[float], float]
+    bound: float, claimed: float | None, p_value: Callable[[float], float]
 ) -> dict[str, Any]:
     """Hold a lower bound of epsilon against the epsilon that a generator claims.
 
     Parameters
     ----------
-    bound, claimed : float
-        Of the same adjacency and delta.
+    bound : float
+        The lower bound.
+    claimed : float or None
+        Of the same adjacency and delta; None if nothing is claimed.
     p_value : callable
         The p-value of an epsilon.
 
@@ -209,7 +210,7 @@ def against_claim(
     -------
     dict
         `claimed_epsilon`; `verdict`: "violation" if the bound is above it, "loose" if it is below
-        half of it, else "consistent"; `p_value_of_claim`.
+        half of it, else "consistent"; `p_value_of_claim`. Empty if nothing is claimed.
 
     Examples
     --------
@@ -218,6 +219,9 @@ def against_claim(
     >>> against_claim(0.70, 0.5, partial(one_run_p_value, 100, 100, 75))["verdict"]
     'violation'
     """
+    if claimed is None:
+        return {}
+    claimed = float(claimed)
     if bound > claimed:
         verdict = "violation"
     else:
@@ -259,8 +263,7 @@ def epsilon_of_rates(
             np.where(1.0 - a - delta > 0.0, np.log((1.0 - a - delta) / b), 0.0)
             for a, b in ((alpha, beta), (beta, alpha))
         ]
-    found: np.ndarray = np.maximum(0.0, np.maximum(*bounds))
-    return found
+    return np.maximum(0.0, np.maximum(*bounds))
 
 
 def _upper_rates(
@@ -323,7 +326,7 @@ def gdp_mu(n_true: int, n_in: int, n_false: int, n_out: int, confidence: float =
     Notes
     -----
     A bound of mu says something of epsilon, by :func:`gdp_epsilon`, only where the mechanism's
-    trade-off function is that of two normal laws, as of the Gaussian mechanism.
+    trade-off function is that of two normal distributions, as of the Gaussian mechanism.
 
     References
     ----------
@@ -367,9 +370,4 @@ def gdp_epsilon(delta: float, mu: float) -> float:
     >>> round(gdp_epsilon(1e-5, 1.0), 7)
     4.3771781
     """
-    if gdp_delta(0.0, mu) <= delta:
-        return 0.0
-    high = 1.0
-    while gdp_delta(high, mu) > delta:
-        high *= 2.0
-    return float(brentq(lambda epsilon: gdp_delta(epsilon, mu) - delta, 0.0, high, xtol=1e-12))
+    return _least_epsilon(lambda epsilon: -gdp_delta(epsilon, mu), -delta)

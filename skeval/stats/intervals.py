@@ -128,8 +128,8 @@ def quantile_interval(
     -------
     low, high : float
         The order statistics between which a binomial count puts the quantile with at least this
-        confidence, whatever the law of the values; the least or the greatest value where there are
-        too few rows.
+        confidence, whatever the distribution of the values; the least or the greatest value where
+        there are too few rows.
 
     Examples
     --------
@@ -230,8 +230,8 @@ def inflated_interval(
     tuple of float or None
         None where the measure, or too many replicates, are not defined.
     """
-    found = difference_interval(replicates, np.zeros_like(replicates), confidence)
-    return None if found is None else (max(found[0], 0.0), found[1])
+    interval = difference_interval(replicates, np.zeros_like(replicates), confidence)
+    return None if interval is None else (max(interval[0], 0.0), interval[1])
 
 
 def difference_interval(
@@ -336,7 +336,7 @@ def expected_overlap(
     -----
     Centres d apart have ``min(a, b, (a + b) / 2 - |d|)`` in common, a and b being the widths. Two
     95% intervals of equal width, of means of independent samples, overlap by
-    ``1 - 1 / (1.96 sqrt(pi)) = 0.712`` in the mean.
+    ``1 - 1 / (1.96 sqrt(pi)) = 0.712`` on average.
 
     Examples
     --------

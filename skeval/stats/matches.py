@@ -140,7 +140,8 @@ def match_contrast(
     Notes
     -----
     Of the `c` pooled copies of a value, k are train in a relabelling, with the multivariate
-    hypergeometric law over the values that any synthetic row has. A value of one copy counts +1 or
+    hypergeometric distribution over the values that any synthetic row has. A value of one copy
+    counts +1 or
     -1 only: such values are drawn as one class, and what is drawn does not grow with the table.
 
     Examples
@@ -193,7 +194,7 @@ def _classes(
 
 
 def summarised(observed: float, draws: np.ndarray) -> Relabelled:
-    """Return what was observed beside the mean, the spread and the tail of random draws.
+    """Return what was observed, the mean, the spread and the tail of random draws.
 
     Examples
     --------
@@ -265,7 +266,7 @@ class MatchLists:
 def longest_list(n_train: int, n_holdout: int) -> int:
     """Return after how many of the nearest real rows a list may be cut off.
 
-    So many rows hardly ever have one label by chance, so that a longer list tells no more: 1 time
+    So many rows hardly ever have one label by chance, so that a longer list says no more: 1 time
     in 1,000 at most, unless one table has more than 18 times the rows of the other.
 
     Examples

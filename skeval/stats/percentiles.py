@@ -9,12 +9,27 @@ from scipy.special import gammaln
 from scipy.stats import beta, hypergeom, ks_2samp
 
 from skeval.stats.intervals import quantile_interval
-from skeval.stats.proximity import ratios
 
 _LARGEST = 600.0  # log of the number of paths that the exact test can count in float64
 _TAIL = 0.025
 _NOISE = 1e-12  # differences that differ by less are equal
 _MANY, _NEGLIGIBLE = 2_000, 1e-18  # of so many places, those that hardly ever occur are left out
+
+
+def ratios(distances: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """Return distances relative to base distances; 0/0 is 1, x/0 is infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.percentiles import ratios
+    >>> ratios(np.array([1.0, 0.0, 2.0]), np.array([2.0, 0.0, 0.0]))
+    array([0.5, 1. , inf])
+    """
+    out = np.full(distances.shape, np.inf)
+    np.divide(distances, base, out=out, where=base > 0)
+    out[(base == 0) & (distances == 0)] = 1.0
+    return out
 
 
 def neighbor_ratios(distances: np.ndarray) -> np.ndarray:
@@ -99,8 +114,8 @@ def bootstrap_percentiles(
 ) -> np.ndarray:
     """Return bootstrap replicates of a percentile, shape (n_bootstrap,), without resampling rows.
 
-    The rank of an order statistic of a resample follows from that of uniform variables, whose law
-    is a beta distribution; the next one is the least of the draws above it.
+    The rank of an order statistic of a resample follows from that of uniform variables, whose
+    distribution is a beta distribution; the next one is the least of the draws above it.
 
     Parameters
     ----------

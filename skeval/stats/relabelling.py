@@ -43,7 +43,7 @@ def relabelling_test(
     """Hold a statistic against random choices of which real rows were train.
 
     If the synthetic rows do not depend on which of the pooled real rows were train, all choices
-    are equally likely given them, and a statistic that is large where train was learnt reaches the
+    are equally likely given them, and a statistic that is large where train was learned reaches the
     observed value by chance only.
 
     Parameters
@@ -117,7 +117,7 @@ def labels_test(statistic: Callable[[np.ndarray], np.ndarray], labels: np.ndarra
 
 
 def compared(observed: float, draws: np.ndarray) -> Relabelled:
-    """Return what was observed beside its values over relabellings."""
+    """Return what was observed with its values over relabellings."""
     finite = draws[np.isfinite(draws)]
     mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
     n_reached = int((draws >= observed - NOISE).sum())

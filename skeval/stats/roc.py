@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, expit, logit
@@ -161,8 +161,7 @@ def advantage_threshold(positives: np.ndarray, negatives: np.ndarray) -> float:
     return float(curve.thresholds[int(np.argmax(curve.tpr - curve.fpr))])
 
 
-@dataclass(frozen=True)
-class Rates:
+class Rates(NamedTuple):
     """How many rows a fixed threshold calls positive.
 
     Attributes

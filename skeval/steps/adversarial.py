@@ -87,7 +87,7 @@ def _samples(
 def rivals(context: Context, space: Any, columns: Any) -> tuple[NearLists, np.ndarray]:
     """Return the real rows nearer to each real row than its nearest synthetic row, or as near.
 
-    The distances to the nearest synthetic rows stand beside. Rows of train come first.
+    The distances to the nearest synthetic rows come with them. Rows of train come first.
     """
     to_synthetic = np.concatenate(
         [

@@ -74,14 +74,28 @@ class Model:
         """Return a score in [0, 1] for each row that the encoder has transformed."""
         if self.classifier is None:
             return np.full(len(features), 0.5)
-        if hasattr(self.classifier, "predict_proba"):
-            column = list(self.classifier.classes_).index(1)
-            return np.asarray(self.classifier.predict_proba(features)[:, column], dtype=np.float64)
-        if hasattr(self.classifier, "decision_function"):
-            margin = np.asarray(self.classifier.decision_function(features), dtype=np.float64)
-            # keeps the order of large margins, as a logistic curve in floating point does not
-            return 0.5 + 0.5 * margin / (1.0 + np.abs(margin))
-        return np.asarray(self.classifier.predict(features), dtype=np.float64)
+        return positive_scores(self.classifier, features)
+
+
+def positive_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
+    """Return scores in [0, 1], above 1/2 where a fitted classifier predicts the label 1."""
+    if hasattr(classifier, "predict_proba"):
+        column = list(classifier.classes_).index(1)
+        return np.asarray(classifier.predict_proba(features)[:, column], dtype=np.float64)
+    if hasattr(classifier, "decision_function"):
+        margin = np.asarray(classifier.decision_function(features), dtype=np.float64)
+        # keeps the order of large margins, as a logistic curve in floating point does not
+        return 0.5 + 0.5 * margin / (1.0 + np.abs(margin))
+    return np.asarray(classifier.predict(features), dtype=np.float64)
+
+
+def fitted_classifier(classifier: Any, features: np.ndarray, labels: np.ndarray, seed: int) -> Any:
+    """Return a fitted clone of a classifier; 100 random trees if it is None."""
+    # not at the top: most metrics never fit a forest
+    from sklearn.ensemble import RandomForestClassifier
+
+    model = RandomForestClassifier(100) if classifier is None else clone(classifier)
+    return seeded(model, seed).fit(features, labels)
 
 
 def learn(

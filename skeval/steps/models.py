@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval.context import Context, shared
 from skeval.stats.intervals import replicated
-from skeval.steps.classifiers import estimators_of, named, seeded
+from skeval.steps.classifiers import estimators_of, seeded
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import Predictions, score_named
@@ -28,111 +28,107 @@ _NARROW = 500  # columns times labels up to which Newton's method costs least
 _TO_STOP = 20  # rows of each label from which a part of them can say when to stop
 
 
-@dataclass(frozen=True)
-class Training:
+class Part(NamedTuple):
+    """Rows of one table: all of them, or one side of a random split within labels.
+
+    Attributes
+    ----------
+    role : {"train", "holdout", "synthetic"}
+        The table.
+    side : {"all", "learned", "tested"}
+        The rows that models learn from, or those that are left for tests.
+    size : float
+        Fraction of the rows that models learn from.
+    """
+
+    role: str
+    side: str = "all"
+    size: float = 1.0
+
+
+class Training(NamedTuple):
     """Which rows a model learns from.
 
     Attributes
     ----------
-    rows : {"train", "synthetic", "both"}
-        Of one table, or train with synthetic rows added.
+    rows : Part
+        Rows of one table.
     ratio : float
-        Synthetic rows to add for each row of train.
-    learnt : float
-        Share of the rows of one table that is learnt from, drawn at random within labels; the
-        others are for tests.
+        Synthetic rows to add for each row of the table; all, if there are fewer.
     max_rows : int or None
-        At most so many rows, drawn at random.
+        The most rows to learn from, drawn at random; None for all.
     """
 
-    rows: str
-    ratio: float = 1.0
-    learnt: float = 1.0
+    rows: Part
+    ratio: float = 0.0
     max_rows: int | None = None
 
 
-TRAIN, SYNTHETIC, AUGMENTED = Training("train"), Training("synthetic"), Training("both")
+HOLDOUT = Part("holdout")
+TRAIN, SYNTHETIC = Training(Part("train")), Training(Part("synthetic"))
 
 
-def synthetic_part(learnt: float) -> Training:
-    """Return the training on a share of the synthetic rows; "unlearnt" ones are its test."""
-    return Training("synthetic", learnt=learnt)
+def augmented(ratio: float) -> Training:
+    """Return the training on train with synthetic rows added."""
+    return Training(Part("train"), ratio=float(ratio))
 
 
-def chosen_models(estimators: Any) -> dict[str, Any]:
-    """Return the models of an `estimators` parameter by name; xgboost for None."""
-    if estimators is None:
-        return {DEFAULT: DEFAULT}
-    many = isinstance(estimators, list | tuple)
-    return named(list(estimators) if many else [estimators])
+def synthetic_split(test_size: float) -> tuple[Training, Part]:
+    """Return the training on some of the synthetic rows, and the others to test on."""
+    size = 1.0 - test_size
+    return Training(Part("synthetic", "learned", size)), Part("synthetic", "tested", size)
+
+
+def rows_of(context: Context, part: Part, question: Question, seed: int) -> Rows:
+    """Return the rows of a part that have a target."""
+    if part.side == "all":
+        return rows_of_role(context, part.role, question)
+    learned, tested = _split(context, part.role, part.size, question, seed)
+    return learned if part.side == "learned" else tested
+
+
+@shared
+def _split(
+    context: Context, role: str, size: float, question: Question, seed: int
+) -> tuple[Rows, Rows]:
+    """Return the rows of a table to learn from and to test on, with like shares of each label."""
+    from sklearn.model_selection import train_test_split
+
+    rows = rows_of_role(context, role, question)
+    if len(rows) < 2:
+        return rows, rows
+    strata = None
+    if problem_of(context, question).has_labels:
+        counts = np.unique(rows.target, return_counts=True)[1]
+        smaller = len(rows) * min(size, 1.0 - size)
+        strata = rows.target if counts.min() >= 2 and smaller >= counts.size else None
+    learned, tested = train_test_split(
+        np.arange(len(rows)), test_size=1.0 - size, random_state=seed, stratify=strata
+    )
+    return rows.take(learned), rows.take(tested)
 
 
 @shared
 def training_rows(context: Context, training: Training, question: Question, seed: int) -> Rows:
     """Return the rows that a model learns from."""
-    if training.learnt < 1.0:
-        found = _halves(context, training, question, seed)[0]
-    else:
-        found = rows_of_role(context, _own_role(training), question)
-    if training.rows == "both":
-        found = found.joined(_added(context, training, question, seed))
-    return found.take(sample_positions(len(found), training.max_rows, seed))
-
-
-def _own_role(training: Training) -> str:
-    return "train" if training.rows == "both" else training.rows
+    rows = rows_of(context, training.rows, question, seed)
+    if training.ratio:
+        rows = rows.joined(_added(context, training, question, seed))
+    return rows.take(sample_positions(len(rows), training.max_rows, seed))
 
 
 def _added(context: Context, training: Training, question: Question, seed: int) -> Rows:
     """Return the synthetic rows that are added to those of train."""
     rows = rows_of_role(context, "synthetic", question)
-    n_added = round(training.ratio * len(rows_of_role(context, "train", question)))
+    n_added = round(training.ratio * len(rows_of_role(context, training.rows.role, question)))
     return rows.take(sample_positions(len(rows), n_added, seed))
-
-
-@shared
-def _halves(
-    context: Context, training: Training, question: Question, seed: int
-) -> tuple[Rows, Rows]:
-    """Return the rows of a table to learn from and to test on, with like shares of each label."""
-    from sklearn.model_selection import train_test_split
-
-    rows = rows_of_role(context, training.rows, question)
-    strata = _strata(rows, problem_of(context, question), training.learnt)
-    if len(rows) < 2:
-        return rows, rows
-    learnt, tested = train_test_split(
-        np.arange(len(rows)), test_size=1.0 - training.learnt, random_state=seed, stratify=strata
-    )
-    return rows.take(learnt), rows.take(tested)
-
-
-def _strata(rows: Rows, problem: Problem, learnt: float) -> np.ndarray | None:
-    """Return the labels, where each has rows enough for both parts."""
-    if not problem.has_labels:
-        return None
-    counts = np.unique(rows.target, return_counts=True)[1]
-    smaller = len(rows) * min(learnt, 1.0 - learnt)
-    return rows.target if counts.min() >= 2 and smaller >= counts.size else None
-
-
-def tested_rows(context: Context, tested: str, question: Question, seed: int) -> Rows:
-    """Return the rows that predictions are tested on.
-
-    `tested` is a role, or "unlearnt 0.4": the share of synthetic rows that
-    ``synthetic_part(0.6)`` leaves out.
-    """
-    if tested.startswith("unlearnt"):
-        part = synthetic_part(1.0 - float(tested.split()[1]))
-        return _halves(context, part, question, seed)[1]
-    return rows_of_role(context, tested, question)
 
 
 @shared
 def fitted(
     context: Context, training: Training, estimator: Any, question: Question, seed: int
 ) -> Model:
-    """Return a model that learnt from some rows; those of train are kept for all releases."""
+    """Return a model that learned from some rows; those of train are kept for all releases."""
     rows = training_rows(context, training, question, seed)
     return learn(estimator, rows, problem_of(context, question), seed)
 
@@ -141,14 +137,14 @@ def fitted(
 def predicted(
     context: Context,
     training: Training,
-    tested: str,
+    tested: Part,
     estimator: Any,
     question: Question,
     seed: int,
 ) -> Predictions:
-    """Return what a model says of the rows of a table."""
+    """Return what a model predicts for the rows of a part."""
     model = fitted(context, training, estimator, question, seed)
-    return model.predict(tested_rows(context, tested, question, seed))
+    return model.predict(rows_of(context, tested, question, seed))
 
 
 @shared
@@ -160,25 +156,23 @@ def out_of_fold(
     n_folds: int,
     seed: int,
 ) -> Predictions:
-    """Return what models say of all rows of a table, each learnt without the rows' fold.
+    """Return what models predict for all rows of a table, each trained without the rows' fold.
 
-    Synthetic rows that are added to train are learnt from with every fold, and not predicted.
+    Synthetic rows that are added to train are learned from with every fold, and not predicted.
     """
-    rows, problem = (
-        rows_of_role(context, _own_role(training), question),
-        problem_of(context, question),
-    )
-    added = _added(context, training, question, seed) if training.rows == "both" else None
+    rows = rows_of_role(context, training.rows.role, question)
+    problem = problem_of(context, question)
+    added = _added(context, training, question, seed) if training.ratio else None
     values: np.ndarray = np.empty(len(rows), dtype=rows.target.dtype)
     scores = np.empty((len(rows), len(problem.labels)))
     proper = True
     for seen, unseen in _folds(rows, problem, n_folds, seed):
-        learnt = rows.take(seen) if added is None else rows.take(seen).joined(added)
-        found = learn(estimator, learnt, problem, seed).predict(rows.take(unseen))
-        values[unseen] = found.values
-        proper = proper and found.are_probabilities
-        if found.scores is not None:
-            scores[unseen] = found.scores
+        learned = rows.take(seen) if added is None else rows.take(seen).joined(added)
+        predictions = learn(estimator, learned, problem, seed).predict(rows.take(unseen))
+        values[unseen] = predictions.values
+        proper = proper and predictions.are_probabilities
+        if predictions.scores is not None:
+            scores[unseen] = predictions.scores
     return Predictions(values, scores if problem.has_labels else None, proper)
 
 
@@ -198,7 +192,7 @@ def _folds(
 def replicates(
     context: Context,
     training: Training,
-    tested: str,
+    tested: Part,
     estimator: Any,
     question: Question,
     scoring: str,
@@ -206,7 +200,7 @@ def replicates(
     n_repeats: int,
     seed: int,
 ) -> np.ndarray:
-    """Return a model's score on a table, then on bootstrap samples of its rows.
+    """Return a model's score on rows of a part, then on bootstrap samples of these rows.
 
     The samples are the same for all models, so that differences are paired. With `n_repeats` above
     1 the scores are means over models of as many seeds.
@@ -214,11 +208,11 @@ def replicates(
     problem, score = problem_of(context, question), score_named(scoring)
 
     def of(seed_of_model: int) -> np.ndarray:
-        rows = tested_rows(context, tested, question, seed_of_model)
-        found = predicted(context, training, tested, estimator, question, seed_of_model)
+        truth = rows_of(context, tested, question, seed_of_model).target
+        predictions = predicted(context, training, tested, estimator, question, seed_of_model)
         return replicated(
-            lambda weights: score.of(rows.target, found, weights, problem.positive),
-            len(rows),
+            lambda weights: score.of(truth, predictions, weights, problem.positive),
+            truth.size,
             n_replicates,
             seed,
         )
@@ -259,14 +253,7 @@ class Native:
         return features
 
 
-@dataclass(frozen=True)
-class Named:
-    """The features as a table: what a pipeline takes, which prepares them itself."""
-
-    names: tuple[str, ...]
-
-
-Encoder = Native | OneHot | Named
+Encoder = Native | OneHot | None
 
 
 @dataclass(frozen=True)
@@ -277,14 +264,13 @@ class Model:
     ----------
     problem : Problem
         What it predicts.
-    encoder : Native, OneHot or Named
-        Learnt from the rows that the model learnt from.
+    encoder : Native, OneHot or None
+        Learned from the rows that the model learned from. None for a pipeline, which takes the
+        features as a table and prepares them itself.
     estimator : estimator or None
         The fitted estimator; None for a constant model.
     classes : ndarray
-        The codes of the labels that it learnt; for a constant regression its value.
-    n_rows : int
-        Number of rows that it learnt from.
+        The codes of the labels that it learned; for a constant regression its value.
     is_family : bool
         Whether it is one of ours, which calls the label of the highest probability.
     """
@@ -293,14 +279,11 @@ class Model:
     encoder: Encoder
     estimator: Any
     classes: np.ndarray
-    n_rows: int
     is_family: bool = False
 
     def features(self, rows: Rows) -> Any:
         """Return the rows as the estimator takes them."""
-        if isinstance(self.encoder, Named):
-            return rows.frame(self.encoder.names)
-        return self.encoder.transform(rows.features)
+        return _encoded(rows, self.encoder, self.problem)
 
     def predict(self, rows: Rows) -> Predictions:
         """Predict the target of rows."""
@@ -314,12 +297,12 @@ class Model:
             sure = np.ones((n_rows, 1))
             return Predictions(np.repeat(self.classes, n_rows), self._by_label(sure), True)
         if self.is_family:  # one pass, which for neighbours is what costs
-            found = np.asarray(self.estimator.predict_proba(features), dtype=np.float64)
-            return Predictions(self.classes[found.argmax(axis=1)], self._by_label(found), True)
+            p = np.asarray(self.estimator.predict_proba(features), dtype=np.float64)
+            return Predictions(self.classes[p.argmax(axis=1)], self._by_label(p), True)
         called = self.classes[np.asarray(self.estimator.predict(features)).astype(np.int64)]
         if hasattr(self.estimator, "predict_proba"):
-            found = np.asarray(self.estimator.predict_proba(features), dtype=np.float64)
-            return Predictions(called, self._by_label(found), True)
+            p = np.asarray(self.estimator.predict_proba(features), dtype=np.float64)
+            return Predictions(called, self._by_label(p), True)
         if hasattr(self.estimator, "decision_function"):
             margins = np.asarray(self.estimator.decision_function(features), dtype=np.float64)
             margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
@@ -329,15 +312,15 @@ class Model:
     def _numbers(self, features: Any, n_rows: int) -> np.ndarray:
         if self.estimator is None:
             return np.repeat(self.classes, n_rows)
-        found = np.asarray(self.estimator.predict(features), dtype=np.float64).reshape(n_rows)
-        return found * self.problem.scale + self.problem.centre
+        units = np.asarray(self.estimator.predict(features), dtype=np.float64).reshape(n_rows)
+        return units * self.problem.scale + self.problem.centre
 
-    def _by_label(self, found: np.ndarray, least: float = 0.0) -> np.ndarray:
-        """Spread the scores of the labels learnt over those of the real rows."""
-        scores = np.full((len(found), len(self.problem.labels)), least)
-        real = self.classes < scores.shape[1]
-        scores[:, self.classes[real]] = found[:, real]
-        return scores
+    def _by_label(self, scores: np.ndarray, least: float = 0.0) -> np.ndarray:
+        """Spread the scores of the labels learned over those of the real rows."""
+        of_real = np.full((len(scores), len(self.problem.labels)), least)
+        real = self.classes < of_real.shape[1]
+        of_real[:, self.classes[real]] = scores[:, real]
+        return of_real
 
 
 def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
@@ -361,26 +344,20 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
     Model
     """
     encoder = _encoder(estimator, rows, problem)
-    if (rows.target == rows.target[0]).all():
-        return Model(problem, encoder, None, rows.target[:1], len(rows))
-    target: np.ndarray
-    classes, target = np.unique(rows.target, return_inverse=True)
+    features, target = _encoded(rows, encoder, problem), rows.target
+    if (target == target[0]).all():
+        return Model(problem, encoder, None, target[:1])
+    if features.shape[1] == 0 and encoder is not None:  # no feature varies: the usual target
+        usual = np.bincount(target).argmax() if problem.has_labels else target.mean()
+        return Model(problem, encoder, None, np.array([usual]))
+    classes, target = np.unique(target, return_inverse=True)
     if not problem.has_labels:
         classes, target = classes[:0], (rows.target - problem.centre) / problem.scale
-    features = (
-        rows.frame(encoder.names)
-        if isinstance(encoder, Named)
-        else encoder.transform(rows.features)
-    )
-    if isinstance(features, np.ndarray) and features.shape[1] == 0:
-        return _constant(problem, encoder, rows)
-    is_family, n_features = isinstance(estimator, str), features.shape[1]
-    made = (
-        _family(estimator, problem, n_features, target, seed)
-        if is_family
-        else seeded(clone(estimator), seed)
-    )
-    return Model(problem, encoder, fit(made, features, target), classes, len(rows), is_family)
+    if is_family := isinstance(estimator, str):
+        unfitted = _family(estimator, problem, features.shape[1], target, seed)
+    else:
+        unfitted = seeded(clone(estimator), seed)
+    return Model(problem, encoder, fit(unfitted, features, target), classes, is_family)
 
 
 def fit(estimator: Any, features: Any, target: np.ndarray) -> Any:
@@ -388,57 +365,46 @@ def fit(estimator: Any, features: Any, target: np.ndarray) -> Any:
     return estimator.fit(features, target)
 
 
-def _constant(problem: Problem, encoder: Encoder, rows: Rows) -> Model:
-    """Return the model that predicts the usual target, where no feature varies."""
-    labels = problem.has_labels
-    usual = np.array([np.bincount(rows.target).argmax() if labels else rows.target.mean()])
-    return Model(problem, encoder, None, usual, len(rows))
-
-
 def _encoder(estimator: Any, rows: Rows, problem: Problem) -> Encoder:
-    if estimator == DEFAULT if isinstance(estimator, str) else _takes_categories(estimator):
+    if isinstance(estimator, str):
+        takes_categories = estimator == DEFAULT
+    else:
+        takes_categories = bool(estimator.get_params().get("enable_categorical"))
+    if takes_categories:
         return Native.of(rows.features, problem.nominal)
     if isinstance(estimator, Pipeline):
-        return Named(problem.features)
+        return None
     return OneHot.of(rows.features, problem.nominal)
 
 
-def _takes_categories(estimator: Any) -> bool:
-    return bool(estimator.get_params().get("enable_categorical"))
+def _encoded(rows: Rows, encoder: Encoder, problem: Problem) -> Any:
+    return rows.frame(problem.features) if encoder is None else encoder.transform(rows.features)
 
 
 def _family(name: str, problem: Problem, n_features: int, target: np.ndarray, seed: int) -> Any:
     if name == DEFAULT:
         return _boosting(problem, seed)
-    labels = problem.has_labels
     # not at the top: who never asks for a model need not wait for these
-    if name == "linear":
-        from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn import ensemble, linear_model, naive_bayes, neighbors, tree
 
+    labels = problem.has_labels
+    if name == "linear":
         if not labels:
-            return Ridge()
+            return linear_model.Ridge()
         narrow = n_features * len(problem.labels) <= _NARROW
         solver = "newton-cholesky" if narrow else "lbfgs"
-        return LogisticRegression(solver=solver, max_iter=1000)
+        return linear_model.LogisticRegression(solver=solver, max_iter=1000)
     if name == "tree":
-        from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-        kind = DecisionTreeClassifier if labels else DecisionTreeRegressor
-        return kind(max_depth=10, random_state=seed)
+        one = tree.DecisionTreeClassifier if labels else tree.DecisionTreeRegressor
+        return one(max_depth=10, random_state=seed)
     if name == "forest":
-        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-        forest = RandomForestClassifier if labels else RandomForestRegressor
-        return forest(n_estimators=100, max_features="sqrt", min_samples_leaf=5, random_state=seed)
+        many = ensemble.RandomForestClassifier if labels else ensemble.RandomForestRegressor
+        return many(n_estimators=100, max_features="sqrt", min_samples_leaf=5, random_state=seed)
     if name == "neighbors":
-        from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-        return (KNeighborsClassifier if labels else KNeighborsRegressor)(min(5, target.size))
+        near = neighbors.KNeighborsClassifier if labels else neighbors.KNeighborsRegressor
+        return near(min(5, target.size))
     if name == "bayes":
-        from sklearn.linear_model import BayesianRidge
-        from sklearn.naive_bayes import GaussianNB
-
-        return GaussianNB() if labels else BayesianRidge()
+        return naive_bayes.GaussianNB() if labels else linear_model.BayesianRidge()
     return _perceptron(labels, target, seed)
 
 

@@ -34,9 +34,9 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
     if not isinstance(space, str):
         return clone(space).fit(context.train)
     real = [context[role] for role in ("train", "holdout") if role in context]
-    learnt_from = pd.concat(real, ignore_index=True) if space == "gower" else context.train
+    learned_from = pd.concat(real, ignore_index=True) if space == "gower" else context.train
     checked: Any = space  # by the preprocessor
-    return TablePreprocessor(context.schema, space=checked).fit(learnt_from)
+    return TablePreprocessor(context.schema, space=checked).fit(learned_from)
 
 
 @shared
@@ -434,7 +434,8 @@ def pooled_masses(
     """Return which share of the synthetic rows each real row is the nearest of, train first.
 
     Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
-    has the share n_T / (n_T + n_H) in the mean over relabellings, and the variance is closed form.
+    has the share n_T / (n_T + n_H) on average over relabellings, and the variance has a closed
+    form.
     """
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)

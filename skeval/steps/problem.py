@@ -25,11 +25,11 @@ class Question:
     target : str
         The column to predict.
     task : {"auto", "binary", "multiclass", "regression"}
-        "auto": told from the target in train.
+        "auto": inferred from the target in train.
     pos_label : str, bool, float or None
         The positive label of a binary task; None: see :attr:`Problem.positive`.
     features : tuple of str, int or None
-        The columns to predict from, an int for the first so many; None for all others that can be
+        The columns to predict from, an int for the first *n*; None for all others that can be
         measured, but the primary key.
     """
 
@@ -37,13 +37,6 @@ class Question:
     task: str = "auto"
     pos_label: Any = None
     features: tuple[str, ...] | int | None = None
-
-    @classmethod
-    def of(cls, metric: Any) -> Question:
-        """Read the parameters of a metric."""
-        chosen = metric.features
-        features = tuple(chosen) if isinstance(chosen, list | tuple) else chosen
-        return cls(metric.target, metric.task, metric.pos_label, features)
 
 
 @dataclass(frozen=True)

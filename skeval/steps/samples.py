@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import combinations
+from math import comb
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.schema import TableSchema
 
+T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None
 _MOST_NAMES = 20  # that an error lists
 
@@ -29,6 +32,24 @@ def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame
     if n_drawn is None or n_drawn >= len(frame):
         return frame
     return frame.iloc[sample_positions(len(frame), n_drawn, seed)].reset_index(drop=True)
+
+
+def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) -> list[list[T]]:
+    """Return distinct subsets of k items, all of them or at most so many drawn at random.
+
+    Examples
+    --------
+    >>> from skeval.steps.samples import drawn_subsets
+    >>> drawn_subsets(["a", "b", "c"], 2, None, 0)
+    [['a', 'b'], ['a', 'c'], ['b', 'c']]
+    """
+    if n_subsets is None or n_subsets >= comb(len(items), k):
+        return [list(subset) for subset in combinations(items, k)]
+    rng = np.random.default_rng(seed)
+    drawn: set[tuple[int, ...]] = set()
+    while len(drawn) < n_subsets:
+        drawn.add(tuple(sorted(rng.choice(len(items), k, replace=False).tolist())))
+    return [[items[i] for i in subset] for subset in sorted(drawn)]
 
 
 @shared

@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from itertools import compress
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import as_float, number, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
 from skeval.result import Result, undefined
-from skeval.stats.ranks import (
-    STATISTICS,
-    Decided,
-    agreement,
-    agreement_interval,
-    decided_pairs,
-    first_best,
-    permutation_p_value,
-    regret,
-    regret_interval,
-    tied_with,
-)
 from skeval.steps.models import (
     FAMILIES,
+    HOLDOUT,
     SYNTHETIC,
     TRAIN,
+    Part,
     SeveralEstimators,
     Training,
-    chosen_models,
-    replicates,
-    synthetic_part,
+    synthetic_split,
     training_rows,
 )
-from skeval.steps.problem import Question, problem_of, unanswerable
-from skeval.steps.scoring import Scoring, score_named, scoring_for
+from skeval.steps.problem import problem_of, unanswerable
+from skeval.steps.scoring import Scoring, score_named
 from skeval.tags import MetricTags, Need
-from skeval.utility.results import counts_of_rows
+from skeval.utility import ranks
+from skeval.utility.model_metric import ModelMetric
 
 _NEEDS: frozenset[Need] = frozenset({"holdout", "target"})
 _UNDECIDED = (
@@ -48,12 +37,81 @@ _UNDECIDED = (
 )
 
 
-class ModelRankAgreement(Metric):
+class _ModelComparison(ModelMetric):
+    """Base of metrics that compare real scores of models with scores by the synthetic table."""
+
+    _default: ClassVar[tuple[str, ...]] = FAMILIES
+
+    mode: str
+    test_size: float
+    max_rows: int | None
+    n_bootstrap: int
+
+    def _compute(self, context: Context) -> Result:
+        if reason := unanswerable(context, self._question(context)):
+            return undefined(reason)
+        real, synthetic = self._scores(context)
+        lacking = np.isnan(real[:, 0]) | np.isnan(synthetic[:, 0])
+        if lacking.any():
+            names = ", ".join(compress(self._models(), lacking))
+            return undefined(
+                f"{self._scoring(context)} is not defined for {names}, as where all tested rows "
+                "have one label."
+            )
+        return self._compared(context, real, synthetic)
+
+    def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
+        """Compare scores of all models, of shape (n_models, 1)."""
+        raise NotImplementedError
+
+    def _trials(self, context: Context) -> dict[str, tuple[Training, Part]]:
+        """Return what is learned from and tested on: real rows, and with the synthetic table."""
+        trials = {"train": (TRAIN, HOLDOUT), self.mode: (SYNTHETIC, HOLDOUT)}
+        if self.mode == "tsts":
+            trials["tsts"] = synthetic_split(self.test_size)
+        question, most = self._question(context), self.max_rows
+        for name, (training, tested) in trials.items():
+            n_rows = len(training_rows(context, training, question, self.random_state))
+            if most is not None and n_rows > most:  # on all rows it is that of other metrics
+                trials[name] = training._replace(max_rows=most), tested
+        return trials
+
+    def _scores(self, context: Context, n_bootstrap: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Return real and synthetic scores of all models, of shape (n_models, 1 + n_bootstrap)."""
+        scoring, trials = self._scoring(context), self._trials(context).values()
+        real, synthetic = (self._replicates(context, *t, scoring, n_bootstrap) for t in trials)
+        return real, synthetic
+
+    def _scores_of_train(self, context: Context) -> np.ndarray | None:
+        """Return the scores with train in the synthetic place; None where no table is split."""
+        return None if self.mode == "tstr" else self._scores(train_in_place(context))[1][:, 0]
+
+    def _details(self, context: Context) -> dict[str, Any]:
+        """Return the scores of all models, and numbers of rows."""
+        real, synthetic = self._scores(context)
+        columns = {"trtr": real[:, 0], self.mode: synthetic[:, 0]}
+        if (of_train := self._scores_of_train(context)) is not None:
+            columns["split_of_train"] = of_train
+        trials = self._trials(context)
+        trainings = {name: training for name, (training, _) in trials.items()}
+        return {
+            "scoring": self._scoring(context),
+            "task": problem_of(context, self._question(context)).task,
+            "mode": self.mode,
+            "models": {
+                name: {column: float(scores[i]) for column, scores in columns.items()}
+                for i, name in enumerate(self._models())
+            },
+            **self._counts(context, trainings, trials[self.mode][1]),
+        }
+
+
+class ModelRankAgreement(_ModelComparison):
     """Do synthetic rows put models in the order of real rows: 1 if so, 1/2 by chance.
 
     Whoever compares models on a synthetic table wants to know whether the better one there is the
     better one on real rows; the scores themselves may be off. Each model is scored twice on rows
-    that it has not seen: learnt on real rows and tested on the holdout, and with the synthetic
+    that it has not seen: trained on real rows and tested on the holdout, and with the synthetic
     table in play. With ``mode="tstr"`` it learns from synthetic rows and is tested on the holdout;
     with ``mode="tsts"`` it learns from some synthetic rows and is tested on the others, which is
     all that an analyst without real rows can do.
@@ -84,6 +142,12 @@ class ModelRankAgreement(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    SelectionRegret : What disagreement costs.
+    TSTR : The scores themselves.
+    FeatureImportanceAgreement : Whether models use the same columns.
 
     Notes
     -----
@@ -157,49 +221,60 @@ class ModelRankAgreement(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        scoring_for(self.scoring, problem_of(context, Question.of(self)))
-
-    def _compute(self, context: Context) -> Result:
-        scores = scores_or_reason(self, context)
-        if isinstance(scores, str):
-            return undefined(scores)
-        value = float(agreement(scores.real[:, :1], scores.synthetic[:, :1], self.statistic)[0])
+    def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
+        value = ranks.agreement(real, synthetic, self.statistic)[0]
         if np.isnan(value):
             return undefined("all models score the same on one side, so that they have no order.")
-        real, synthetic = decided_pairs(scores.real), decided_pairs(scores.synthetic)
-        interval = (
-            None
-            if real is None or synthetic is None
-            else agreement_interval(value, real, synthetic, self.statistic)
+        bounds = (0.0 if self.statistic == "sra" else -1.0, 1.0)
+        return Result(value, tags=replace(self.tags, bounds=bounds))
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        replicated = self._scores(context, self.n_bootstrap)
+        real, synthetic = (scores[:, :1] for scores in replicated)
+        decided, decided_too = (ranks.decided_pairs(scores) for scores in replicated)
+        interval = None
+        if decided is not None and decided_too is not None:
+            interval = ranks.agreement_interval(result.value, decided, decided_too, self.statistic)
+        of_train = self._scores_of_train(context)
+        baseline = None
+        if of_train is not None:
+            baseline = ranks.agreement(real, of_train[:, None], self.statistic)[0]
+        real_order, order = real[:, 0], synthetic[:, 0]
+        p_value = ranks.permutation_p_value(
+            real_order, order, self.statistic, seed=self.random_state
         )
-        undecided = real is not None and not real.which.any()
-        return Result(
-            value,
-            interval=interval,
-            baseline=None
-            if scores.train is None
-            else _first(agreement(scores.real[:, :1], scores.train[:, None], self.statistic)),
-            p_value=permutation_p_value(
-                scores.real[:, 0], scores.synthetic[:, 0], self.statistic, seed=self.random_state
-            ),
-            tags=self.tags if self.statistic == "sra" else replace(self.tags, bounds=(-1.0, 1.0)),
-            warnings=(DegenerateInputWarning(_UNDECIDED),) if undecided else (),
-            details={
-                "statistic": self.statistic,
-                **{name: _first(agreement(*scores.sides, name)) for name in STATISTICS},
-                "self_agreement": _self_agreement(scores.real, self.statistic),
-                **_among_decided(scores, real),
-                **scores.details(self, context),
-            },
+        undecided = decided is not None and not decided.which.any()
+        details = {
+            "statistic": self.statistic,
+            **{name: float(ranks.agreement(real, synthetic, name)[0]) for name in ranks.STATISTICS},
+            "self_agreement": _self_agreement(replicated[0], self.statistic),
+            **_among_decided(real, synthetic, decided),
+            **self._details(context),
+        }
+        return {
+            "interval": interval,
+            "baseline": baseline,
+            "p_value": p_value,
+            "warnings": (DegenerateInputWarning(_UNDECIDED),) if undecided else (),
+            "details": details,
+        }
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        shown = (
+            f"Synthetic rows order {percent(as_float(details['sra']))} of {details['n_pairs']} "
+            "pairs of models as real rows do, by chance 50%"
         )
+        if details["n_decided"] is None:
+            return f"{shown}."
+        return f"{shown}; of {details['n_decided']} pairs real rows themselves are sure."
 
 
-class SelectionRegret(Metric):
+class SelectionRegret(_ModelComparison):
     """What it costs on real rows to choose a model by synthetic scores: 0 if it is the best one.
 
     An analyst who has the synthetic table only compares models on it and takes the best. The real
-    score of that model, learnt on real rows and tested on the holdout, is below that of the model
+    score of that model, trained on real rows and tested on the holdout, is below that of the model
     that is best there, or equal; the regret is by how much.
 
     Parameters
@@ -224,6 +299,11 @@ class SelectionRegret(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    ModelRankAgreement : Whether all models keep their order.
+    TSTS : The scores that the choice is made by.
 
     Notes
     -----
@@ -293,202 +373,92 @@ class SelectionRegret(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        scoring_for(self.scoring, problem_of(context, Question.of(self)))
-
-    def _compute(self, context: Context) -> Result:
-        scores = scores_or_reason(self, context)
-        if isinstance(scores, str):
-            return undefined(scores)
-        upwards = score_named(scores.scoring).greater_is_better
-        chosen = first_best(scores.synthetic[:, 0], greater_is_better=upwards)
-        best = first_best(scores.real[:, 0], greater_is_better=upwards)
-        real = scores.real[:, :1]
-
-        def of(model: int, relative: bool = self.relative) -> float:
-            return _first(regret(real, model, greater_is_better=upwards, relative=relative))
-
-        if np.isnan(of(chosen)):
+    def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
+        upwards = score_named(self._scoring(context)).greater_is_better
+        chosen = ranks.first_best(synthetic[:, 0], greater_is_better=upwards)
+        value = ranks.regret(real, chosen, greater_is_better=upwards, relative=self.relative)[0]
+        if np.isnan(value):
             return undefined(
                 "a regret relative to the best real score needs that to be positive.",
-                **scores.details(self, context),
+                **self._details(context),
             )
-        of_all = [of(model) for model in range(len(real))]
-        return Result(
-            of(chosen),
-            interval=regret_interval(
-                scores.real, chosen, greater_is_better=upwards, relative=self.relative
-            ),
-            baseline=_baseline(of, scores.train, upwards),
-            details={
-                "chosen": scores.names[chosen],
-                "tied": [
-                    scores.names[model]
-                    for model in tied_with(scores.synthetic[:, 0], chosen)
-                    if model != chosen
-                ],
-                "best": scores.names[best],
-                "real_score_of_chosen": float(real[chosen, 0]),
-                "real_score_of_best": float(real[best, 0]),
-                "regret": of(chosen, relative=False),
-                "relative": of(chosen, relative=True),
-                "random_choice": float(np.mean(of_all)),
-                "worst_choice": float(np.max(of_all)),
-                **scores.details(self, context),
-            },
+        return Result(value)
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        replicated, _ = self._scores(context, self.n_bootstrap)
+        real, synthetic = (scores[:, 0] for scores in self._scores(context))
+        upwards = score_named(self._scoring(context)).greater_is_better
+        chosen = ranks.first_best(synthetic, greater_is_better=upwards)
+        best = ranks.first_best(real, greater_is_better=upwards)
+
+        def of(model: int, relative: bool = self.relative) -> float:
+            losses = ranks.regret(
+                real[:, None], model, greater_is_better=upwards, relative=relative
+            )
+            return float(losses[0])
+
+        baseline, of_train = 0.0, self._scores_of_train(context)
+        if of_train is not None:
+            known = not np.isnan(of_train).any()
+            baseline = (
+                of(ranks.first_best(of_train, greater_is_better=upwards)) if known else np.nan
+            )
+        interval = ranks.regret_interval(
+            replicated, chosen, greater_is_better=upwards, relative=self.relative
+        )
+        names, of_all = list(self._models()), [of(model) for model in range(real.size)]
+        details = {
+            "chosen": names[chosen],
+            "tied": [names[one] for one in ranks.tied_with(synthetic, chosen) if one != chosen],
+            "best": names[best],
+            "real_score_of_chosen": float(real[chosen]),
+            "real_score_of_best": float(real[best]),
+            "regret": of(chosen, relative=False),
+            "relative": of(chosen, relative=True),
+            "random_choice": float(np.mean(of_all)),
+            "worst_choice": float(np.max(of_all)),
+            **self._details(context),
+        }
+        return {"interval": interval, "baseline": baseline, "details": details}
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        choice = f"Choosing by synthetic scores takes {details['chosen']}, which"
+        lost = number(as_float(details["random_choice"]))
+        if details["chosen"] == details["best"]:
+            return f"{choice} is best on real rows; a random choice loses {lost} on average."
+        of_chosen, of_best = (
+            number(as_float(details[f"real_score_of_{name}"])) for name in ("chosen", "best")
+        )
+        return (
+            f"{choice} scores {of_chosen} on real rows; {details['best']} scores {of_best}. "
+            f"A random choice loses {lost} on average."
         )
 
 
-def _baseline(
-    regret_of: Callable[[int], float], train: np.ndarray | None, greater_is_better: bool
-) -> float:
-    """Return the regret of a choice by train; 0 where that is what real scores are made of."""
-    if train is None:
-        return 0.0
-    if np.isnan(train).any():
-        return float("nan")
-    return regret_of(first_best(train, greater_is_better=greater_is_better))
-
-
-def _first(values: np.ndarray) -> float:
-    return float(values[0])
+@shared
+def train_in_place(context: Context) -> Context:
+    """Return a context with train in the synthetic place; its models are fitted once for all."""
+    return context.standing_in(context.train)
 
 
 def _self_agreement(scores: np.ndarray, statistic: str) -> float | None:
     """Return the mean agreement of scores with those of their replicates."""
-    found = agreement(scores[:, :1], scores[:, 1:], statistic)
-    known = found[~np.isnan(found)]
+    agreed = ranks.agreement(scores[:, :1], scores[:, 1:], statistic)
+    known = agreed[~np.isnan(agreed)]
     return float(known.mean()) if known.size else None
 
 
-def _among_decided(scores: ModelScores, real: Decided | None) -> dict[str, Any]:
+def _among_decided(
+    real: np.ndarray, synthetic: np.ndarray, decided: ranks.Decided | None
+) -> dict[str, Any]:
     """Return the number of pairs that real rows put in an order, and SRA over these."""
-    n_models = len(scores.names)
-    details: dict[str, Any] = {"n_pairs": n_models * (n_models - 1) // 2}
-    if real is None:
-        return {**details, "n_decided": None, "among_decided": None}
-    pairs = np.column_stack(np.triu_indices(n_models, 1))[real.which]
-    same = [_first(agreement(*(side[pair] for side in scores.sides))) for pair in pairs]
+    pairs = np.column_stack(np.triu_indices(len(real), 1))
+    if decided is None:
+        return {"n_pairs": len(pairs), "n_decided": None, "among_decided": None}
+    same = [float(ranks.agreement(real[pair], synthetic[pair])[0]) for pair in pairs[decided.which]]
     return {
-        **details,
+        "n_pairs": len(pairs),
         "n_decided": len(same),
         "among_decided": float(np.mean(same)) if same else None,
     }
-
-
-@dataclass(frozen=True)
-class ModelScores:
-    """Scores of all models, of shape (n_models, 1 + n_bootstrap), with the rows behind them.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The models.
-    scoring : str
-        The score.
-    real, synthetic : ndarray of shape (n_models, 1 + n_bootstrap)
-        Learnt from train and tested on the holdout; with the synthetic table in play.
-    train : ndarray of shape (n_models,) or None
-        As those of a split synthetic table, but with train in its place; None where none is split.
-    trainings : dict of str to Training
-        What was learnt from, by role.
-    tested : str
-        What synthetic scores were tested on.
-    """
-
-    names: tuple[str, ...]
-    scoring: str
-    real: np.ndarray
-    synthetic: np.ndarray
-    train: np.ndarray | None
-    trainings: Mapping[str, Training]
-    tested: str
-
-    @property
-    def sides(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both, without replicates."""
-        return self.real[:, :1], self.synthetic[:, :1]
-
-    def details(self, metric: Any, context: Context) -> dict[str, Any]:
-        """Return what both metrics tell of the scores."""
-        question = Question.of(metric)
-        columns = {"trtr": self.real[:, 0], metric.mode: self.synthetic[:, 0]}
-        if self.train is not None:
-            columns["split_of_train"] = self.train
-        return {
-            "scoring": self.scoring,
-            "task": problem_of(context, question).task,
-            "mode": metric.mode,
-            "models": {
-                name: {column: float(scores[i]) for column, scores in columns.items()}
-                for i, name in enumerate(self.names)
-            },
-            **counts_of_rows(context, question, self.trainings, self.tested, metric.random_state),
-        }
-
-
-def scores_or_reason(metric: Any, context: Context) -> ModelScores | str:
-    """Return the scores of all models on real and on synthetic rows, or why there are none."""
-    question, n_repeats, seed = Question.of(metric), metric.n_repeats, metric.random_state
-    if reason := unanswerable(context, question):
-        return reason
-    scoring = scoring_for(metric.scoring, problem_of(context, question))
-    models = chosen_models(list(FAMILIES) if metric.estimators is None else metric.estimators)
-    is_split, test_size = metric.mode == "tsts", metric.test_size
-    training = synthetic_part(1.0 - test_size) if is_split else SYNTHETIC
-    tested = _unlearnt(test_size) if is_split else "holdout"
-    trainings = {
-        role: _limited(context, which, metric.max_rows, question, seed)
-        for role, which in {"train": TRAIN, metric.mode: training}.items()
-    }
-    estimators = tuple(models.values())
-    asked = (question, scoring, metric.n_bootstrap, n_repeats, seed)
-    real = _scores(context, estimators, trainings["train"], "holdout", *asked)
-    synthetic = _scores(context, estimators, trainings[metric.mode], tested, *asked)
-    lacking = np.isnan(real[:, 0]) | np.isnan(synthetic[:, 0])
-    if lacking.any():
-        names = ", ".join(name for name, lacks in zip(models, lacking, strict=True) if lacks)
-        return f"{scoring} is not defined for {names}, as where all tested rows have one label."
-    train = None
-    if is_split:
-        train = _split_of_train(
-            context, estimators, test_size, metric.max_rows, question, scoring, n_repeats, seed
-        )
-    return ModelScores(tuple(models), scoring, real, synthetic, train, trainings, tested)
-
-
-def _unlearnt(test_size: float) -> str:
-    return f"unlearnt {test_size!r}"
-
-
-def _scores(
-    context: Context, models: tuple[Any, ...], training: Training, tested: str, *asked: Any
-) -> np.ndarray:
-    return np.array([replicates(context, training, tested, model, *asked) for model in models])
-
-
-@shared
-def _split_of_train(
-    context: Context,
-    models: tuple[Any, ...],
-    test_size: float,
-    max_rows: int | None,
-    question: Question,
-    scoring: str,
-    n_repeats: int,
-    seed: int,
-) -> np.ndarray:
-    """Return the scores that an analyst would have who splits train, not the synthetic table."""
-    in_place = context.standing_in(context.train)
-    part = _limited(in_place, synthetic_part(1.0 - test_size), max_rows, question, seed)
-    asked = (question, scoring, 0, n_repeats, seed)
-    found: np.ndarray = _scores(in_place, models, part, _unlearnt(test_size), *asked)[:, 0]
-    return found
-
-
-def _limited(
-    context: Context, training: Training, max_rows: int | None, question: Question, seed: int
-) -> Training:
-    """Return the training on at most `max_rows` rows; on all it is that of the other metrics."""
-    few = max_rows is None or len(training_rows(context, training, question, seed)) <= max_rows
-    return training if few else replace(training, max_rows=max_rows)

@@ -1,41 +1,33 @@
-"""Whether models that learnt on synthetic rows are as sure as they may be."""
+"""Whether models trained on synthetic rows are as sure as they may be."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
-from skeval.steps.models import (
-    SYNTHETIC,
-    TRAIN,
-    Estimators,
-    Training,
-    chosen_models,
-    predicted,
-    replicates,
-)
+from skeval.steps.models import HOLDOUT, SYNTHETIC, TRAIN, Estimators, Training, predicted
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import Predictions
 from skeval.tags import MetricTags
-from skeval.utility.results import counts_of_rows, interval_of
+from skeval.utility.model_metric import ModelMetric, stated, stated_replicates
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 _FEWEST = 5  # rows of a bin that a curve shows
 
 
-class CalibrationPreservation(Metric):
+class CalibrationPreservation(ModelMetric):
     """How well probabilities keep their meaning if a model learns on synthetic rows: 1 if fully.
 
     A clinic orders a test where a model says that the risk is above 20%. That rests on the
-    probabilities: of the patients at 20%, a fifth must be ill. A model that learnt on synthetic
+    probabilities: of the patients at 20%, a fifth must be ill. A model trained on synthetic
     rows may rank patients as well as one of real rows, as :class:`TSTR` sees, and be far too sure,
     where the generator drew cases that are clearer than real ones. The measure compares the
     calibration errors of both models on the holdout: 1 if they are equal, 0 if one model is
@@ -76,6 +68,11 @@ class CalibrationPreservation(Metric):
     InvalidParameterError
         At fit, if a model gives no probabilities.
 
+    See Also
+    --------
+    TSTR : How well models tell cases apart; ``scoring="brier"`` sees both.
+    FairnessGap : How models treat groups.
+
     Notes
     -----
     The expected calibration error (ECE) is the mean over bins of the distance between mean
@@ -89,11 +86,11 @@ class CalibrationPreservation(Metric):
     rows.
 
     Noise makes an ECE larger, that of a good model most: ``details["expected_if_calibrated"]`` is
-    what each model would have on so many rows if all its probabilities were right. The intervals
-    allow for it, and so are wide where holdout rows are few: in simulations they hold the true
-    difference of two fixed models in 87% of cases or more, mostly above 93%, where bootstrap
+    what each model would have at this number of rows if all its probabilities were right. The
+    intervals allow for it, and so are wide where holdout rows are few: in simulations they hold the
+    true difference of two fixed models in 87% of cases or more, mostly above 93%, where bootstrap
     quantiles may hold it in none. Chance in what the models learn is not in them; of two tables of
-    one law, that of the difference still held 0 in 92% of cases or more.
+    one distribution, that of the difference still held 0 in 92% of cases or more.
 
     References
     ----------
@@ -116,6 +113,7 @@ class CalibrationPreservation(Metric):
     tags = MetricTags(
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
+    _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     def __init__(
         self,
@@ -140,19 +138,10 @@ class CalibrationPreservation(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def unmet_need(self, context: Context) -> str | None:
-        """Say which need the real tables leave unmet, a target of labels among them."""
-        if unmet := super().unmet_need(context):
-            return unmet
-        if problem_of(context, Question.of(self)).has_labels:
-            return None
-        return f"needs a target of labels, and {self.target} is one of numbers."
-
     def _prepare(self, context: Context) -> None:
-        models = chosen_models(self.estimators)
         unsure = [
             name
-            for name, model in models.items()
+            for name, model in self._models().items()
             if not isinstance(model, str) and not hasattr(model, "predict_proba")
         ]
         if unsure:
@@ -162,114 +151,73 @@ class CalibrationPreservation(Metric):
             )
 
     def _compute(self, context: Context) -> Result:
-        question = Question.of(self)
-        if reason := unanswerable(context, question):
+        if reason := unanswerable(context, self._question(context)):
             return undefined(reason)
-        models = chosen_models(self.estimators)
-        errors = {
-            kind: np.stack([self._errors(context, t, model) for model in models.values()])
-            for kind, t in _TRAININGS.items()
-        }
-        if np.isnan(errors["tstr"][:, 0] - errors["trtr"][:, 0]).any():
+        tstr, trtr = self._errors(context).values()
+        if np.isnan(tstr - trtr).any():
             return undefined("a model gives no probabilities.")
-        preserved = [
-            _preserved(first, second)
-            for first, second in zip(errors["tstr"], errors["trtr"], strict=True)
-        ]
-        ends = [(low, high) for _, low, high in preserved if low is not None and high is not None]
-        whole = len(ends) == len(preserved)
         return Result(
-            float(np.mean([value for value, _, _ in preserved])),
-            interval=tuple(np.mean(ends, axis=0)) if whole else None,
-            baseline=1.0,
-            details={
-                "ece": _stated(*(found.mean(axis=0) for found in errors.values())),
-                "expected_if_calibrated": self._expected(context),
-                "brier": self._brier(context),
-                "models": {
-                    name: {kind: float(found[i, 0]) for kind, found in errors.items()}
-                    for i, name in enumerate(models)
-                },
-                "curves": self._curves(context),
-                **counts_of_rows(context, question, _TRAININGS, "holdout", self.random_state),
-            },
+            float(np.mean([preserved(*both)[0] for both in zip(tstr, trtr, strict=True)]))
         )
 
-    def _errors(self, context: Context, training: Training, model: Any) -> np.ndarray:
-        """Return the calibration error of a model, then of bootstrap samples."""
-        seeds = range(self.random_state, self.random_state + self.n_repeats)
-        found = [
-            errors_of(
-                context,
-                training,
-                model,
-                Question.of(self),
-                self.n_bins,
-                self.n_bootstrap,
-                seed,
-                self.random_state,
-            )
-            for seed in seeds
-        ]
-        mean: np.ndarray = np.mean(found, axis=0)
-        return mean
-
-    def _expected(self, context: Context) -> dict[str, float]:
-        question, models = Question.of(self), chosen_models(self.estimators).values()
-        return {
-            kind: float(
-                np.mean(
-                    [
-                        expected_if_calibrated(
-                            confidences(context, t, model, question, self.random_state)[0],
-                            self.n_bins,
-                        )
-                        for model in models
-                    ]
-                )
-            )
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        errors = self._errors(context, self.n_bootstrap)
+        ends = [preserved(*both)[1] for both in zip(*errors.values(), strict=True)]
+        known = [both for both in ends if both is not None]
+        tstr, trtr = (scores.mean(axis=0) for scores in errors.values())
+        brier = {
+            kind: self._replicates(context, t, HOLDOUT, "brier", self.n_bootstrap).mean(axis=0)
             for kind, t in _TRAININGS.items()
         }
-
-    def _brier(self, context: Context) -> dict[str, dict[str, float | None]]:
-        question, seed = Question.of(self), self.random_state
-        tstr, trtr = (
-            np.mean(
-                [
-                    replicates(
-                        context,
-                        training,
-                        "holdout",
-                        model,
-                        question,
-                        "brier",
-                        self.n_bootstrap,
-                        self.n_repeats,
-                        seed,
-                    )
-                    for model in chosen_models(self.estimators).values()
-                ],
-                axis=0,
-            )
-            for training in _TRAININGS.values()
-        )
-        parts = {"tstr": tstr, "trtr": trtr, "difference": tstr - trtr}
-        return {kind: interval_of(found) for kind, found in parts.items()}
-
-    def _curves(self, context: Context) -> dict[str, dict[str, dict[str, np.ndarray]]]:
-        """Return the reliability curves of each model, of its first seed."""
-        question = Question.of(self)
-        return {
-            name: {
-                kind: reliability_curve(
-                    *confidences(context, training, model, question, self.random_state),
-                    self.n_bins,
-                    _FEWEST,
-                )
-                for kind, training in _TRAININGS.items()
-            }
-            for name, model in chosen_models(self.estimators).items()
+        brier["difference"] = brier["tstr"] - brier["trtr"]
+        details = {
+            "ece": {
+                "tstr": stated(tstr[0], inflated_interval(tstr)),
+                "trtr": stated(trtr[0], inflated_interval(trtr)),
+                "difference": stated(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
+            },
+            "brier": {kind: stated_replicates(scores) for kind, scores in brier.items()},
+            "models": {
+                name: {kind: float(scores[i, 0]) for kind, scores in errors.items()}
+                for i, name in enumerate(self._models())
+            },
+            **self._curves(context),
+            **self._counts(context, _TRAININGS),
         }
+        interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
+        return {"interval": interval, "baseline": 1.0, "details": details}
+
+    def _errors(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
+        """Return the errors of all models, of shape (n_models, 1 + n_bootstrap)."""
+        question, models = self._question(context), self._models().values()
+        asked = (question, self.n_bins, n_bootstrap, self.n_repeats, self.random_state)
+        return {
+            kind: np.array([errors_of(context, training, model, *asked) for model in models])
+            for kind, training in _TRAININGS.items()
+        }
+
+    def _curves(self, context: Context) -> dict[str, Any]:
+        """Return the reliability curves of all models of the first seed, and what chance adds."""
+        curves: dict[str, dict[str, Any]] = {}
+        expected: dict[str, list[float]] = {kind: [] for kind in _TRAININGS}
+        for name, model in self._models().items():
+            curves[name] = {}
+            for kind, training in _TRAININGS.items():
+                asked = (self._question(context), self.random_state)
+                sure, hits = confidences(context, training, model, *asked)
+                curves[name][kind] = reliability_curve(sure, hits, self.n_bins, _FEWEST)
+                expected[kind].append(expected_if_calibrated(sure, self.n_bins))
+        means = {kind: float(np.mean(errors)) for kind, errors in expected.items()}
+        return {"expected_if_calibrated": means, "curves": curves}
+
+    def _summary(self, result: Result) -> str:
+        errors = result.details["ece"]
+        tstr, trtr = (percent(as_float(errors[kind]["value"])) for kind in _TRAININGS)
+        chance = percent(as_float(result.details["expected_if_calibrated"]["tstr"]))
+        return (
+            f"Probabilities are off by {tstr} on average after synthetic rows, by {trtr} after "
+            f"real ones; chance alone would give {chance}."
+        )
 
 
 @shared
@@ -283,16 +231,17 @@ def confidences(
     which is always wrong.
     """
     truth = rows_of_role(context, "holdout", question).target
-    found = predicted(context, training, "holdout", model, question, seed)
-    return _confidences(found, truth, problem_of(context, question).positive)
+    predictions = predicted(context, training, HOLDOUT, model, question, seed)
+    return confidences_in(predictions, truth, problem_of(context, question).positive)
 
 
-def _confidences(
-    found: Predictions, truth: np.ndarray, positive: int | None
+def confidences_in(
+    predictions: Predictions, truth: np.ndarray, positive: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    if found.scores is None or not found.are_probabilities:
+    """Return how sure predictions are, as of :func:`confidences`; nan without probabilities."""
+    if predictions.scores is None or not predictions.are_probabilities:
         return np.full(truth.size, np.nan), np.zeros(truth.size, dtype=bool)
-    scores = np.clip(found.scores, 0.0, 1.0)
+    scores = np.clip(predictions.scores, 0.0, 1.0)
     if positive is not None:
         return scores[:, positive], truth == positive
     rest = np.maximum(1.0 - scores.sum(axis=1), 0.0)
@@ -309,45 +258,38 @@ def errors_of(
     question: Question,
     n_bins: int,
     n_replicates: int,
-    seed_of_model: int,
+    n_repeats: int,
     seed: int,
 ) -> np.ndarray:
-    """Return the calibration error of a model on the holdout, then on bootstrap samples of it."""
-    sure, hits = confidences(context, training, model, question, seed_of_model)
-    if np.isnan(sure).any():
-        return np.full(1 + n_replicates, np.nan)
-    return replicated(
-        lambda weights: calibration_error(sure, hits, weights, n_bins),
-        sure.size,
-        n_replicates,
-        seed,
-    )
+    """Return a model's calibration error on the holdout, then on bootstrap samples of it.
+
+    With `n_repeats` above 1 they are means over models of as many seeds.
+    """
+
+    def of(seed_of_model: int) -> np.ndarray:
+        sure, hits = confidences(context, training, model, question, seed_of_model)
+        if np.isnan(sure).any():
+            return np.full(1 + n_replicates, np.nan)
+        return replicated(
+            lambda weights: calibration_error(sure, hits, weights, n_bins),
+            sure.size,
+            n_replicates,
+            seed,
+        )
+
+    mean: np.ndarray = np.mean([of(seed + i) for i in range(n_repeats)], axis=0)
+    return mean
 
 
-def _preserved(first: np.ndarray, second: np.ndarray) -> tuple[float, float | None, float | None]:
-    """Return 1 minus the distance of two errors, with the ends of its interval."""
+def preserved(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float, float] | None]:
+    """Return 1 minus the distance of two errors, and its interval, if replicates give one."""
     value = 1.0 - abs(float(first[0] - second[0]))
-    found = difference_interval(first, second)
-    if found is None:
-        return value, None, None
-    low, high = found
+    interval = difference_interval(first, second)
+    if interval is None:
+        return value, None
+    low, high = interval
     nearest = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
-    return value, max(1.0 - max(abs(low), abs(high)), 0.0), 1.0 - nearest
-
-
-def _stated(tstr: np.ndarray, trtr: np.ndarray) -> dict[str, dict[str, float | None]]:
-    """Return both errors and their difference with their intervals."""
-    intervals = {
-        "tstr": inflated_interval(tstr),
-        "trtr": inflated_interval(trtr),
-        "difference": difference_interval(tstr, trtr),
-    }
-    values = {"tstr": tstr[0], "trtr": trtr[0], "difference": tstr[0] - trtr[0]}
-    found: dict[str, dict[str, float | None]] = {}
-    for kind, interval in intervals.items():
-        low, high = interval or (None, None)
-        found[kind] = {"value": float(values[kind]), "low": low, "high": high}
-    return found
+    return value, (max(1.0 - max(abs(low), abs(high)), 0.0), 1.0 - nearest)
 
 
 def equal_mass_bins(confidences: np.ndarray, n_bins: int = 10) -> np.ndarray:
@@ -397,15 +339,15 @@ def calibration_error(
     excess = csr_matrix(
         (confidences - hits, (bins, np.arange(bins.size))), shape=(n_bins, bins.size)
     )
-    found: np.ndarray = np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1)
-    return found
+    error: np.ndarray = np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1)
+    return error
 
 
 def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:
     """Return the calibration error that chance gives where every confidence is the true one.
 
     The hits of a bin then vary around the sum of its confidences with variance sum of p (1 - p);
-    the mean distance is taken as a normal law has it.
+    the mean distance is that of a normal distribution.
     """
     bins = equal_mass_bins(confidences, n_bins)
     variances = np.bincount(bins, confidences * (1.0 - confidences), minlength=n_bins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -57,10 +57,10 @@ class Levels:
 
     def cells(self, codes: np.ndarray) -> np.ndarray:
         """Return the cell of each code; nan for missing ones and those without a cell."""
-        found = np.full(codes.size, float(self.pooled))
+        cells = np.full(codes.size, float(self.pooled))
         for code, cell in self.cell_of.items():
-            found[codes == code] = cell
-        return np.where(np.isnan(codes) | (found < 0), np.nan, found)
+            cells[codes == code] = cell
+        return np.where(np.isnan(codes) | (cells < 0), np.nan, cells)
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,10 @@ class Design:
         The coding of those features that are categories.
     left_out : dict of str to str
         Features without coefficients, and why.
-    formula : LearntFormula or None
-        What makes the columns, if not each feature its own.
+    spec : object or None
+        What formulaic learned from train, where a formula makes the columns.
+    columns : tuple of str
+        The names of the columns that a formula makes.
     reason : str
         Why there is nothing to regress; empty if there is.
     """
@@ -90,21 +92,20 @@ class Design:
     dates: frozenset[str]
     levels: dict[int, Levels] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
-    formula: LearntFormula | None = None
+    spec: Any = None
+    columns: tuple[str, ...] = ()
     reason: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the coefficients."""
-        if self.formula is not None:
-            return self.formula.names
+        if self.spec is not None:
+            return self.columns
         names = ["Intercept"]
         for j in self.used:
             feature, levels = self.problem.features[j], self.levels.get(j)
-            if levels is None:
-                names.append(feature)
-            else:
-                names += [f"{feature}[T.{level}]" for level in levels.names[1:]]
+            cells = [""] if levels is None else [f"[T.{level}]" for level in levels.names[1:]]
+            names += [f"{feature}{cell}" for cell in cells]
         return tuple(names)
 
     @property
@@ -114,39 +115,42 @@ class Design:
 
     def coded(self, rows: Rows) -> np.ndarray:
         """Return numbers, dates in days and cells of the features used; nan where there is none."""
-        columns = [np.empty((len(rows), 0))]
-        for j in self.used:
+        columns = np.empty((len(rows), len(self.used)))
+        for place, j in enumerate(self.used):
             values = rows.features[:, j]
             if j in self.levels:
                 values = self.levels[j].cells(values)
             elif self.problem.features[j] in self.dates:
                 values = values / _A_DAY
-            columns.append(np.where(np.isfinite(values), values, np.nan)[:, None])
-        return np.hstack(columns)
+            columns[:, place] = np.where(np.isfinite(values), values, np.nan)
+        return columns
+
+    def complete(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Return coded features and target of complete rows: 1 for the positive label, else 0."""
+        if self.problem.has_labels:
+            target = (rows.target == self.problem.positive) * 1.0
+        else:
+            target = rows.target / (_A_DAY if self.problem.target in self.dates else 1.0)
+        coded = self.coded(rows)
+        known = ~np.isnan(coded).any(axis=1)
+        return coded[known], target[known]
 
     def matrices(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return design and target of the rows that are complete."""
-        coded, target = self.coded(rows), self._target(rows)
-        complete = ~np.isnan(coded).any(axis=1)
-        coded, target = coded[complete], target[complete]
-        if self.formula is None:
-            return self._columns(coded), target
-        return self.formula.matrices(self._frame(coded, target))
+        """Return design and target of complete rows; of a formula, where they are finite."""
+        coded, target = self.complete(rows)
+        if self.spec is None:
+            return self._dummies(coded), target
+        if target.size == 0:
+            return np.empty((0, len(self.columns))), target
+        frame = self.frame(coded, target)
+        evaluated = _evaluated(self.spec, "", frame)
+        design = getattr(evaluated, "rhs", evaluated).to_numpy(dtype=np.float64)
+        left = getattr(evaluated, "lhs", frame.iloc[:, [0]])  # what the left side makes of it
+        target = left.to_numpy(dtype=np.float64)[:, 0]
+        finite = np.isfinite(design).all(axis=1) & np.isfinite(target)
+        return design[finite], target[finite]
 
-    def learnt_by(self, formula: str, train: Rows) -> Design:
-        """Return the design with the columns of a formula."""
-        coded, target = self.coded(train), self._target(train)
-        complete = ~np.isnan(coded).any(axis=1)
-        frame = self._frame(coded[complete], target[complete])
-        return replace(self, formula=LearntFormula.of(formula, frame, self.problem.target))
-
-    def _target(self, rows: Rows) -> np.ndarray:
-        """Return 1 for the positive label and 0 for others, or numbers."""
-        if self.problem.has_labels:
-            return (rows.target == self.problem.positive) * 1.0
-        return rows.target / (_A_DAY if self.problem.target in self.dates else 1.0)
-
-    def _columns(self, coded: np.ndarray) -> np.ndarray:
+    def _dummies(self, coded: np.ndarray) -> np.ndarray:
         """Return ones, the numbers, and a column for each level but the reference."""
         parts = [np.ones((len(coded), 1))]
         for place, j in enumerate(self.used):
@@ -156,16 +160,15 @@ class Design:
             parts.append(values)
         return np.hstack(parts)
 
-    def _frame(self, coded: np.ndarray, target: np.ndarray) -> pd.DataFrame:
-        """Return coded rows as a table that a formula names the columns of."""
+    def frame(self, coded: np.ndarray, target: np.ndarray) -> pd.DataFrame:
+        """Return coded rows as a table that a formula names the columns of, the target first."""
         columns: dict[str, Any] = {self.problem.target: target}
         for place, j in enumerate(self.used):
-            values = coded[:, place]
-            columns[self.problem.features[j]] = (
-                pd.Categorical.from_codes(values.astype(np.int64), list(self.levels[j].names))
-                if j in self.levels
-                else values
-            )
+            values: Any = coded[:, place]
+            if j in self.levels:
+                codes, names = values.astype(np.int64), list(self.levels[j].names)
+                values = pd.Categorical.from_codes(codes, names)
+            columns[self.problem.features[j]] = values
         return pd.DataFrame(columns)
 
 
@@ -189,7 +192,7 @@ def design_of(context: Context, question: Question, formula: str | None = None) 
     while True:
         used = tuple(j for j, name in enumerate(problem.features) if name not in left_out)
         design = Design(problem, used, dates, left_out=left_out)
-        design, unfit = _learnt(design, train)
+        design, unfit = _with_levels(design, train)
         if not unfit:
             break
         left_out = {**left_out, **unfit}
@@ -199,13 +202,13 @@ def design_of(context: Context, question: Question, formula: str | None = None) 
     if left_out:
         said = "; ".join(f"{name} ({why})" for name, why in left_out.items())
         return replace(design, reason=f"the formula names what train cannot give: {said}.")
-    return design.learnt_by(formula, train)
+    return _with_formula(design, formula, train)
 
 
-def _learnt(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
+def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
     """Learn the levels from complete rows; return the features that are unfit, and why.
 
-    Rows of a level without a cell are not complete, so that levels may have to be learnt again.
+    Rows of a level without a cell are not complete, so that levels may have to be learned again.
     """
     features, used = design.problem.features, list(design.used)
     known = ~np.isnan(train.features[:, used])
@@ -258,8 +261,8 @@ def check_formula(formula: str, target: str, has_labels: bool) -> None:
     ImportError
         If formulaic is not installed.
     """
-    found = _read(formula)
-    right, left = getattr(found, "rhs", found), [str(term) for term in getattr(found, "lhs", [])]
+    terms = _read(formula)
+    right, left = getattr(terms, "rhs", terms), [str(term) for term in getattr(terms, "lhs", [])]
     if len(left) > 1 or not all(hasattr(term, "factors") for term in right):
         raise InvalidParameterError(f"formula must have one target and one right side: {formula!r}")
     if left and (left != [target] if has_labels else target not in columns_in(left[0], [target])):
@@ -287,48 +290,14 @@ def _read(formula: str) -> Any:
         ) from error
 
 
-@dataclass(frozen=True)
-class LearntFormula:
-    """A formula with the levels, centres and knots that it found in train.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the columns of the design.
-    spec : object
-        What formulaic has learnt.
-    """
-
-    names: tuple[str, ...]
-    spec: Any
-
-    @classmethod
-    def of(cls, formula: str, train: pd.DataFrame, target: str) -> Self:
-        """Learn from complete rows of train.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the formula cannot be evaluated, or makes levels of numbers.
-        """
-        found = _evaluated(_read(formula), formula, train)
-        spec = found.model_spec
-        _check_levels(getattr(spec, "rhs", spec), train)
-        return cls(tuple(map(str, getattr(found, "rhs", found).columns)), spec)
-
-    def matrices(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-        """Return design and target of complete rows, but those where they are not finite.
-
-        The target is the first column of `frame`, or what the left side makes of it.
-        """
-        if frame.empty:
-            return np.empty((0, len(self.names))), np.empty(0)
-        found = _evaluated(self.spec, "", frame)
-        design = getattr(found, "rhs", found).to_numpy(dtype=np.float64)
-        left = getattr(found, "lhs", frame.iloc[:, [0]])
-        target = left.to_numpy(dtype=np.float64)[:, 0]
-        finite = np.isfinite(design).all(axis=1) & np.isfinite(target)
-        return design[finite], target[finite]
+def _with_formula(design: Design, formula: str, train: Rows) -> Design:
+    """Return the design with the columns of a formula: levels, centres and knots are of train."""
+    frame = design.frame(*design.complete(train))
+    evaluated = _evaluated(_read(formula), formula, frame)
+    spec = evaluated.model_spec
+    _check_levels(getattr(spec, "rhs", spec), frame)
+    columns = getattr(evaluated, "rhs", evaluated).columns
+    return replace(design, spec=spec, columns=tuple(map(str, columns)))
 
 
 def _check_levels(spec: Any, train: pd.DataFrame) -> None:

@@ -2,26 +2,110 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.context import Context
+from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Fraction, Interval, Label, Positive, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
-from skeval.steps.models import DEFAULT, TRAIN, Estimator, Training, out_of_fold, predicted
-from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable
+from skeval.steps.models import (
+    DEFAULT,
+    HOLDOUT,
+    TRAIN,
+    Estimator,
+    Training,
+    augmented,
+    out_of_fold,
+    predicted,
+)
+from skeval.steps.problem import problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import Predictions
 from skeval.tags import MetricTags
-from skeval.utility.results import OfTwoLabels, counts_of_rows
+from skeval.utility.model_metric import ModelMetric
 
-NONE_REACHES = 1.0
+_NONE_REACHES = 1.0
 
 
-class PrecisionEfficacy(OfTwoLabels):
-    """Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
+class _Efficacy(ModelMetric):
+    """Base of the gain of one of precision and recall where the other is fixed."""
+
+    _tasks: ClassVar[tuple[str, ...]] = ("binary",)
+    _fixed: ClassVar[str]
+    _free: ClassVar[str]
+
+    estimator: Any
+    ratio: float
+    threshold: str
+    n_folds: int
+    n_bootstrap: int
+
+    def _compute(self, context: Context) -> Result:
+        question, seed = self._question(context), self.random_state
+        if reason := unanswerable(context, question):
+            return undefined(reason)
+        positive = problem_of(context, question).positive
+        train, holdout = (
+            rows_of_role(context, role, question).target == positive
+            for role in ("train", "holdout")
+        )
+        if not holdout.any():
+            return undefined(f"no row of the holdout has the positive label of {question.target}.")
+        level = getattr(self, f"fixed_{self._fixed}")
+        trainings = {"train": TRAIN, "augmented": augmented(self.ratio)}
+        models: dict[str, dict[str, float]] = {}
+        shares: dict[str, dict[str, np.ndarray]] = {}
+        for name, training in trainings.items():
+            known, tested = (
+                np.asarray(predictions.scores)[:, positive]
+                for predictions in self._predictions(context, training)
+            )
+            threshold = threshold_at(train, known, float(level), self._fixed)
+            counted = partial(called_shares, holdout, tested >= threshold)
+            replicates = replicated(counted, holdout.size, self.n_bootstrap, seed)
+            shares[name] = dict(zip(("precision", "recall"), replicates.T, strict=True))
+            values = {kind: float(part[0]) for kind, part in shares[name].items()}
+            models[name] = {"threshold": threshold, **values}
+        gain = shares["augmented"][self._free] - shares["train"][self._free]
+        scaled = gain / 2.0 + 0.5
+        return Result(
+            scaled[0],
+            interval=percentile_interval(scaled),
+            baseline=0.5,
+            details={
+                "fixed": {self._fixed: level},
+                "gain": gain[0],
+                "models": models,
+                **self._counts(context, trainings),
+            },
+        )
+
+    def _predictions(self, context: Context, training: Training) -> tuple[Predictions, Predictions]:
+        """Return predictions for train, where the threshold is chosen, and for the holdout."""
+        estimator = DEFAULT if self.estimator is None else self.estimator
+        asked = (estimator, self._question(context))
+        tested = predicted(context, training, HOLDOUT, *asked, self.random_state)
+        if self.threshold == "train":
+            return predicted(context, training, TRAIN.rows, *asked, self.random_state), tested
+        return out_of_fold(context, training, *asked, self.n_folds, self.random_state), tested
+
+    def _summary(self, result: Result) -> str:
+        level = percent(as_float(result.details["fixed"][self._fixed]))
+        alone, added = (
+            percent(as_float(result.details["models"][name][self._free]))
+            for name in ("train", "augmented")
+        )
+        return (
+            f"At a {self._fixed} of {level} on train, {self._free} on holdout rows is {alone}, and "
+            f"{added} with synthetic rows added."
+        )
+
+
+class PrecisionEfficacy(_Efficacy):
+    r"""Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
 
     Fraud must be found: nine cases of ten, and with as few false alarms as can be. Synthetic rows
     are added to the real ones in the hope of a model that raises fewer. Both models get the
@@ -39,9 +123,9 @@ class PrecisionEfficacy(OfTwoLabels):
     ratio : float, default=1.0
         Synthetic rows to add for each row of train; all, if there are fewer.
     threshold : {"out-of-fold", "train"}, default="out-of-fold"
-        Which scores of train rows the threshold is chosen on: of models that learnt without the
+        Which scores of train rows the threshold is chosen on: of models trained without the
         row (but with the synthetic ones), or those of the model itself. The model is surer of rows
-        that it has learnt, so that its threshold is too high for others and misses the recall.
+        that it has learned, so that its threshold is too high for others and misses the recall.
     n_folds : int, default=2
         Number of folds of the first.
     task : {"auto", "binary"}, default="auto"
@@ -65,13 +149,22 @@ class PrecisionEfficacy(OfTwoLabels):
     MissingInputError
         At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
 
+    See Also
+    --------
+    RecallEfficacy : The mirror, at a fixed precision.
+    AugmentationGain : The gain in any score.
+
     Notes
     -----
-    The value is ``(precision of train + synthetic - precision of train) / 2 + 1/2`` on the holdout;
-    the baseline is 0.5. ``details`` has both precisions, the recalls that the thresholds really
-    reach on the holdout, and the thresholds. The threshold is the one whose recall on train is
-    least, but no less than the fixed one; 1 if there is none. The interval is of bootstrap samples
-    of holdout rows, at these thresholds.
+    The value is
+
+    .. math:: \frac{1}{2} (P_{T + S} - P_T) + \frac{1}{2}
+
+    with the precisions on the holdout of the models of train with synthetic rows and of train
+    alone; the baseline is 0.5. ``details`` has both precisions, the recalls that the thresholds
+    really reach on the holdout, and the thresholds. The threshold is the one whose recall on train
+    is least, but no less than the fixed one; 1 if there is none. The interval is of bootstrap
+    samples of holdout rows, at these thresholds.
 
     References
     ----------
@@ -90,6 +183,7 @@ class PrecisionEfficacy(OfTwoLabels):
     tags = MetricTags(
         "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
     )
+    _fixed, _free = "recall", "precision"
 
     def __init__(
         self,
@@ -118,12 +212,9 @@ class PrecisionEfficacy(OfTwoLabels):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        return _efficacy(self, context, "recall", self.fixed_recall)
 
-
-class RecallEfficacy(OfTwoLabels):
-    """Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
+class RecallEfficacy(_Efficacy):
+    r"""Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
 
     The mirror of :class:`PrecisionEfficacy`, for work in which alarms are costly: nine of ten must
     be right, and the model is to find as many cases as it can. Above 0.5 the synthetic rows help,
@@ -148,11 +239,20 @@ class RecallEfficacy(OfTwoLabels):
     MissingInputError
         At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
 
+    See Also
+    --------
+    PrecisionEfficacy : The mirror, at a fixed recall.
+    AugmentationGain : The gain in any score.
+
     Notes
     -----
-    The value is ``(recall of train + synthetic - recall of train) / 2 + 1/2`` on the holdout; the
-    baseline is 0.5. Where no threshold reaches the precision on train, it is 1, and hardly any row
-    is called.
+    The value is
+
+    .. math:: \frac{1}{2} (R_{T + S} - R_T) + \frac{1}{2}
+
+    with the recalls on the holdout of the models of train with synthetic rows and of train alone;
+    the baseline is 0.5. Where no threshold reaches the precision on train, it is 1, and hardly any
+    row is called.
 
     References
     ----------
@@ -169,6 +269,7 @@ class RecallEfficacy(OfTwoLabels):
     """
 
     tags = PrecisionEfficacy.tags
+    _fixed, _free = "precision", "recall"
 
     def __init__(
         self,
@@ -196,90 +297,6 @@ class RecallEfficacy(OfTwoLabels):
         self.features = features
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
-
-    def _compute(self, context: Context) -> Result:
-        return _efficacy(self, context, "precision", self.fixed_precision)
-
-
-@dataclass(frozen=True)
-class _Reached:
-    """What a model reaches on the holdout; replicates of precision and recall at its threshold."""
-
-    threshold: float
-    precision: np.ndarray
-    recall: np.ndarray
-
-    def summary(self) -> dict[str, float]:
-        return {
-            "threshold": self.threshold,
-            "precision": float(self.precision[0]),
-            "recall": float(self.recall[0]),
-        }
-
-
-def _efficacy(metric: Any, context: Context, fixed: str, level: float) -> Result:
-    question = Question.of(metric)
-    if reason := unanswerable(context, question):
-        return undefined(reason)
-    is_positive = _is_positive(context, rows_of_role(context, "holdout", question), question)
-    if not is_positive.any():
-        return undefined(f"no row of the holdout has the positive label of {question.target}.")
-    trainings = {"train": TRAIN, "augmented": Training("both", ratio=float(metric.ratio))}
-    found = {
-        name: _reached(metric, context, training, is_positive, fixed, float(level))
-        for name, training in trainings.items()
-    }
-    free = "precision" if fixed == "recall" else "recall"
-    gain = getattr(found["augmented"], free) - getattr(found["train"], free)
-    scaled = gain / 2.0 + 0.5
-    return Result(
-        scaled[0],
-        interval=percentile_interval(scaled),
-        baseline=0.5,
-        details={
-            "fixed": {fixed: level},
-            "gain": gain[0],
-            "models": {name: reached.summary() for name, reached in found.items()},
-            **counts_of_rows(context, question, trainings, "holdout", metric.random_state),
-        },
-    )
-
-
-def _reached(
-    metric: Any,
-    context: Context,
-    training: Training,
-    is_positive: np.ndarray,
-    fixed: str,
-    level: float,
-) -> _Reached:
-    question, seed = Question.of(metric), metric.random_state
-    estimator = DEFAULT if metric.estimator is None else metric.estimator
-    positive = problem_of(context, question).positive
-    if metric.threshold == "train":
-        known = predicted(context, training, "train", estimator, question, seed)
-    else:
-        known = out_of_fold(context, training, estimator, question, metric.n_folds, seed)
-    learnt = _is_positive(context, rows_of_role(context, "train", question), question)
-    threshold = threshold_at(learnt, _scores(known, positive), level, fixed)
-    tested = predicted(context, training, "holdout", estimator, question, seed)
-    called = _scores(tested, positive) >= threshold
-    precision, recall = replicated(
-        lambda weights: np.column_stack(called_shares(is_positive, called, weights)),
-        is_positive.size,
-        metric.n_bootstrap,
-        seed,
-    ).T
-    return _Reached(threshold, precision, recall)
-
-
-def _is_positive(context: Context, rows: Rows, question: Question) -> np.ndarray:
-    return rows.target == problem_of(context, question).positive
-
-
-def _scores(found: Predictions, positive: int | None) -> np.ndarray:
-    scores: np.ndarray = np.asarray(found.scores)[:, positive]
-    return scores
 
 
 def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:
@@ -311,19 +328,17 @@ def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: 
     )
     n_positive = float(is_positive.sum())
     if n_positive == 0.0:
-        return NONE_REACHES
+        return _NONE_REACHES
     precision, recall = hits / called, hits / n_positive
     fixed, other = (precision, recall) if of == "precision" else (recall, precision)
     reached = np.flatnonzero(fixed >= level - 1e-12)
     if reached.size == 0:
-        return NONE_REACHES
+        return _NONE_REACHES
     best = np.lexsort((-other[reached], fixed[reached]))[0]
     return float(distinct[reached[best]])
 
 
-def called_shares(
-    is_positive: np.ndarray, called: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def called_shares(is_positive: np.ndarray, called: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return precision and recall of calls for each weighting of the rows; 0 where none is called.
 
     Parameters
@@ -335,12 +350,12 @@ def called_shares(
 
     Returns
     -------
-    precision, recall : ndarray of shape (n_replicates,)
-        Recall is nan where no row is positive.
+    ndarray of shape (n_replicates, 2)
+        Precision, and recall, which is nan where no row is positive.
     """
     hits, n_called, n_positive = (
         weights @ part.astype(np.float64) for part in (is_positive & called, called, is_positive)
     )
     precision = np.divide(hits, n_called, out=np.zeros_like(hits), where=n_called > 0)
     recall = np.divide(hits, n_positive, out=np.full_like(hits, np.nan), where=n_positive > 0)
-    return precision, recall
+    return np.column_stack([precision, recall])

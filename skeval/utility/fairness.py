@@ -1,41 +1,161 @@
-"""Fairness of models that learnt on synthetic rows, beside models that learnt on real ones."""
+"""Do models trained on synthetic rows treat groups as models of real rows do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.context import Context
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.formatting import as_float, number
 from skeval.parameters import BinCount, ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
-from skeval.steps.models import SYNTHETIC, TRAIN, Estimators, chosen_models
-from skeval.steps.problem import unanswerable
+from skeval.steps.models import SYNTHETIC, TRAIN, Estimators, Training
+from skeval.steps.problem import Question, problem_of, unanswerable
 from skeval.tags import MetricTags
 from skeval.utility.groups import (
     CRITERIA,
-    Asked,
-    at_hand,
+    Grouping,
     average_odds_difference,
-    described,
+    base_counts,
     gap,
     gap_interval,
-    incomparable,
-    insufficient,
+    group_rates,
+    groups_of,
     preservation,
     rate_ratio,
-    rates_of,
-    warnings_of,
+    spread,
+    tested_counts,
 )
-from skeval.utility.results import OfTwoLabels, counts_of_rows
+from skeval.utility.model_metric import ModelMetric, shown_difference, stated
 
 _TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
 
-class FairnessGap(OfTwoLabels):
+class _GroupMetric(ModelMetric):
+    """Base of metrics of how models call the rows of each group."""
+
+    _tasks: ClassVar[tuple[str, ...]] = ("binary",)
+
+    sensitive: str
+    criterion: str
+    aggregate: str
+    include_sensitive: bool
+    min_cell: int
+    n_bins: int
+    n_bootstrap: int
+
+    def _prepare(self, context: Context) -> None:
+        if self.sensitive == self.target:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: sensitive and target are both {self.target!r}; "
+                "groups cannot be compared by what defines them."
+            )
+
+    def _question(self, context: Context) -> Question:
+        question = super()._question(context)
+        seen = problem_of(context, question).features
+        if self.include_sensitive or self.sensitive not in seen:
+            return question
+        return replace(question, features=tuple(name for name in seen if name != self.sensitive))
+
+    def _grouping(self, context: Context) -> Grouping:
+        return Grouping(self._question(context), self.sensitive, int(self.n_bins))
+
+    def _compute(self, context: Context) -> Result:
+        if reason := unanswerable(context, self._question(context)) or self._short(context):
+            return undefined(reason)
+        rates = self._rates(context, SYNTHETIC)
+        compared = [rates[name][0, 0] for name in CRITERIA[self.criterion]]
+        if np.isnan([spread(one) for one in compared]).any():
+            reason = (
+                f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout "
+                "rows of each kind whose rate is to be equal."
+            )
+            return undefined(reason, **self._groups(context))
+        warnings = []
+        names = np.array(groups_of(context, self._grouping(context)).names)
+        if (lost := np.isnan(compared).any(axis=0)).any():
+            warnings.append(
+                f"these groups of {self.sensitive} have a rate of fewer than {self.min_cell} "
+                f"holdout rows, which is left out: {', '.join(names[lost])}."
+            )
+        called = rates["selection"][:, 0]
+        if any(np.all(np.isnan(called) | (called == share)) for share in (0.0, 1.0)):
+            warnings.append(
+                "the models trained on synthetic rows call all holdout rows alike, and so have no "
+                "gap."
+            )
+        warned = tuple(DegenerateInputWarning(text) for text in warnings)
+        return Result(self._value(context), warnings=warned)
+
+    def _value(self, context: Context) -> float:
+        raise NotImplementedError
+
+    def _short(self, context: Context) -> str:
+        """Return what the metric lacks in the tables; empty if nothing."""
+        return ""
+
+    def _rates(
+        self, context: Context, training: Training, n_bootstrap: int = 0
+    ) -> dict[str, np.ndarray]:
+        """Return the rates of all models, of shape (n_models, 1 + n_bootstrap, n_groups).
+
+        Models of several seeds count as several.
+        """
+        grouping, seed = self._grouping(context), self.random_state
+        by_model = [
+            group_rates(
+                tested_counts(context, training, one, grouping, n_bootstrap, seed + i, seed),
+                self.min_cell,
+            )
+            for one in self._models().values()
+            for i in range(self.n_repeats)
+        ]
+        return {name: np.stack([rates[name] for rates in by_model]) for name in by_model[0]}
+
+    def _gaps(self, context: Context, training: Training, n_bootstrap: int = 0) -> np.ndarray:
+        """Return the gaps of all models, of shape (n_models, 1 + n_bootstrap)."""
+        return gap(self._rates(context, training, n_bootstrap), self.criterion, self.aggregate)
+
+    def _groups(self, context: Context) -> dict[str, Any]:
+        """Return names, sizes and rates of the groups, and how often each is positive."""
+        grouping = self._grouping(context)
+        counts = {r: base_counts(context, r, grouping) for r in ("train", "holdout", "synthetic")}
+        positive = {}
+        for role, by_label in counts.items():
+            sizes = by_label.sum(axis=1)
+            unknown, known = np.full(sizes.size, np.nan), sizes >= self.min_cell
+            positive[role] = np.divide(by_label[:, 1], sizes, out=unknown, where=known)
+        rates = {kind: self._rates(context, training) for kind, training in _TRAININGS.items()}
+        return {
+            "groups": list(groups_of(context, grouping).names),
+            "group_sizes": counts["holdout"].sum(axis=1),
+            "rates": {
+                kind: {name: of_models.mean(axis=0)[0] for name, of_models in by_name.items()}
+                for kind, by_name in rates.items()
+            },
+            "base_rates": positive,
+            "base_rate_gap": {role: float(spread(shares)) for role, shares in positive.items()},
+        }
+
+    def _described(self, context: Context) -> dict[str, Any]:
+        """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
+        gaps = {
+            kind: self._gaps(context, training).reshape(-1, self.n_repeats).mean(axis=1)
+            for kind, training in _TRAININGS.items()
+        }
+        models = {
+            name: {kind: float(of_models[i]) for kind, of_models in gaps.items()}
+            for i, name in enumerate(self._models())
+        }
+        return {"models": models, **self._groups(context), **self._counts(context, _TRAININGS)}
+
+
+class FairnessGap(_GroupMetric):
     """Gap between groups in what a model of synthetic rows calls: 0 if it treats all alike.
 
     A bank trains its model on a synthetic table and lends by it. Do women and men, or the young and
@@ -90,6 +210,12 @@ default="demographic_parity"
     InvalidParameterError
         At fit, if a column is not there, or is both target and sensitive.
 
+    See Also
+    --------
+    EqualizedOddsImprovement : The change of equalized odds alone, on a scale around 0.5.
+    TSTR : How good the models are.
+    CalibrationPreservation : Whether probabilities keep their meaning.
+
     Notes
     -----
     The gap is the largest minus the smallest rate over groups; ``details["difference"]`` is TSTR -
@@ -98,14 +224,14 @@ default="demographic_parity"
     smallest over largest rate; ``details["rates"]`` has all rates by group, and
     ``details["base_rates"]`` how often each group is positive in the tables themselves.
 
-    A model that calls no row positive has no gap: a small one is good news only beside a good
-    :class:`TSTR`. A value near 0 is not what a faithful table must give, TRTR's is.
+    A model that calls no row positive has no gap: a small one is good news only together with
+    a good :class:`TSTR`. A value near 0 is not what a faithful table must give, TRTR's is.
 
     Noise spreads equal rates apart: with 5 like groups of 100 rows each, the gap is 0.11 on
     average. The interval allows for it, as bootstrap quantiles do not: in simulations it holds the
     true gap of the fitted model in 93% of cases or more, that of the difference the true one in 88%
     or more. Both are of these two models, and chance in what they learn is not in them: of two
-    tables of one law, the interval of the difference left out 0 in up to 28% of cases.
+    tables of one distribution, the interval of the difference left out 0 in up to 28% of cases.
 
     Groups with fewer than 10 holdout rows are pooled as "(rare groups)".
 
@@ -168,49 +294,44 @@ default="demographic_parity"
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        Asked.of(self, context)
+    def _value(self, context: Context) -> float:
+        return float(self._gaps(context, SYNTHETIC).mean(axis=0)[0])
 
-    def _compute(self, context: Context) -> Result:
-        asked = Asked.of(self, context)
-        if reason := unanswerable(context, asked.question):
-            return undefined(reason)
-        rates = {name: rates_of(self, context, t, asked) for name, t in _TRAININGS.items()}
-        gaps = {name: gap(found, self.criterion, self.aggregate) for name, found in rates.items()}
-        if reason := incomparable(self, rates["tstr"], CRITERIA[self.criterion]):
-            return undefined(reason, **described(self, context, asked, rates))
-        means = {name: found.mean(axis=0) for name, found in gaps.items()}
-        intervals = {
-            name: gap_interval(found, self.criterion, self.aggregate)
-            for name, found in rates.items()
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in _TRAININGS.items()}
+        shape = (self.criterion, self.aggregate)
+        tstr, trtr = (gap(part, *shape).mean(axis=0) for part in rates.values())
+        interval, of_real = (gap_interval(part, *shape) for part in rates.values())
+        values = {
+            kind: {name: of_models[:, 0] for name, of_models in by_name.items()}
+            for kind, by_name in rates.items()
         }
-        changes = preservation(at_hand(rates["tstr"]), at_hand(rates["trtr"]), self.criterion)
-        return Result(
-            means["tstr"][0],
-            interval=intervals["tstr"],
-            baseline=means["trtr"][0],
-            warnings=warnings_of(self, context, asked, rates["tstr"], CRITERIA[self.criterion]),
-            details={
-                "criterion": self.criterion,
-                "gap_tstr": _stated(means["tstr"][0], intervals["tstr"]),
-                "gap_trtr": _stated(means["trtr"][0], intervals["trtr"]),
-                "difference": _difference(means["tstr"], means["trtr"]),
-                "preservation": changes.mean(),
-                "ratio": {
-                    name: rate_ratio(at_hand(r), self.criterion).mean() for name, r in rates.items()
-                },
-                "average_odds_difference": {
-                    name: average_odds_difference(at_hand(r)).mean() for name, r in rates.items()
-                },
-                "models": _by_model(self, gaps),
-                **described(self, context, asked, rates),
-                **_counts(self, context, asked),
+        kept = preservation(values["tstr"], values["trtr"], self.criterion)
+        details = {
+            "criterion": self.criterion,
+            "gap_tstr": stated(tstr[0], interval),
+            "gap_trtr": stated(trtr[0], of_real),
+            "difference": _difference(tstr, trtr),
+            "preservation": kept.mean(),
+            "ratio": {k: rate_ratio(part, self.criterion).mean() for k, part in values.items()},
+            "average_odds_difference": {
+                kind: average_odds_difference(part).mean() for kind, part in values.items()
             },
+            **self._described(context),
+        }
+        return {"interval": interval, "baseline": trtr[0], "details": details}
+
+    def _summary(self, result: Result) -> str:
+        real = number(as_float(result.details["gap_trtr"]["value"]))
+        return (
+            "Between the groups, rates of the model of synthetic rows are up to "
+            f"{number(result.value)} apart; those of the model of real rows {real}, a difference "
+            f"of {shown_difference(result.details['difference'])}."
         )
 
 
-class EqualizedOddsImprovement(OfTwoLabels):
-    """Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
+class EqualizedOddsImprovement(_GroupMetric):
+    r"""Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
 
     A team hopes that a synthetic table, made to be balanced, gives a fairer model than the real
     one. Both models are tested on the holdout. Above 0.5 the error rates of the groups are closer
@@ -240,14 +361,22 @@ class EqualizedOddsImprovement(OfTwoLabels):
     InvalidParameterError
         At fit, if a column is not there, or is both target and sensitive.
 
+    See Also
+    --------
+    FairnessGap : The gap itself, by other criteria too.
+    TSTR : How good the models are.
+
     Notes
     -----
-    Of each model, ``EO = min(1 - gap of TPR, 1 - gap of FPR)``, a gap being the largest minus the
-    smallest rate over groups. The value is ``(EO of synthetic - EO of real) / 2 + 1/2``, the
-    baseline 0.5. With two groups it is the measure of SDMetrics.
+    The equalized odds of a model are :math:`EO = \min(1 - g_{TPR}, 1 - g_{FPR})`, a gap :math:`g`
+    being the largest minus the smallest rate over groups. The value is
 
-    Models that learn nothing have equal odds, so that noise may score above 0.5: read it beside
-    :class:`TSTR`. The interval is as that of the difference in :class:`FairnessGap`.
+    .. math:: \frac{1}{2} (EO_S - EO_T) + \frac{1}{2},
+
+    the baseline 0.5. With two groups it is the measure of SDMetrics.
+
+    Models that learn nothing have equal odds, so that noise may score above 0.5: read it
+    together with :class:`TSTR`. The interval is as that of the difference in :class:`FairnessGap`.
 
     References
     ----------
@@ -267,6 +396,7 @@ class EqualizedOddsImprovement(OfTwoLabels):
     """
 
     tags = replace(FairnessGap.tags, greater_is_better=True)
+    criterion, aggregate = "equalized_odds", "max"
 
     def __init__(
         self,
@@ -297,56 +427,47 @@ class EqualizedOddsImprovement(OfTwoLabels):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        Asked.of(self, context)
+    def _value(self, context: Context) -> float:
+        tstr, trtr = (self._gaps(context, t).mean(axis=0)[0] for t in _TRAININGS.values())
+        return float((trtr - tstr) / 2.0 + 0.5)
 
-    def _compute(self, context: Context) -> Result:
-        asked = Asked.of(self, context)
-        if reason := unanswerable(context, asked.question) or insufficient(self, context, asked):
-            return undefined(reason)
-        rates = {name: rates_of(self, context, t, asked) for name, t in _TRAININGS.items()}
-        if reason := incomparable(self, rates["tstr"], ("tpr", "fpr")):
-            return undefined(reason)
-        gaps = {name: gap(found, "equalized_odds") for name, found in rates.items()}
-        means = {name: found.mean(axis=0) for name, found in gaps.items()}
-        gain = _difference(means["trtr"], means["tstr"])
-        ends = [end / 2.0 + 0.5 for end in (gain["low"], gain["high"]) if end is not None]
-        return Result(
-            (means["trtr"][0] - means["tstr"][0]) / 2.0 + 0.5,
-            interval=(ends[0], ends[1]) if ends else None,
-            baseline=0.5,
-            warnings=warnings_of(self, context, asked, rates["tstr"], ("tpr", "fpr")),
-            details={
-                "equalized_odds": {name: 1.0 - found[0] for name, found in means.items()},
-                "gain": gain,
-                "models": _by_model(self, gaps),
-                **described(self, context, asked, rates),
-                **_counts(self, context, asked),
-            },
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        tstr, trtr = (
+            self._gaps(context, training, self.n_bootstrap).mean(axis=0)
+            for training in _TRAININGS.values()
         )
+        gain = _difference(trtr, tstr)
+        ends = [end / 2.0 + 0.5 for end in (gain["low"], gain["high"]) if end is not None]
+        details = {
+            "equalized_odds": {"tstr": 1.0 - tstr[0], "trtr": 1.0 - trtr[0]},
+            "gain": gain,
+            **self._described(context),
+        }
+        interval = (ends[0], ends[1]) if ends else None
+        return {"interval": interval, "baseline": 0.5, "details": details}
 
+    def _short(self, context: Context) -> str:
+        grouping = self._grouping(context)
+        names = np.array(groups_of(context, grouping).names)
+        for role in ("train", "synthetic"):
+            fewest = base_counts(context, role, grouping).min(axis=1, initial=2**62)
+            if (fewest < self.min_cell).any():
+                return (
+                    f"{role} has fewer than {self.min_cell} positive or negative rows of these "
+                    f"groups of {self.sensitive}: {', '.join(names[fewest < self.min_cell])}."
+                )
+        return ""
 
-def _stated(value: float, interval: tuple[float, float] | None) -> dict[str, float | None]:
-    low, high = interval or (None, None)
-    return {"value": float(value), "low": low, "high": high}
+    def _summary(self, result: Result) -> str:
+        odds = {n: number(as_float(v)) for n, v in result.details["equalized_odds"].items()}
+        return (
+            "Learning from synthetic rows instead of real ones moves equalized odds from "
+            f"{odds['trtr']} to {odds['tstr']}; 1 is equal treatment."
+        )
 
 
 def _difference(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
     """Return the difference of two gaps with its interval, which stays within [-1, 1]."""
-    found = difference_interval(first, second)
-    inside = None if found is None else (max(found[0], -1.0), min(found[1], 1.0))
-    return _stated(first[0] - second[0], inside)
-
-
-def _by_model(metric: Any, gaps: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    names = list(chosen_models(metric.estimators))
-    shape = (len(names), metric.n_repeats)
-    by_name = {kind: found[:, 0].reshape(shape).mean(axis=1) for kind, found in gaps.items()}
-    return {
-        name: {kind: float(found[i]) for kind, found in by_name.items()}
-        for i, name in enumerate(names)
-    }
-
-
-def _counts(metric: Any, context: Context, asked: Asked) -> dict[str, Any]:
-    return counts_of_rows(context, asked.question, _TRAININGS, "holdout", metric.random_state)
+    interval = difference_interval(first, second)
+    inside = None if interval is None else (max(interval[0], -1.0), min(interval[1], 1.0))
+    return stated(first[0] - second[0], inside)

@@ -1,40 +1,39 @@
-"""Do models that learnt on train and on synthetic rows go by the same columns."""
+"""Do models that learned from train and from synthetic rows use the same columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, row_weights
 from skeval.steps.models import (
     DEFAULT,
+    HOLDOUT,
     SYNTHETIC,
     TRAIN,
     Estimator,
     Model,
-    Named,
     Native,
     Training,
     fitted,
     learn,
     replicates,
-    tested_rows,
 )
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable
 from skeval.steps.samples import sample_positions
-from skeval.steps.scoring import SCORES, Predictions, ScoreName, scoring_for
+from skeval.steps.scoring import SCORES, Predictions, ScoreName
 from skeval.tags import MetricTags
-from skeval.utility.results import counts_of_rows
+from skeval.utility.model_metric import ModelMetric
 
 _N_PAIRS = 3
 _N_MOVED = 5
@@ -43,7 +42,7 @@ AGREEMENTS = ("spearman", "topk", "l1")
 _ROUNDING = 1e-12
 
 
-class FeatureImportanceAgreement(Metric):
+class FeatureImportanceAgreement(ModelMetric):
     """Agreement of what two models go by, one of train, one of synthetic rows: 1 if the same.
 
     A team trains a model on the synthetic table and reports which columns matter to it. The same
@@ -73,7 +72,7 @@ class FeatureImportanceAgreement(Metric):
     n_permutations : int, default=5
         Times that each column is shuffled.
     max_rows : int or None, default=2_000
-        At most so many holdout rows are predicted, drawn at random; None for all.
+        The most holdout rows that are predicted, drawn at random; None for all.
     task : {"auto", "binary", "multiclass", "regression"}, default="auto"
         As in :class:`TSTR`.
     pos_label : str, bool or float, optional
@@ -96,6 +95,12 @@ class FeatureImportanceAgreement(Metric):
         At fit, if the scoring, task or label does not suit the target, or the estimator has no
         importances of its own and these are asked for.
 
+    See Also
+    --------
+    TSTR : Whether the models predict as well.
+    ModelRankAgreement : Whether several models keep their order.
+    CoefficientOverlap : The effects of columns, with their uncertainty.
+
     Notes
     -----
     Importances below 0 count as 0, and are divided by their sum: ``details["importances"]`` has
@@ -104,9 +109,9 @@ class FeatureImportanceAgreement(Metric):
     statistics.
 
     The baseline is that of train with itself: the mean agreement of three pairs of models, each
-    learnt on a bootstrap sample of train, with as many rows as train and the synthetic table have
+    trained on a bootstrap sample of train, with as many rows as train and the synthetic table have
     (at most as many as train). Two such samples differ about as two fresh tables do; their rows in
-    common make the baseline a little high. Nothing is learnt on the holdout. The interval is of
+    common make the baseline a little high. Nothing is learned from the holdout. The interval is of
     bootstrap samples of holdout rows, the permutations being given: it holds for these two models.
     Native importances have none.
 
@@ -172,8 +177,8 @@ class FeatureImportanceAgreement(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        question = Question.of(self)
-        scoring_for(self.scoring, problem_of(context, question))
+        super()._prepare(context)
+        question = self._question(context)
         if self.importance == "native" and len(rows_of_role(context, "train", question)):
             # whether an estimator has importances is known of the fitted one only
             native_importances(fitted(context, TRAIN, self._model(), question, self.random_state))
@@ -182,116 +187,97 @@ class FeatureImportanceAgreement(Metric):
         return DEFAULT if self.estimator is None else self.estimator
 
     def _compute(self, context: Context) -> Result:
-        question = Question.of(self)
+        question = self._question(context)
         if reason := unanswerable(context, question):
             return undefined(reason)
         names = problem_of(context, question).features
         if len(names) < 2:
             return undefined(f"{names[0]} is the only feature: there is no order to agree on.")
-        measure = self._measure(context)
-        found = [
-            importances_of(context, training, self._model(), question, measure)
-            for training in _TRAININGS.values()
-        ]
-        if np.isnan(found[0][0]).any():
-            return undefined(f"{measure.scoring} is not defined on the holdout rows.")
-        train, synthetic = (as_shares(part) for part in found)
-        k = min(self.k, len(names) - 1)
-        agreed = agreement(train, synthetic, self.statistic, k)
+        train, synthetic = self._importances(context)
+        if np.isnan(train[0]).any():
+            return undefined(f"{self._scoring(context)} is not defined on the holdout rows.")
+        synthetic, k = as_shares(synthetic), min(self.k, len(names) - 1)
+        agreed = agreement(as_shares(train), synthetic, self.statistic, k)
         if np.isnan(agreed[0]):
             return undefined("the model of train goes by all columns alike: nothing to agree on.")
-        baselines = self._baselines(context, question, measure, k)
-        least = -1.0 if self.statistic == "spearman" else 0.0
+        unused = "the model trained on synthetic rows goes by no column: it agrees in nothing."
         return Result(
             agreed[0],
             interval=percentile_interval(agreed),
-            baseline=baselines[self.statistic],
-            tags=replace(self.tags, bounds=(least, 1.0)),
-            details={
-                **_compared(train[:1], synthetic[:1], names, k),
-                "baselines": baselines,
-                "k": k,
-                **self._scores(context, question, measure),
-            },
-            warnings=_blind(synthetic),
+            tags=replace(self.tags, bounds=(-1.0 if self.statistic == "spearman" else 0.0, 1.0)),
+            warnings=() if synthetic[0].any() else (DegenerateInputWarning(unused),),
         )
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        question, measure, seed = self._question(context), self._measure(context), self.random_state
+        names = problem_of(context, question).features
+        k = min(self.k, len(names) - 1)
+        train, synthetic = (as_shares(part[:1]) for part in self._importances(context))
+        change = (synthetic - train)[0]
+        most = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
+        asked = (self._model(), question, measure.scoring, 0, 1, seed)
+        baselines = self._baselines(context, k)
+        details = {
+            "statistics": {n: float(agreement(train, synthetic, n, k)[0]) for n in AGREEMENTS},
+            "mae": float(np.abs(change).mean()),
+            "moved": {names[j]: float(change[j]) for j in most if change[j] != 0.0},
+            "importances": {
+                role: dict(zip(names, shares[0].tolist(), strict=True))
+                for role, shares in (("train", train), ("synthetic", synthetic))
+            },
+            "baselines": baselines,
+            "k": k,
+            "scoring": measure.scoring,
+            "scores": {
+                name: float(replicates(context, training, HOLDOUT, *asked)[0])
+                for name, training in _TRAININGS.items()
+            },
+            **self._counts(context, _TRAININGS),
+            "n_tested": len(sampled_holdout(context, question, measure)),
+        }
+        return {"baseline": baselines[self.statistic], "details": details}
 
     def _measure(self, context: Context) -> Measure:
         is_native = self.importance == "native"
         return Measure(
-            scoring_for(self.scoring, problem_of(context, Question.of(self))),
+            self._scoring(context),
             0 if is_native else self.n_permutations,
             self.max_rows,
             0 if is_native else self.n_bootstrap,
             self.random_state,
         )
 
-    def _baselines(
-        self, context: Context, question: Question, measure: Measure, k: int
-    ) -> dict[str, float]:
+    def _importances(self, context: Context) -> list[np.ndarray]:
+        """Return the importances for the models of train and of synthetic rows."""
+        asked = (self._model(), self._question(context), self._measure(context))
+        return [importances_of(context, training, *asked) for training in _TRAININGS.values()]
+
+    def _baselines(self, context: Context, k: int) -> dict[str, float]:
         """Return the agreements of models of bootstrap samples of train, means over pairs."""
+        question = self._question(context)
         n, m = (len(rows_of_role(context, role, question)) for role in _TRAININGS)
-        measure = replace(measure, n_bootstrap=0)
-
-        def of_samples(n_rows: int) -> list[np.ndarray]:
-            return [
-                as_shares(
-                    bootstrapped_importances(context, n_rows, i, self._model(), question, measure)
-                )
-                for i in range(_N_PAIRS)
-            ]
-
-        first, second = of_samples(n), of_samples(min(n, m))
+        asked = (self._model(), question, self._measure(context)._replace(n_bootstrap=0))
+        first, second = (
+            [as_shares(resampled_importances(context, size, i, *asked)) for i in range(_N_PAIRS)]
+            for size in (n, min(n, m))
+        )
         pairs = [(first[i], second[(i + 1) % _N_PAIRS]) for i in range(_N_PAIRS)]
         return {
             name: float(np.mean([agreement(a, b, name, k)[0] for a, b in pairs]))
             for name in AGREEMENTS
         }
 
-    def _scores(self, context: Context, question: Question, measure: Measure) -> dict[str, Any]:
-        """Return the scores of both models on the holdout, and numbers of rows."""
-
-        def score(name: str) -> float:
-            model, seed = self._model(), measure.seed
-            training, on = _TRAININGS[name], "holdout"
-            return float(
-                replicates(context, training, on, model, question, measure.scoring, 0, 1, seed)[0]
-            )
-
-        return {
-            "scoring": measure.scoring,
-            "scores": {name: score(name) for name in _TRAININGS},
-            **counts_of_rows(context, question, _TRAININGS, "holdout", measure.seed),
-            "n_tested": len(sampled_holdout(context, question, measure)),
-        }
+    def _summary(self, result: Result) -> str:
+        moved = next(iter(result.details["moved"]), None)
+        shared = percent(as_float(result.details["statistics"]["l1"]))
+        change = "" if moved is None else f"; that of {moved} changes most"
+        return (
+            "The importances of columns for models of real and of synthetic rows coincide by "
+            f"{shared}{change}."
+        )
 
 
-def _compared(
-    train: np.ndarray, synthetic: np.ndarray, names: tuple[str, ...], k: int
-) -> dict[str, Any]:
-    """Return what stands in the details of two rows of shares."""
-    change = (synthetic - train)[0]
-    order = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
-    return {
-        "statistics": {name: float(agreement(train, synthetic, name, k)[0]) for name in AGREEMENTS},
-        "mae": float(np.abs(change).mean()),
-        "moved": {names[j]: float(change[j]) for j in order if change[j] != 0.0},
-        "importances": {
-            role: dict(zip(names, part[0].tolist(), strict=True))
-            for role, part in (("train", train), ("synthetic", synthetic))
-        },
-    }
-
-
-def _blind(synthetic: np.ndarray) -> tuple[DegenerateInputWarning, ...]:
-    if synthetic[0].any():
-        return ()
-    text = "the model that learnt on synthetic rows goes by no column: it agrees in nothing."
-    return (DegenerateInputWarning(text),)
-
-
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """How importances are measured; native ones have no permutations and no bootstrap."""
 
     scoring: str
@@ -311,7 +297,7 @@ def importances_of(
 
 
 @shared
-def bootstrapped_importances(
+def resampled_importances(
     context: Context, n_rows: int, draw: int, estimator: Any, question: Question, measure: Measure
 ) -> np.ndarray:
     """Return importances of the features to a model of a bootstrap sample of train."""
@@ -321,60 +307,55 @@ def bootstrapped_importances(
     return _measured(context, model, question, measure)
 
 
-def _measured(context: Context, model: Model, question: Question, measure: Measure) -> np.ndarray:
-    if measure.n_permutations == 0:
-        return native_importances(model)[None, :]
-    return _falls(model, sampled_holdout(context, question, measure), measure)
-
-
 def sampled_holdout(context: Context, question: Question, measure: Measure) -> Rows:
-    """Return the holdout rows that features are shuffled in, at most so many."""
-    rows = tested_rows(context, "holdout", question, measure.seed)
+    """Return the holdout rows that features are shuffled in."""
+    rows = rows_of_role(context, "holdout", question)
     return rows.take(sample_positions(len(rows), measure.max_rows, measure.seed))
 
 
-def _falls(model: Model, rows: Rows, measure: Measure) -> np.ndarray:
-    """Return by how much the score falls as each feature is shuffled, in the mean.
+def _measured(context: Context, model: Model, question: Question, measure: Measure) -> np.ndarray:
+    """Return native importances, or by how much the score falls on average over shuffles.
 
     The permutations depend on the seed and the feature alone: they are the same for all models.
     """
-    score, features, n = SCORES[measure.scoring], model.features(rows), len(rows)
-    sign = 1.0 if score.greater_is_better else -1.0
-    whole = model.predict_from(features, n)
-    mixed = [_mixed(model, features, j, n, measure) for j in range(rows.features.shape[1])]
+    if measure.n_permutations == 0:
+        return native_importances(model)[None, :]
+    rows = sampled_holdout(context, question, measure)
+    score, features, n_rows = SCORES[measure.scoring], model.features(rows), len(rows)
+    whole = model.predict_from(features, n_rows)
+    shuffled = [_shuffled(model, features, j, n_rows, measure) for j in range(len(rows.levels))]
 
     def falls(weights: np.ndarray) -> np.ndarray:
-        def scored(found: Predictions) -> np.ndarray:
-            return sign * score.of(rows.target, found, weights, model.problem.positive)
+        def scored(predictions: Predictions) -> np.ndarray:
+            return score.sign * score.of(rows.target, predictions, weights, model.problem.positive)
 
-        means = [np.mean([scored(one) for one in shuffled], axis=0) for shuffled in mixed]
+        means = [np.mean([scored(one) for one in of_feature], axis=0) for of_feature in shuffled]
         return np.column_stack([scored(whole) - mean for mean in means])
 
-    every = (np.ones((1, n)), *row_weights(n, measure.n_bootstrap, measure.seed))
+    every = (np.ones((1, n_rows)), *row_weights(n_rows, measure.n_bootstrap, measure.seed))
     return np.concatenate([falls(weights) for weights in every])
 
 
-def _mixed(model: Model, features: Any, j: int, n_rows: int, measure: Measure) -> list[Predictions]:
-    """Return what a model says of rows with a feature shuffled, once a permutation."""
+def _shuffled(
+    model: Model, features: Any, j: int, n_rows: int, measure: Measure
+) -> list[Predictions]:
+    """Return what a model predicts of rows with a feature shuffled, once a permutation."""
     rng = np.random.default_rng([measure.seed, j])
     orders = np.concatenate([rng.permutation(n_rows) for _ in range(measure.n_permutations)])
     every = np.tile(np.arange(n_rows), measure.n_permutations)
     if isinstance(features, pd.DataFrame):
-        mixed: Any = features.iloc[every].reset_index(drop=True)
-        mixed[features.columns[j]] = features.iloc[orders, j].to_numpy()
+        shuffled: Any = features.iloc[every].reset_index(drop=True)
+        shuffled[features.columns[j]] = features.iloc[orders, j].to_numpy()
     else:
         own = _owners(model) == j
-        mixed = features[every]
-        mixed[:, own] = features[orders][:, own]
-    found = model.predict_from(mixed, len(every))
-    parts = [slice(i * n_rows, (i + 1) * n_rows) for i in range(measure.n_permutations)]
+        shuffled = features[every]
+        shuffled[:, own] = features[orders][:, own]
+    whole = model.predict_from(shuffled, len(every))
+    ends = np.arange(n_rows, len(every), n_rows)
+    values = np.split(whole.values, ends)
+    scores = [None] * len(values) if whole.scores is None else np.split(whole.scores, ends)
     return [
-        replace(
-            found,
-            values=found.values[part],
-            scores=None if found.scores is None else found.scores[part],
-        )
-        for part in parts
+        Predictions(*both, whole.are_probabilities) for both in zip(values, scores, strict=True)
     ]
 
 
@@ -382,7 +363,7 @@ def _owners(model: Model) -> np.ndarray:
     """Return for each column that the estimator sees the place of its feature."""
     if isinstance(model.encoder, Native):
         return np.arange(len(model.encoder.nominal))
-    if isinstance(model.encoder, Named):
+    if model.encoder is None:
         raise InvalidParameterError(
             "importance='native' cannot tell which columns of a Pipeline stem from which feature; "
             "use 'permutation'."
@@ -402,8 +383,8 @@ def native_importances(model: Model) -> np.ndarray:
     if model.estimator is None:
         return np.zeros(n_features)
     for name in ("feature_importances_", "coef_"):
-        if (found := getattr(model.estimator, name, None)) is not None:
-            values = np.abs(found.toarray() if issparse(found) else np.asarray(found, dtype=float))
+        if (own := getattr(model.estimator, name, None)) is not None:
+            values = np.abs(own.toarray() if issparse(own) else np.asarray(own, dtype=float))
             by_column = values.reshape(-1, owners.size).sum(axis=0)
             return np.bincount(owners, by_column, minlength=n_features)
     raise InvalidParameterError(
@@ -502,12 +483,11 @@ def agreement(first: np.ndarray, second: np.ndarray, statistic: str, k: int) -> 
         nan where the first goes by nothing, or ranks all features alike; 0 where the second does.
     """
     if statistic == "spearman":
-        found = rank_correlation(first, second)
-        blind = (second == second[:, :1]).all(axis=1)
-        measurable = (first != first[:, :1]).any(axis=1)
+        agreed = rank_correlation(first, second)
+        measurable, agrees = ((part != part[:, :1]).any(axis=1) for part in (first, second))
     else:
-        found = (
+        agreed = (
             top_overlap(first, second, k) if statistic == "topk" else mass_overlap(first, second)
         )
-        blind, measurable = ~second.any(axis=1), first.any(axis=1)
-    return np.where(measurable, np.where(blind, 0.0, found), np.nan)
+        measurable, agrees = first.any(axis=1), second.any(axis=1)
+    return np.where(measurable, np.where(agrees, agreed, 0.0), np.nan)

@@ -10,6 +10,7 @@ from scipy.stats import norm
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
+from skeval.formatting import percent
 from skeval.parameters import Columns, OpenFraction
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import expected_overlap, interval_overlap
@@ -18,17 +19,18 @@ from skeval.tags import MetricTags
 
 
 class MeanCIOverlap(Metric):
-    """Overlap of the intervals of column means: 1 where they are the same, 0 or less where apart.
+    r"""Overlap of the intervals of column means: 1 where they are the same, 0 or less where apart.
 
     An analyst reports the mean of each column with its 95% interval, once from train and once from
-    the synthetic table. The score of a column is what share of each interval lies in the other, in
-    the mean of the two. It is negative where they do not meet: who reads the one table would then
+    the synthetic table. The score of a column is what share of each interval lies in the other, on
+    average over the two. It is negative where they do not meet: who reads the one table would then
     rule out what the other takes for likely. The value is the mean over numeric and date columns.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or a list of names; only numeric and date ones
+        count.
     confidence : float, default=0.95
         Of the intervals, in (0, 1).
     clip : bool, default=False
@@ -43,16 +45,23 @@ class MeanCIOverlap(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    CoefficientOverlap : The same of regression coefficients.
+    skeval.fidelity.StatisticSimilarity : Means and other statistics, without intervals.
+
     Notes
     -----
-    ``IO = 1/2 [o / (u - l) + o / (u' - l')]`` with ``o = min(u, u') - max(l, l')``, for the
-    intervals (l, u) of train and (l', u') of the synthetic table, each the mean with normal
-    quantiles of standard errors to both sides.
+    The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
+    table, each the mean with normal quantiles of standard errors to both sides, is
 
-    1 is no goal. Intervals of fresh rows, as many as train has, overlap by 0.71 in the mean (at any
+    .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
+        \quad o = \min(u, u') - \max(l, l').
+
+    1 is no goal. Intervals of fresh rows, as many as train has, overlap by 0.71 on average (at any
     number of rows), and those of a table whose means vary around those of train, as a fitted
     model's do, by 0.80. Values near 1 in all columns come of means that were copied or set.
-    ``details["ceiling"]`` has what fresh rows have in the mean at these numbers of rows, and the
+    ``details["ceiling"]`` has what fresh rows have on average at these numbers of rows, and the
     baseline is what the holdout has. A synthetic table of another size than train has intervals of
     another width, which lowers the overlap: compare tables of equal size. The more rows, the
     smaller the difference that makes intervals part; the score does not say whether it matters.
@@ -110,6 +119,12 @@ class MeanCIOverlap(Metric):
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,
             ceiling=mean_of_defined({name: ceilings[name] for name in known}),
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Intervals of the means of {result.details['n_used']} columns overlap by "
+            f"{percent(result.value)} on average."
         )
 
     def _score(self, x: np.ndarray, y: np.ndarray, z: float) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context
+from skeval.formatting import number
 from skeval.parameters import (
     ColumnName,
     Columns,
@@ -22,24 +22,85 @@ from skeval.parameters import (
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.models import (
+    HOLDOUT,
     SYNTHETIC,
     TRAIN,
     Estimators,
+    Part,
     Training,
-    chosen_models,
-    replicates,
-    synthetic_part,
+    augmented,
+    synthetic_split,
 )
-from skeval.steps.problem import Question, problem_of, unanswerable
-from skeval.steps.scoring import Scoring, reported, scoring_for
+from skeval.steps.problem import problem_of, unanswerable
+from skeval.steps.scoring import Scoring, reported, score_named
 from skeval.tags import MetricTags, Need
-from skeval.utility.results import counts_of_rows, directed, interval_of, ratio
+from skeval.utility.model_metric import (
+    ModelMetric,
+    score_name,
+    shown_difference,
+    stated_replicates,
+)
 
 _NEEDS: frozenset[Need] = frozenset({"holdout", "target"})
 
 
-class TSTR(Metric):
-    """Score on real rows of a model that learnt on synthetic ones: as good as TRTR, or worse.
+class _Transfer(ModelMetric):
+    """Base of scores of models that are trained on some rows and tested on others, beside TRTR."""
+
+    n_bootstrap: int
+
+    def _transfer(self) -> tuple[str, Training, Part]:
+        """Return the name of the transfer in the details, what is learned from, and the test."""
+        raise NotImplementedError
+
+    def _compute(self, context: Context) -> Result:
+        if reason := unanswerable(context, self._question(context)):
+            return undefined(reason)
+        _, training, tested = self._transfer()
+        scoring = self._scoring(context)
+        score = self._replicates(context, training, tested, scoring).mean(axis=0)[0]
+        if np.isnan(score):
+            return undefined(
+                f"{scoring} is not defined on the tested rows, as where all have one label."
+            )
+        of = score_named(scoring)
+        tags = replace(self.tags, greater_is_better=of.greater_is_better, bounds=of.bounds)
+        return Result(score, tags=tags)
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        (name, training, tested), scoring = self._transfer(), self._scoring(context)
+        trials = {name: (training, tested), "trtr": (TRAIN, HOLDOUT)}
+        by_model = {
+            key: self._replicates(context, *trial, scoring, self.n_bootstrap)
+            for key, trial in trials.items()
+        }
+        score, on_real = (scores.mean(axis=0) for scores in by_model.values())
+        problem = problem_of(context, self._question(context))
+        details = {
+            "scoring": scoring,
+            "task": problem.task,
+            "trtr": stated_replicates(on_real),
+            "difference": stated_replicates(score - on_real),
+            "ratio": ratio(float(score[0]), float(on_real[0]), scoring),
+            "models": {
+                label: {key: float(scores[i, 0]) for key, scores in by_model.items()}
+                for i, label in enumerate(self._models())
+            },
+            "scores": {
+                other: {
+                    key: float(self._replicates(context, *trial, other).mean(axis=0)[0])
+                    for key, trial in trials.items()
+                }
+                for other in reported(problem)
+            },
+            **self._counts(context, {"train": TRAIN, name: training}, tested),
+        }
+        interval, baseline = percentile_interval(score), float(on_real[0])
+        return {"interval": interval, "baseline": baseline, "details": details}
+
+
+class TSTR(_Transfer):
+    """Score on real rows of a model trained on synthetic ones: as good as TRTR, or worse.
 
     A team that is given the synthetic table only trains its model on it, and then meets real cases.
     The holdout stands for these: rows that neither model nor generator has seen. The same model
@@ -88,6 +149,13 @@ class TSTR(Metric):
     InvalidParameterError
         At fit, if there is no such column, or the scoring, task or label does not suit it.
 
+    See Also
+    --------
+    TRTS : The mirror, tested on synthetic rows.
+    TSTS : What an analyst without real rows would report.
+    AugmentationGain : What synthetic rows add to real ones.
+    ModelRankAgreement : Whether models keep their order.
+
     Notes
     -----
     ``details["difference"]`` is TSTR - TRTR with its interval, of bootstrap samples of holdout rows
@@ -95,9 +163,9 @@ class TSTR(Metric):
     further draws of the generator. ``details["ratio"]`` is TSTR / TRTR, for losses TRTR / TSTR, nan
     where R2 is not positive. ``details["scores"]`` has the other scores of the task for both.
 
-    Rows without target are left out. A label that only synthetic rows have is learnt as one of its
+    Rows without target are left out. A label that only synthetic rows have is learned as one of its
     own, and calling it is always wrong; one that they lack is never called. A synthetic table with
-    one label gives a constant model. Encoders are learnt on the rows that the model learns from.
+    one label gives a constant model. Encoders learn from the rows that the model learns from.
 
     It misleads where the task is so easy that any table would do, or so hard that none does, as
     TRTR then shows; and a model that the target leaks into is as good on both.
@@ -142,19 +210,53 @@ class TSTR(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "tstr", SYNTHETIC, HOLDOUT
 
-    def _compute(self, context: Context) -> Result:
-        return transferred(self, context, {"tstr": (SYNTHETIC, "holdout")})
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        return (
+            f"A model trained on synthetic rows has {score_name(result)} {number(result.value)} on "
+            f"holdout rows; trained on real rows it has {number(details['trtr']['value'])}, a "
+            f"difference of {shown_difference(details['difference'])}."
+        )
 
 
-class TRTS(Metric):
-    """Score on synthetic rows of a model that learnt on real ones: high if its rules hold there.
+class _OnSynthetic(_Transfer):
+    """Base of scores on synthetic rows that no model has learned from."""
+
+    def __init__(
+        self,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: Estimators = None,
+        *,
+        test_size: OpenFraction = 0.4,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
+    ) -> None:
+        self.target = target
+        self.scoring = scoring
+        self.estimators = estimators
+        self.test_size = test_size
+        self.task = task
+        self.pos_label = pos_label
+        self.features = features
+        self.n_repeats = n_repeats
+        self.n_bootstrap = n_bootstrap
+        self.random_state = random_state
+
+
+class TRTS(_OnSynthetic):
+    """Score on synthetic rows of a model trained on real ones: high if its rules hold there.
 
     The mirror of :class:`TSTR`. It is high where synthetic rows are easy to tell apart by the rules
     of real ones, and a generator that draws the middle of each class makes them easier than real
-    rows are: it may be near 1 where TSTR falls. Show it beside TSTR, never alone.
+    rows are: it may be near 1 where TSTR falls. Show it together with TSTR, never alone.
 
     Parameters
     ----------
@@ -170,6 +272,11 @@ class TRTS(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    TSTR : The mirror, which says what the synthetic table costs.
+    TSTS : The same tested rows, and a model of the others.
 
     Notes
     -----
@@ -194,44 +301,23 @@ class TRTS(Metric):
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: Estimators = None,
-        *,
-        test_size: OpenFraction = 0.4,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.target = target
-        self.scoring = scoring
-        self.estimators = estimators
-        self.test_size = test_size
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "trts", TRAIN, synthetic_split(self.test_size)[1]
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
-
-    def _compute(self, context: Context) -> Result:
-        return transferred(self, context, {"trts": (TRAIN, f"unlearnt {self.test_size!r}")})
+    def _summary(self, result: Result) -> str:
+        return (
+            f"The model of real rows has {score_name(result)} {number(result.value)} on synthetic "
+            f"rows and {number(result.details['trtr']['value'])} on holdout rows; synthetic rows "
+            "that are easier than real ones are a fault too."
+        )
 
 
-class TSTS(Metric):
-    """Score on synthetic rows of a model that learnt on other synthetic rows.
+class TSTS(_OnSynthetic):
+    """Score on synthetic rows of a model trained on other synthetic rows.
 
     What an analyst sees who has the synthetic table only, divides it, and reports how good the
-    model is. Beside TRTR it says whether that report can be believed; beside :class:`TSTR`, how
-    much of it carries over to real rows.
+    model is. Compared with TRTR it says whether that report can be believed; compared with
+    :class:`TSTR`, how much of it carries over to real rows.
 
     Parameters
     ----------
@@ -246,6 +332,12 @@ class TSTS(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    TSTR : The same on real rows.
+    TRTS : The same tested rows, and a model of train.
+    SelectionRegret : What it costs to choose a model by such scores.
 
     Notes
     -----
@@ -263,47 +355,25 @@ class TSTS(Metric):
     >>> from skeval.utility import TSTS
     >>> train, holdout, synthetic = (make_mixed(500, random_state=seed) for seed in range(3))
     >>> result = TSTS("member").fit(train, holdout).evaluate(synthetic)
-    >>> result.details["n_learnt"]["tsts"], result.details["n_tested"]
+    >>> result.details["n_learned"]["tsts"], result.details["n_tested"]
     (300, 200)
     """
 
     tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: Estimators = None,
-        *,
-        test_size: OpenFraction = 0.4,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.target = target
-        self.scoring = scoring
-        self.estimators = estimators
-        self.test_size = test_size
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "tsts", *synthetic_split(self.test_size)
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
-
-    def _compute(self, context: Context) -> Result:
-        training = synthetic_part(1.0 - self.test_size)
-        return transferred(self, context, {"tsts": (training, f"unlearnt {self.test_size!r}")})
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Evaluated on synthetic rows alone, the model has {score_name(result)} "
+            f"{number(result.value)}; on real rows it has "
+            f"{number(result.details['trtr']['value'])}."
+        )
 
 
-class AugmentationGain(Metric):
-    """By how much synthetic rows, added to the real ones, raise a model's score on real rows.
+class AugmentationGain(_Transfer):
+    r"""By how much synthetic rows, added to the real ones, raise a model's score on real rows.
 
     A team keeps its real rows and adds synthetic ones, in the hope of a better model. 0 if they
     change nothing, which is the rule: beyond its training rows a generator knows only what its form
@@ -323,12 +393,21 @@ class AugmentationGain(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    TSTR : Synthetic rows in place of the real ones.
+    PrecisionEfficacy : The gain in precision at a fixed recall.
+    RecallEfficacy : The gain in recall at a fixed precision.
+
     Notes
     -----
-    The value is ``score(train + synthetic) - score(train)`` on the holdout, for losses the other
-    way round, so that more is better; the baseline is 0. ``details["scaled"]`` is
-    ``value / 2 + 1/2``, in [0, 1] for scores in [0, 1]. The interval is of bootstrap samples of
-    holdout rows, the same for both models.
+    The value is the difference of scores on the holdout
+
+    .. math:: s(T \cup S) - s(T),
+
+    for losses the other way round, so that more is better; the baseline is 0. ``details["scaled"]``
+    is half the value plus 1/2, in [0, 1] for scores in [0, 1]. The interval is of bootstrap samples
+    of holdout rows, the same for both models.
 
     References
     ----------
@@ -340,7 +419,7 @@ class AugmentationGain(Metric):
     >>> from skeval.utility import AugmentationGain
     >>> train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
     >>> result = AugmentationGain("member").fit(train, holdout).evaluate(synthetic)
-    >>> result.details["n_learnt"]
+    >>> result.details["n_learned"]
     {'train': 300, 'augmented': 600}
     """
 
@@ -371,87 +450,45 @@ class AugmentationGain(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def _prepare(self, context: Context) -> None:
-        check_scoring(self, context)
+    def _transfer(self) -> tuple[str, Training, Part]:
+        return "augmented", augmented(self.ratio), HOLDOUT
 
     def _compute(self, context: Context) -> Result:
-        augmented = Training("both", ratio=float(self.ratio))
-        found = transferred(self, context, {"augmented": (augmented, "holdout")})
-        if np.isnan(found.value):
-            return found
-        sign = 1.0 if directed(self.tags, found.details["scoring"]).greater_is_better else -1.0
-        gain = {
-            name: None if value is None else sign * value
-            for name, value in found.details["difference"].items()
-        }
-        ends = [end for end in (gain["low"], gain["high"]) if end is not None]
-        return Result(
-            gain["value"] if gain["value"] is not None else float("nan"),
-            interval=(min(ends), max(ends)) if ends else None,
-            baseline=0.0,
-            details={
-                **found.details,
-                "scaled": (gain["value"] or 0.0) / 2.0 + 0.5,
-            },
-        )
+        result = super()._compute(context)
+        if np.isnan(result.value):
+            return result
+        scoring = self._scoring(context)
+        alone = self._replicates(context, TRAIN, HOLDOUT, scoring).mean(axis=0)[0]
+        if np.isnan(alone):
+            return undefined(f"{scoring} is not defined for the model of train alone.")
+        return Result(score_named(scoring).sign * (result.value - alone))
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        details = super()._relation(context, result)["details"]
+        low, high = (details["difference"][end] for end in ("low", "high"))
+        sign = score_named(details["scoring"]).sign
+        interval = None if low is None else tuple(sorted((sign * low, sign * high)))
+        details["scaled"] = result.value / 2.0 + 0.5
+        return {"interval": interval, "baseline": 0.0, "details": details}
+
+    def _summary(self, result: Result) -> str:
+        rows = result.details["n_learned"]
+        added = f"With {rows['augmented'] - rows['train']:,} synthetic rows added to train"
+        if result.value == 0.0:
+            return f"{added}, the model is as good as before."
+        change = "better" if result.value > 0.0 else "worse"
+        gain = number(abs(result.value))
+        return f"{added}, {score_name(result)} on holdout rows gets {change} by {gain}."
 
 
-def check_scoring(metric: Any, context: Context) -> None:
-    """Refuse, at fit, a question or a scoring that does not suit the target."""
-    scoring_for(metric.scoring, problem_of(context, Question.of(metric)))
+def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
+    """Return the fraction of the score of real rows that synthetic ones keep; 1 is all.
 
-
-def transferred(
-    metric: Any, context: Context, tested: Mapping[str, tuple[Training, str]]
-) -> Result:
-    """Return the score of one transfer beside TRTR."""
-    question = Question.of(metric)
-    if reason := unanswerable(context, question):
-        return undefined(reason)
-    problem = problem_of(context, question)
-    scoring = scoring_for(metric.scoring, problem)
-    models = chosen_models(metric.estimators)
-    ((name, (training, rows)),) = tested.items()
-
-    def of(which: Training, on: str, model: Any, score: str, n_bootstrap: int) -> np.ndarray:
-        repeats, seed = metric.n_repeats, metric.random_state
-        return replicates(context, which, on, model, question, score, n_bootstrap, repeats, seed)
-
-    def mean(which: Training, on: str, score: str, n_bootstrap: int) -> np.ndarray:
-        return np.mean([of(which, on, m, score, n_bootstrap) for m in models.values()], axis=0)
-
-    on_real = mean(TRAIN, "holdout", scoring, metric.n_bootstrap)
-    found = mean(training, rows, scoring, metric.n_bootstrap)
-    if np.isnan(found[0]):
-        return undefined(
-            f"{scoring} is not defined on the tested rows, as where all have one label."
-        )
-    trainings = {"train": TRAIN, name: training}
-    return Result(
-        found[0],
-        interval=percentile_interval(found),
-        baseline=float(on_real[0]),
-        tags=directed(metric.tags, scoring),
-        details={
-            "scoring": scoring,
-            "task": problem.task,
-            "trtr": interval_of(on_real),
-            "difference": interval_of(found - on_real),
-            "ratio": ratio(float(found[0]), float(on_real[0]), scoring),
-            "models": {
-                label: {
-                    name: float(of(training, rows, model, scoring, metric.n_bootstrap)[0]),
-                    "trtr": float(of(TRAIN, "holdout", model, scoring, metric.n_bootstrap)[0]),
-                }
-                for label, model in models.items()
-            },
-            "scores": {
-                other: {
-                    name: float(mean(training, rows, other, 0)[0]),
-                    "trtr": float(mean(TRAIN, "holdout", other, 0)[0]),
-                }
-                for other in reported(problem)
-            },
-            **counts_of_rows(context, question, trainings, rows, metric.random_state),
-        },
-    )
+    For losses the inverse ratio; nan where a score can be negative and one is not positive.
+    """
+    if score_named(scoring).greater_is_better:
+        part, whole = on_synthetic, on_real
+    else:
+        part, whole = on_real, on_synthetic
+    defined = part >= 0.0 and whole > 0.0 and (on_synthetic > 0.0 or scoring != "r2")
+    return part / whole if defined else float("nan")

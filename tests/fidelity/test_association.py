@@ -56,14 +56,12 @@ def test_both_tables_are_cut_on_the_bins_of_train():
     x = rng.normal(size=500)
     train = pd.DataFrame({"x": x, "c": np.where(x > 0, "up", "down")})
     shifted = train.assign(x=1000 * train["x"] + 5e6)
-    with pytest.warns(ConstantColumnWarning, match="one value or bin only in x"):
-        assert PhikMatrixDifference().fit(train).score(shifted) > 0.9
+    assert PhikMatrixDifference().fit(train).score(shifted) > 0.9
 
 
 def test_lost_association_counts_in_full():
     train = pd.DataFrame({"a": list("xxyy") * 10, "b": list("ppqq") * 10})
-    with pytest.warns(ConstantColumnWarning, match="each association counts as 0"):
-        result = PhikMatrixDifference().fit(train).evaluate(train.assign(b="p"))
+    result = PhikMatrixDifference().fit(train).evaluate(train.assign(b="p"))
     assert result.value == pytest.approx(result.details["train"][0, 1])
     assert result.value > 0.95
 

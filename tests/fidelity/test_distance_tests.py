@@ -11,7 +11,7 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, InvalidValueWarning
 from skeval.fidelity import EnergyDistance, MaximumMeanDiscrepancy, SlicedWassersteinDistance
-from skeval.steps.two_sample import Sampling, matrices
+from skeval.fidelity.row_distance import row_matrices
 
 RAW = FunctionTransformer()
 NAMES = ["a", "b", "c"]
@@ -267,8 +267,7 @@ def test_wrong_gammas_are_refused():
 def test_rows_are_encoded_and_sampled_once_for_all():
     train, synthetic = make_mixed(50, random_state=0), make_mixed(50, random_state=1)
     context = Context.of(train).with_synthetic(synthetic)
-    first, second = (matrices(context, Sampling("euclidean", 20, 0, n)) for n in (0, 9))
-    assert isinstance(first, dict)
+    first, second = (row_matrices(context, "euclidean", 20, 0) for _ in range(2))
     assert first is second
     assert {role: len(rows) for role, rows in first.items()} == {"train": 20, "synthetic": 20}
     assert first["train"].mean(axis=0) == pytest.approx(0.0, abs=1e-12)

@@ -51,7 +51,7 @@ def flowers():
 def both(metric, tables):
     """Return the two published numbers."""
     details = clone(metric).set_params(space=RAW).fit(tables[0]).evaluate(tables[1]).details
-    return [details[side] for side in metric._sides]
+    return [details[side] for side in metric._parts]
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_raw_clipped_coverage():
 @by_name
 def test_the_value_is_the_harmonic_mean_of_both(metric):
     result = metric.fit(TRAIN, HOLDOUT).evaluate(FRESH)
-    first, second = (min(1.0, result.details[side]) for side in metric._sides)
+    first, second = (min(1.0, result.details[side]) for side in metric._parts)
     assert result.value == pytest.approx(2 / (1 / first + 1 / second))
-    first, second = (min(1.0, result.details["holdout"][side]) for side in metric._sides)
+    first, second = (min(1.0, result.details["holdout"][side]) for side in metric._parts)
     assert result.baseline == pytest.approx(2 / (1 / first + 1 / second))
     assert result.details["n_rows"] == {"train": 150, "synthetic": 150}
 
@@ -165,7 +165,7 @@ def test_gower_as_all_pairs_are(strict):
     }
     for kind, values in expected.items():
         details = kind(strict=strict).fit(frame(train)).evaluate(frame(synthetic)).details
-        assert [details[side] for side in kind._sides] == pytest.approx(values)
+        assert [details[side] for side in kind._parts] == pytest.approx(values)
 
 
 @pytest.mark.parametrize("space", ["gower", "euclidean"])
@@ -190,7 +190,7 @@ def modes(*centres, seed):
 
 @by_name
 def test_lost_and_invented_modes(metric):
-    belongs, found = metric._sides
+    belongs, found = metric._parts
     train = metric.fit(modes(0, 1, seed=0))
     fresh, lost, invented = (
         train.evaluate(modes(*centres, seed=seed)).details

@@ -21,7 +21,7 @@ import pandas as pd
 from snsynth import Synthesizer
 from skeval.datasets import make_mixed
 from skeval.generators import DPHistogram
-from skeval.privacy.attacks.dp_audit import DPAudit
+from skeval.privacy import DPAudit
 
 epsilon = given["epsilon"]
 train = make_mixed(200)[["city", "plan"]].dropna().astype(str)

@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
+from skeval.privacy.distance_screens.dcr import (
+    TrainShare,
+    closer_share,
+    permutation_variance,
+    share_of_mass,
+    share_standard_error,
+)
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
 from skeval.steps.neighbors import pooled_masses
 
@@ -317,3 +327,86 @@ def test_p_value_of_the_baseline_protection_is_calibrated(sizes):
         metric = DCRBaselineProtection(1, max_random_rows=50)
         p_values.append(evaluate(metric, *tables).p_value)
     assert 0.015 <= np.mean(np.array(p_values) < 0.05) <= 0.085
+
+
+# -------------------------------------------------------------------------- the share and its null
+
+
+MASSES = np.array([0.5, 0.25, 0.25, 0.0])
+
+
+def test_masses_of_the_second_toy_table():
+    share = TrainShare((0.75,), (MASSES,), n_train=2)
+    assert share.value == 0.75
+    assert share.null_standard_error**2 == pytest.approx(0.0416667, abs=1e-7)
+    assert share.z == pytest.approx(1.22, abs=0.01)
+    assert share.p_value == pytest.approx(norm.sf(share.z))
+    every = [MASSES[list(chosen)].sum() for chosen in combinations(range(4), 2)]
+    assert share.null_standard_error == pytest.approx(np.std(every))
+
+
+def test_standard_error_by_hand():
+    # p = 3/4, variances 1/32 in both tables: (1/4)^2 2/32 + (3/4)^2 2/32
+    share = TrainShare((0.75,), (MASSES,), n_train=2)
+    assert share.standard_error == pytest.approx(np.sqrt((1 / 16 + 9 / 16) * 2 / 32))
+
+
+def test_all_labels_alike_are_no_evidence():
+    share = TrainShare((0.5,), (np.full(4, 0.25),), n_train=2)
+    assert np.isnan(share.z)
+    assert share.p_value == 1.0
+
+
+def test_draws_are_averaged_and_do_not_lower_the_error():
+    one, other = MASSES, MASSES[::-1].copy()
+    both = TrainShare((0.75, 0.25), (one, other), n_train=2)
+    assert both.value == 0.5
+    assert both.z == pytest.approx(0.0, abs=1e-12)
+    assert both.null_standard_error == TrainShare((0.75,), (one,), 2).null_standard_error
+
+
+def test_half_width_at_the_ends_is_the_rule_of_three():
+    copies = TrainShare((1.0,), (np.append(np.full(50, 0.02), np.zeros(50)),), n_train=50)
+    assert copies.standard_error == pytest.approx(0.0, abs=1e-12)
+    assert copies.half_width() == pytest.approx(-np.log(0.05) / 50)
+    assert copies.half_width(4) == pytest.approx(-np.log(0.05 / 4) / 50)
+
+
+def test_simultaneous_intervals_are_wider():
+    share = TrainShare((0.5,), (np.random.default_rng(0).dirichlet(np.ones(500)),), n_train=250)
+    assert share.half_width() == pytest.approx(1.959964 * share.standard_error)
+    assert share.half_width(5) == pytest.approx(norm.isf(0.005) * share.standard_error)
+
+
+def test_all_mass_is_exactly_one():
+    assert share_of_mass(np.full(3, 1 / 3), 3) == 1.0
+    assert share_of_mass(np.full(49, 1 / 49), 49) == 1.0
+
+
+@pytest.mark.parametrize(("ties", "share"), [(0.5, 0.625), (0.0, 0.5)])
+def test_closer_share_of_toy_distances(ties, share):
+    to_train, to_holdout = np.array([0, 0.2, 1, 11]), np.array([2, 0.8, 1, 8])
+    assert closer_share(to_train, to_holdout, ties=ties) == share
+
+
+def test_permutation_variance_by_exhaustion():
+    masses = np.array([0.5, 0.25, 0.25, 0.0])
+    shares = [masses[list(chosen)].sum() for chosen in combinations(range(4), 2)]
+    assert permutation_variance(masses, 2) == pytest.approx(np.var(shares))
+    assert permutation_variance(masses, 2) == pytest.approx(0.0416667, abs=1e-7)
+
+
+@pytest.mark.parametrize(("n_train", "n_holdout"), [(3, 5), (6, 2)])
+def test_permutation_variance_of_unequal_tables(n_train, n_holdout):
+    masses = np.random.default_rng(0).dirichlet(np.ones(n_train + n_holdout))
+    shares = [masses[list(chosen)].sum() for chosen in combinations(range(masses.size), n_train)]
+    assert permutation_variance(masses, n_train) == pytest.approx(np.var(shares))
+
+
+def test_standard_error_agrees_with_the_permutation_variance_at_the_null():
+    masses = np.random.default_rng(1).dirichlet(np.ones(2000))
+    masses[:1000] *= 0.5 / masses[:1000].sum()
+    masses[1000:] *= 0.5 / masses[1000:].sum()
+    assert share_standard_error(masses, 1000) == pytest.approx(
+        permutation_variance(masses, 1000) ** 0.5, rel=0.01
+    )

@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, MetricSuite, Result
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.fidelity.accumulation import MDAResemblance
+from skeval.fidelity.distances import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))

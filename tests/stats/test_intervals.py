@@ -1,12 +1,23 @@
-"""Intervals against published values, scipy, and their promise of coverage."""
+"""Intervals by published tables, bootstrap replicates, and how intervals overlap."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, norm
 
-from skeval.stats.intervals import clopper_pearson, newcombe, quantile_interval, wilson
+from skeval.stats import intervals as resampling
+from skeval.stats.intervals import (
+    clopper_pearson,
+    expected_overlap,
+    interval_overlap,
+    newcombe,
+    percentile_interval,
+    quantile_interval,
+    replicated,
+    row_weights,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(
@@ -75,3 +86,108 @@ def test_quantile_interval_keeps_its_promise_exactly(n, q):
 
 def test_quantile_interval_of_a_few_rows_is_all_of_them():
     assert quantile_interval(np.array([3.0, 1.0, np.inf]), 0.5) == (1.0, np.inf)
+
+
+def overlap(first, second, clip=False):
+    ends = (np.array([end], dtype=float) for end in (*first, *second))
+    return interval_overlap(*ends, clip=clip)[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value", "clipped"),
+    [
+        ((0, 2), (1, 3), 0.5, 0.5),
+        ((0, 2), (0.5, 1.5), 0.75, 0.75),
+        ((0, 1), (2, 4), -0.75, 0.0),
+        ((0, 1), (1, 2), 0.0, 0.0),
+        ((-1, 4), (-1, 4), 1.0, 1.0),
+    ],
+)
+def test_by_hand(first, second, value, clipped):
+    assert overlap(first, second) == value == overlap(second, first)
+    assert overlap(first, second, clip=True) == clipped
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((0, 0), (0, 1)), ((0, 1), (1, 1)), ((0, np.inf), (0, 1)), ((np.nan, 1), (0, 1))],
+)
+def test_no_interval_has_no_overlap(first, second):
+    assert np.isnan(overlap(first, second))
+    assert np.isnan(overlap(second, first, clip=True))
+
+
+def test_intervals_of_means_of_like_samples():
+    z = norm.ppf(0.975)
+    assert expected_overlap(2 * z, 2 * z, 2**0.5) == pytest.approx(1 - 1 / (z * np.pi**0.5))
+    # centres that vary around those of train, as of rows from a model with its coefficients
+    assert expected_overlap(2 * z, 2 * z, 1.0) == pytest.approx(1 - 1 / (z * (2 * np.pi) ** 0.5))
+    assert expected_overlap(1.0, 1.0, 0.0) == 1.0
+    assert expected_overlap(4.0, 1.0, 0.0) == 0.5 * (1 / 4 + 1)
+
+
+@pytest.mark.parametrize(("width", "other"), [(1.0, 1.0), (1.0, 0.3), (0.5, 2.0)])
+@pytest.mark.parametrize("error", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize("clip", [False, True])
+def test_expected_overlap_is_the_mean(width, other, error, clip):
+    centres = error * norm.ppf((np.arange(40_000) + 0.5) / 40_000)
+    found = interval_overlap(
+        np.full(centres.size, -width / 2),
+        np.full(centres.size, width / 2),
+        centres - other / 2,
+        centres + other / 2,
+        clip=clip,
+    )
+    assert found.mean() == pytest.approx(expected_overlap(width, other, error, clip=clip), abs=1e-3)
+
+
+def test_weights_count_draws_with_replacement():
+    weights = np.concatenate(list(row_weights(50, 400, seed=0)))
+    assert weights.shape == (400, 50)
+    assert (weights.sum(axis=1) == 50).all()
+    assert weights.mean() == 1.0
+    assert weights.var() == pytest.approx(1 - 1 / 50, abs=0.05)  # of a binomial of n draws at 1/n
+
+
+def test_chunks_change_nothing(monkeypatch):
+    whole = np.concatenate(list(row_weights(7, 9, seed=3)))
+    monkeypatch.setattr(resampling, "_CELLS", 20)
+    monkeypatch.setattr(resampling, "_KEPT", 0)
+    parts = list(row_weights(7, 9, seed=3))
+    assert len(parts) > 1
+    assert (np.concatenate(parts) == whole).all()
+
+
+def test_the_first_is_the_value_itself_and_the_spread_is_that_of_the_mean():
+    values = np.random.default_rng(0).normal(size=400)
+    found = replicated(lambda w: (w @ values) / w.sum(axis=1), 400, 2000, seed=0)
+    assert found[0] == pytest.approx(values.mean())
+    assert found[1:].std() == pytest.approx(values.std() / 20, rel=0.05)
+
+
+def test_equal_seeds_are_paired():
+    values = np.random.default_rng(0).normal(size=30)
+    first, second = (
+        replicated(lambda w, s=shift: (w @ (values + s)) / 30, 30, 50, seed=1) for shift in (0, 2)
+    )
+    assert second - first == pytest.approx(np.full(51, 2.0))
+
+
+def test_interval_holds_the_value_and_needs_half_the_replicates():
+    assert percentile_interval(np.array([9.0, 1.0, 2.0, 3.0])) == (pytest.approx(1.05), 9.0)
+    assert percentile_interval(np.array([1.0])) is None
+    assert percentile_interval(np.array([np.nan, 1.0, 2.0])) is None
+    assert percentile_interval(np.array([1.0, np.nan, np.nan, 1.0])) is None
+
+
+@pytest.mark.slow
+def test_percentile_interval_covers_a_mean():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for i in range(400):
+        values = rng.exponential(size=200)
+        low, high = percentile_interval(
+            replicated(lambda w, v=values: (w @ v) / w.sum(axis=1), 200, 500, seed=i)
+        )
+        hits += low <= 1.0 <= high
+    assert 0.90 <= hits / 400 <= 0.975

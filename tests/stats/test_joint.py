@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from skeval.fidelity import k_marginals as j
-from skeval.stats.distributions import total_variation
+from skeval.stats import distributions
+from skeval.stats.distributions import joint_counts, total_variation
+from skeval.steps.samples import drawn_subsets
 
 COUNTS, ONCE = np.array([500, 300, 150, 50]), np.ones(4)
 
@@ -21,7 +23,7 @@ def test_counts_are_those_of_a_group_by(n_cells):
         columns(rng, 60, [min(k, 4) for k in n_cells]),
         columns(rng, 30, [min(k, 4) for k in n_cells]),
     )
-    p, q = j.joint_counts(x, y, n_cells)
+    p, q = joint_counts(x, y, n_cells)
     frames = [pd.DataFrame(dict(enumerate(part))).value_counts() for part in (x, y)]
     both = pd.concat(frames, axis=1).fillna(0).to_numpy()
     assert sorted(zip(p[p + q > 0], q[p + q > 0], strict=True)) == sorted(map(tuple, both))
@@ -30,10 +32,10 @@ def test_counts_are_those_of_a_group_by(n_cells):
 def test_dense_and_sparse_counts_agree(monkeypatch):
     rng = np.random.default_rng(1)
     x, y = columns(rng, 500, (9, 9, 9)), columns(rng, 400, (9, 9, 9))
-    dense = j.joint_counts(x, y, (9, 9, 9))
-    monkeypatch.setattr(j, "_DENSE", 0)
-    monkeypatch.setattr(j, "_LARGEST", 100)
-    sparse = j.joint_counts(x, y, (9, 9, 900))
+    dense = joint_counts(x, y, (9, 9, 9))
+    monkeypatch.setattr(distributions, "_DENSE", 0)
+    monkeypatch.setattr(distributions, "_LARGEST", 100)
+    sparse = joint_counts(x, y, (9, 9, 900))
     assert total_variation(*dense) == total_variation(*sparse)
     assert (sparse[0] + sparse[1]).min() > 0
 
@@ -82,10 +84,10 @@ def test_independent_rows(dense, monkeypatch):
     x = rng.integers(0, 4, 4000)
     codes, n_cells = [x, (x + (rng.random(4000) < 0.3)) % 4], (4, 4)
     if not dense:
-        monkeypatch.setattr(j, "_DENSE", 0)
+        monkeypatch.setattr(distributions, "_DENSE", 0)
         n_cells = (4, 4000)
     margins = [np.bincount(c, minlength=k) for c, k in zip(codes, n_cells, strict=True)]
-    p, _ = j.joint_counts(codes, codes, n_cells)
+    p, _ = joint_counts(codes, codes, n_cells)
     table = np.zeros((4, 4))
     np.add.at(table, tuple(codes), 1 / 4000)
     expected = np.abs(table - np.outer(table.sum(1), table.sum(0))).sum() / 2
@@ -94,11 +96,11 @@ def test_independent_rows(dense, monkeypatch):
 
 
 def test_subsets():
-    every = j.drawn_subsets(list("dcba"), 3, None, 0)
+    every = drawn_subsets(list("abcd"), 3, None, 0)
     assert every == [list("abc"), list("abd"), list("acd"), list("bcd")]
-    assert j.drawn_subsets(list("abcd"), 3, 4, 0) == every
+    assert drawn_subsets(list("abcd"), 3, 4, 0) == every
     names = [f"c{i}" for i in range(40)]
-    some = j.drawn_subsets(names, 3, 100, 0)
+    some = drawn_subsets(names, 3, 100, 0)
     assert len({tuple(subset) for subset in some}) == 100
     assert all(len(set(subset)) == 3 for subset in some)
-    assert some == j.drawn_subsets(names[::-1], 3, 100, 0) != j.drawn_subsets(names, 3, 100, 1)
+    assert some == drawn_subsets(names, 3, 100, 0) != drawn_subsets(names, 3, 100, 1)

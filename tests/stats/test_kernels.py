@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from skeval.fidelity.maximum_mean_discrepancy import (
-    kernel_discrepancy,
-    median_distance,
-    random_feature_discrepancy,
-)
+from skeval.fidelity import maximum_mean_discrepancy
+from skeval.fidelity.maximum_mean_discrepancy import median_distance
 from skeval.stats.pairwise import permutation_p_value
 
 X, Y = np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]])
+
+
+class Discrepancy(NamedTuple):
+    biased: np.ndarray
+    unbiased: np.ndarray
+
+
+def kernel_discrepancy(*samples, **settings):
+    return Discrepancy(*maximum_mean_discrepancy.kernel_discrepancy(*samples, **settings))
+
+
+def random_feature_discrepancy(*samples, **settings):
+    return Discrepancy(*maximum_mean_discrepancy.random_feature_discrepancy(*samples, **settings))
 
 
 def two_gaussians() -> tuple[np.ndarray, np.ndarray]:

@@ -21,8 +21,7 @@ from skeval.exceptions import (
     MissingInputError,
 )
 from skeval.steps import models as families
-from skeval.utility import TSTR, TSTS, ModelRankAgreement, SelectionRegret
-from skeval.utility import agreement as _ranked
+from skeval.utility import TSTR, TSTS, ModelRankAgreement, SelectionRegret, model_metric
 
 FOUR = [  # as published: on raw columns
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
@@ -40,10 +39,10 @@ def hand_scores(monkeypatch):
     synthetic = dict(zip(QUICK, (0.85, 0.87, 0.6, 0.65), strict=True))
 
     def scores(context, training, tested, model, question, scoring, n_replicates, *rest):
-        found = (real if training.rows == "train" else synthetic)[model]
-        return np.full(1 + n_replicates, found)
+        score = (real if training.rows.role == "train" else synthetic)[model]
+        return np.full(1 + n_replicates, score)
 
-    monkeypatch.setattr(_ranked, "replicates", scores)
+    monkeypatch.setattr(model_metric, "replicates", scores)
 
 
 @pytest.mark.usefixtures("hand_scores")
@@ -143,7 +142,7 @@ def test_each_model_is_fitted_once_a_training_table(cancer, fits):
     assert len(fits) == 14
 
 
-def test_large_tables_are_learnt_from_in_part(cancer, fits):
+def test_large_tables_are_learned_from_in_part(cancer, fits):
     suite = MetricSuite(
         [
             ("agreement", ModelRankAgreement("y", estimators=QUICK, max_rows=100)),
@@ -152,7 +151,7 @@ def test_large_tables_are_learnt_from_in_part(cancer, fits):
     ).fit(*cancer[:2])
     found = suite.evaluate(cancer.synthetic)
     assert [size for _, size in fits] == [100] * 8
-    assert found["agreement"].details["n_learnt"] == {"train": 100, "tstr": 100}
+    assert found["agreement"].details["n_learned"] == {"train": 100, "tstr": 100}
     assert found["agreement"].details["n_tested"] == len(cancer.holdout)
     fits.clear()
     whole = ModelRankAgreement("y", estimators=QUICK, max_rows=None).fit(*cancer[:2])
@@ -231,9 +230,9 @@ def test_missing_targets_and_several_labels():
     result = ModelRankAgreement("plan", estimators=QUICK).fit(train, holdout).evaluate(hidden)
     assert result.details["task"] == "multiclass"
     assert result.details["n_dropped"]["synthetic"] == 100
-    assert result.details["n_learnt"]["tstr"] == 300
+    assert result.details["n_learned"]["tstr"] == 300
     part = ModelRankAgreement("plan", estimators=QUICK, mode="tsts").fit(train, holdout)
-    assert part.evaluate(hidden).details["n_learnt"]["tsts"] == 180
+    assert part.evaluate(hidden).details["n_learned"]["tsts"] == 180
 
 
 def test_a_table_without_target(cancer):
@@ -296,7 +295,7 @@ def test_a_model_that_fails_leaves_the_others_be(cancer):
     assert found["holds"].value >= 0.0
 
 
-def test_relative_regret_needs_a_model_that_has_learnt():
+def test_relative_regret_needs_a_model_that_has_learned():
     rng = np.random.default_rng(0)
     tables = [pd.DataFrame(rng.normal(size=(60, 4))).add_prefix("x") for _ in range(3)]
     metric = SelectionRegret("x0", estimators=["tree", "neighbors"], relative=True)

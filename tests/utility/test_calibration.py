@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -15,16 +16,24 @@ from sklearn.preprocessing import StandardScaler
 from skeval import MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.stats.intervals import difference_interval, inflated_interval
 from skeval.steps import models as families
 from skeval.steps.scoring import Predictions
 from skeval.utility import TSTR, CalibrationPreservation
-from skeval.utility.calibration import _confidences, _preserved
+from skeval.utility.calibration import (
+    calibration_error,
+    confidences_in,
+    equal_mass_bins,
+    expected_if_calibrated,
+    preserved,
+    reliability_curve,
+)
 
 FAST = {"estimators": "linear", "n_bootstrap": 100}
 
 
 class BaseRate(ClassifierMixin, BaseEstimator):
-    """Gives every row the shares of labels that it has learnt."""
+    """Gives every row the shares of labels that it has learned."""
 
     def fit(self, X, y):
         self.classes_, counts = np.unique(y, return_counts=True)
@@ -96,7 +105,7 @@ def test_several_labels_are_judged_by_the_one_called():
 def test_a_label_that_no_real_row_has_is_always_wrong():
     scores = np.array([[0.1, 0.2], [0.6, 0.3]])  # what is left of 1 is of another label
     found = Predictions(np.array([2, 0]), scores, True)
-    sure, hits = _confidences(found, np.array([1, 0]), None)
+    sure, hits = confidences_in(found, np.array([1, 0]), None)
     assert sure == pytest.approx([0.7, 0.6])
     assert hits.tolist() == [False, True]
 
@@ -131,13 +140,12 @@ def test_intervals_of_the_value_come_from_the_difference():
     steady = np.full(50, 0.1)
     spread = 0.3 + 0.01 * np.resize([-1, 1], 50)
     spread[0] = 0.3
-    value, low, high = _preserved(spread, steady)
+    value, (low, high) = preserved(spread, steady)
     assert value == pytest.approx(0.8)
     assert low < 0.8 < high < 1.0
-    assert _preserved(steady, spread)[0] == pytest.approx(0.8)
-    value, low, high = _preserved(steady, steady)
-    assert (value, low, high) == (1.0, 1.0, 1.0)
-    assert _preserved(steady[:1], spread[:1])[1:] == (None, None)
+    assert preserved(steady, spread)[0] == pytest.approx(0.8)
+    assert preserved(steady, steady) == (1.0, (1.0, 1.0))
+    assert preserved(steady[:1], spread[:1])[1] is None
 
 
 def test_several_models_and_seeds():
@@ -241,3 +249,128 @@ def test_two_tables_of_one_law_are_calibrated_alike():
         found = metric.fit(train, holdout).evaluate(synthetic).details["ece"]["difference"]
         held += found["low"] <= 0.0 <= found["high"]
     assert held / n_runs >= 0.9
+
+
+def error(confidences, hits, n_bins=10, weights=None):
+    weights = np.ones((1, len(confidences))) if weights is None else weights
+    return calibration_error(np.array(confidences), np.array(hits, dtype=bool), weights, n_bins)
+
+
+def by_hand(confidences, hits, n_bins):
+    """Sorted rows in like numbers; for confidences without ties."""
+    order = np.argsort(confidences)
+    parts = np.array_split(order, n_bins)
+    return sum(abs(confidences[p].mean() - hits[p].mean()) * p.size for p in parts) / order.size
+
+
+def test_values_by_hand():
+    assert error([0.2, 0.2, 0.8, 0.8], [0, 0, 1, 1], 2) == pytest.approx([0.2])
+    assert error([0.5] * 4, [0, 1, 0, 1]) == pytest.approx([0.0])
+    assert error([1.0] * 4, [0, 0, 0, 0]) == pytest.approx([1.0])
+    assert error([0.9, 0.6, 0.3], [1, 1, 0], 1) == pytest.approx([abs(0.6 - 2 / 3)])
+
+
+def test_bins_of_equal_numbers():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    hits = rng.random(200) < p
+    bins = equal_mass_bins(p)
+    assert np.bincount(bins).tolist() == [20] * 10
+    assert all(p[bins == k].max() < p[bins == k + 1].min() for k in range(9))
+    assert error(p, hits) == pytest.approx([by_hand(p, hits, 10)])
+
+
+def test_ties_stay_together():
+    bins = equal_mass_bins(np.array([0.1] * 6 + [0.2, 0.3, 0.4, 0.5]), 5)
+    assert bins.tolist() == [1] * 6 + [3, 3, 4, 4]
+    assert np.unique(equal_mass_bins(np.full(50, 0.3))).size == 1
+
+
+def test_the_order_of_rows_is_ignored():
+    rng = np.random.default_rng(0)
+    p = rng.random(100).round(1)
+    hits, order = rng.random(100) < p, rng.permutation(100)
+    assert error(p, hits) == pytest.approx(error(p[order], hits[order]))
+
+
+def test_weights_count_rows_in_the_bins_of_all_rows():
+    rng = np.random.default_rng(0)
+    p = rng.random(40)
+    hits = rng.random(40) < p
+    weights = np.vstack([np.ones(40), rng.integers(0, 3, 40)])
+    bins = equal_mass_bins(p)
+    sums = np.bincount(bins, weights[1] * (p - hits), minlength=10)
+    assert error(p, hits, weights=weights)[1] == pytest.approx(
+        np.abs(sums).sum() / weights[1].sum()
+    )
+    assert error(p, hits, weights=weights)[0] == pytest.approx(error(p, hits)[0])
+
+
+def test_what_chance_gives():
+    rng = np.random.default_rng(0)
+    p = rng.random(500)
+    found = [error(p, rng.random(500) < p)[0] for _ in range(300)]
+    assert expected_if_calibrated(p) == pytest.approx(np.mean(found), rel=0.05)
+    assert expected_if_calibrated(np.array([0.0, 1.0])) == 0.0
+
+
+def test_curve():
+    curve = reliability_curve(np.array([0.1, 0.3, 0.6, 0.8, 0.9]), np.array([0, 1, 0, 1, 1]) > 0, 2)
+    assert curve["n_rows"].tolist() == [2, 3]
+    assert curve["predicted"] == pytest.approx([0.2, 23 / 30])
+    assert curve["observed"] == pytest.approx([0.5, 2 / 3])
+    few = reliability_curve(
+        np.array([0.1, 0.3, 0.6, 0.8, 0.9]), np.array([0, 1, 0, 1, 1]) > 0, 2, 3
+    )
+    assert np.isnan(few["observed"]).tolist() == [True, False]
+
+
+def test_curve_of_one_confidence():
+    curve = reliability_curve(np.full(30, 0.4), np.arange(30) < 15)
+    assert {name: values.tolist() for name, values in curve.items()} == {
+        "predicted": [pytest.approx(0.4)],
+        "observed": [0.5],
+        "n_rows": [30],
+    }
+
+
+Z = np.random.default_rng(9).normal(size=200_000)
+
+
+def bent(slope, shift=0.0):
+    return lambda z: expit(slope * z + shift)
+
+
+def mean_error(p, truth):
+    sums = np.bincount(equal_mass_bins(p), p - truth, minlength=10)
+    return np.abs(sums).sum() / p.size
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_rows", [200, 1000])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (bent(1.5), bent(1.4)),
+        (bent(3.0), bent(1.5)),
+        (bent(2.0), bent(1.5)),
+        (bent(1.5, 0.5), bent(1.5)),
+        (bent(3.0), bent(3.0, 0.3)),
+    ],
+)
+def test_coverage(n_rows, first, second):
+    """Where quantiles of bootstrap differences hold the true one in 0 to 98% of cases."""
+    law, rng, n_runs = bent(1.5), np.random.default_rng(0), 150
+    truth = [mean_error(model(Z), law(Z)) for model in (first, second)]
+    held = np.zeros(2)
+    for _ in range(n_runs):
+        z = rng.normal(size=n_rows)
+        hits = rng.random(n_rows) < law(z)
+        drawn = rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows), 200)
+        weights = np.vstack([np.ones(n_rows), drawn])
+        errors = [error(model(z), hits, weights=weights) for model in (first, second)]
+        low, high = inflated_interval(errors[0])
+        held[0] += low <= truth[0] <= high
+        low, high = difference_interval(*errors)
+        held[1] += low <= truth[0] - truth[1] <= high
+    assert (held / n_runs >= (0.88, 0.82)).all(), held / n_runs

@@ -22,7 +22,7 @@ from skeval.exceptions import (
 )
 from skeval.stats.intervals import interval_overlap
 from skeval.utility import CoefficientOverlap
-from skeval.utility.coefficients import logistic
+from skeval.utility.regressions import logistic
 
 DIABETES = load_diabetes(as_frame=True).frame[["target", "age", "bmi", "bp"]]
 HALVES = DIABETES[:221], DIABETES[221:]
@@ -245,7 +245,7 @@ def test_a_synthetic_table_that_lost_everything(change):
 def test_separation_is_told():
     train = numeric(80)
     told = train.assign(b=train["label"] * 1.0)
-    with pytest.warns(DegenerateInputWarning, match="its features tell it for sure"):
+    with pytest.warns(DegenerateInputWarning, match="its features determine it"):
         assert np.isnan(evaluated(told, train, target="label", features=["b"]).value)
     with pytest.warns(DegenerateInputWarning, match="synthetic does not determine"):
         assert evaluated(train, told, target="label", features=["b"]).value == 0.0

@@ -23,7 +23,7 @@ EXCHANGED = [1, 0, 0, 0, 1, 1, 1, 0]
 GROUPS = ["a"] * 4 + ["b"] * 4
 
 
-def learnt(column, n=200, seed=0):
+def learned(column, n=200, seed=0):
     """Return rows from which a model learns to call what stands in a column."""
     rng = np.random.default_rng(seed)
     f, g = rng.integers(0, 2, (2, n))
@@ -33,15 +33,15 @@ def learnt(column, n=200, seed=0):
 
 
 def met(f, g, truth=TRUTH, groups=GROUPS, times=5):
-    """Return a holdout in which a model calls f if it learnt of train, g if of synthetic rows."""
+    """Return a holdout in which a model calls f if it learned of train, g if of synthetic rows."""
     rows = pd.DataFrame({"f": f, "g": g, "who": groups, "x": 0.0, "y": truth})
     return pd.concat([rows] * times, ignore_index=True)
 
 
 def evaluated(metric, holdout, synthetic=None, train=None):
-    train = learnt("f") if train is None else train
+    train = learned("f") if train is None else train
     return metric.fit(train, holdout).evaluate(
-        learnt("g", seed=1) if synthetic is None else synthetic
+        learned("g", seed=1) if synthetic is None else synthetic
     )
 
 
@@ -168,7 +168,7 @@ def test_models_may_be_kept_from_the_sensitive_column():
 @pytest.mark.parametrize("include_sensitive", [True, False])
 def test_the_order_of_rows_is_ignored(include_sensitive):
     """Also where rows differ in nothing but the group: replicates must be the same, too."""
-    tables = learnt("f"), met(CALLED, EXCHANGED, times=10), learnt("g", seed=1)
+    tables = learned("f"), met(CALLED, EXCHANGED, times=10), learned("g", seed=1)
     tables = [table.assign(who=np.resize(["a", "b", "c"], len(table))) for table in tables]
     metric = FairnessGap("y", "who", include_sensitive=include_sensitive, **FAST)
     found = [
@@ -195,7 +195,7 @@ def test_groups_with_few_holdout_rows_are_pooled():
     holdout = met(CALLED, CALLED, times=5)
     holdout.loc[:3, "who"] = "rare"
     holdout.loc[4:6, "who"] = "rarer"
-    train = learnt("f")
+    train = learned("f")
     train.loc[:20, "who"] = "rare"
     found = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, train=train)
     assert found.details["groups"] == ["a", "b", "(rare groups)"]
@@ -204,7 +204,7 @@ def test_groups_with_few_holdout_rows_are_pooled():
 
 
 def test_a_level_that_only_synthetic_rows_have():
-    synthetic = learnt("g", seed=1)
+    synthetic = learned("g", seed=1)
     synthetic.loc[:30, "who"] = "new"
     found = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), synthetic)
     assert found.details["groups"] == ["a", "b"]
@@ -223,10 +223,10 @@ def test_numbers_are_cut_at_quantiles_of_train():
 
 def test_numbers_of_few_values_are_groups():
     """What lies between two values goes to the nearer."""
-    train, holdout = learnt("f"), met(CALLED, TRUTH)
+    train, holdout = learned("f"), met(CALLED, TRUTH)
     for table in (train, holdout):
         table["who"] = np.where(table["who"] == "a", 1, 2)
-    synthetic = learnt("g", seed=1)
+    synthetic = learned("g", seed=1)
     synthetic["who"] = np.where(synthetic["who"] == "a", 0.7, 2.4)
     found = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, synthetic, train)
     assert found.details["groups"] == ["1", "2"]
@@ -249,7 +249,7 @@ def test_many_like_numbers_make_fewer_ranges():
 
 
 def test_a_group_that_synthetic_rows_lack():
-    synthetic = learnt("g", seed=1).query("who == 'a'")
+    synthetic = learned("g", seed=1).query("who == 'a'")
     found = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), synthetic)
     assert found.value == 0.0
     assert np.isnan(found.details["base_rates"]["synthetic"]).tolist() == [False, True]
@@ -259,7 +259,7 @@ def test_a_group_that_synthetic_rows_lack():
 
 
 def test_improvement_needs_both_labels_in_each_group_of_train():
-    train = learnt("f")
+    train = learned("f")
     train.loc[train["who"] == "b", ["f", "y"]] = 1
     metric = EqualizedOddsImprovement("y", "who", estimators=STUMP)
     with pytest.warns(DegenerateInputWarning, match="train has fewer than 5"):
@@ -267,7 +267,7 @@ def test_improvement_needs_both_labels_in_each_group_of_train():
 
 
 def test_a_group_that_the_holdout_lacks():
-    train = learnt("f")
+    train = learned("f")
     train.loc[:50, "who"] = "c"
     found = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), train=train)
     assert found.details["groups"] == ["a", "b"]
@@ -295,7 +295,7 @@ def test_rates_of_few_rows_are_left_out():
 
 
 def test_a_synthetic_table_of_one_label_has_no_gap_and_says_why():
-    synthetic = learnt("g", seed=1).assign(y=1)
+    synthetic = learned("g", seed=1).assign(y=1)
     metric = FairnessGap("y", "who", estimators=STUMP)
     with pytest.warns(DegenerateInputWarning, match="call all holdout rows alike"):
         found = evaluated(metric, met(CALLED, TRUTH), synthetic)
@@ -348,7 +348,7 @@ def test_the_result_is_plain():
     low, high = found.interval
     assert low <= found.value <= high
     assert json.loads(found.to_json())["details"]["criterion"] == "demographic_parity"
-    assert found.details["n_learnt"] == {"tstr": 300, "trtr": 300}
+    assert found.details["n_learned"] == {"tstr": 300, "trtr": 300}
     assert found.details["n_tested"] == 300
 
 

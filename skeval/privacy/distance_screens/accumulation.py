@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from skeval.context import Context
-from skeval.fidelity.accumulation import AccumulationMetric, Thresholds
 from skeval.formatting import as_float, number, percent
 from skeval.parameters import Columns, Seed, Space
 from skeval.result import Result
 from skeval.stats.relabelling import labels_test
+from skeval.steps.accumulation import AccumulationMetric, Thresholds
 from skeval.steps.relabelled import relabellings
 from skeval.tags import MetricTags
 
@@ -20,7 +20,7 @@ _N_PERMUTATIONS = 200
 
 
 class MinimumDistanceAccumulation(AccumulationMetric):
-    """Accumulation of very near rows: 0 where no pair is within the threshold, 1 where all copy.
+    r"""Accumulation of very near rows: 0 where no pair is within the threshold, 1 where all copy.
 
     For each synthetic row the distance to its nearest train row is taken, and for each train row
     that to its nearest synthetic row. The accumulation curve F(u) is the share of these distances
@@ -46,7 +46,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
         needs ``scale="observed"``.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings, and of the sample of the larger of synthetic table and holdout.
 
@@ -60,24 +60,34 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     InvalidParameterError
         At fit, if ``scale="max"`` is asked for in another space than "gower".
 
+    See Also
+    --------
+    MDAResemblance : The area right of the threshold, a measure of fidelity.
+    DCRPercentile : One percentile of the distances.
+    NearDuplicateShare : Share of rows within a distance.
+
     Notes
     -----
-    With x the distances and t the threshold, the privacy area is
-    ``1 / t * (integral of F from 0 to t) = mean(max(0, t - x)) / t``, the integral being exact.
+    With x the distances and t the threshold, the privacy area is the integral of F left of t,
+    exactly:
+
+    .. math:: \frac{1}{t} \int_0^t F(u)\, du = \frac{1}{n t} \sum_i \max(0, t - x_i)
+
     ``details["privacy"]`` is one minus the value, as later versions of the source have it. No value
     is good or bad in itself: it depends on the threshold, and distances grow with the number of
     columns. Read it against the baseline, the area of the holdout in the synthetic rows' place, and
     ``details["relative_privacy"]``, the quotient of the two one-minus-areas, below 1 where
-    synthetic rows are nearer than fresh ones. Train rows find a nearer row in a larger table: where
-    the holdout is smaller than the synthetic table, ``details["at_baseline_size"]`` holds the value
-    at its size; where it is larger, the baseline is that of a sample of it. Only that direction
-    depends on sizes. With ``scale="observed"`` the holdout's distances are divided by what the
-    synthetic table's are.
+    synthetic rows are nearer than fresh ones.
+
+    Train rows find a nearer row in a larger table: where the holdout is smaller than the synthetic
+    table, ``details["at_baseline_size"]`` holds the value at its size; where it is larger, the
+    baseline is that of a sample of it. Only that direction depends on sizes. With
+    ``scale="observed"`` the holdout's distances are divided by what the synthetic table's are.
 
     The p-value is one-sided and asks whether train rows lie nearer to the synthetic table than
     holdout rows do: the mean of ``max(0, t - x)`` over train is held against 200 random choices of
     which real rows were train. All are equally likely if the synthetic rows do not depend on which
-    of them the generator learnt from, whatever else is wrong with them, and whatever `direction`
+    of them the generator learned from, whatever else is wrong with them, and whatever `direction`
     is. Comparing synthetic with holdout rows instead would also alarm at tables that are merely
     drawn from the middle of the population.
 
@@ -88,8 +98,8 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     no copies. Under 10 synthetic rows there is none.
 
     ``details["curve"]`` holds F for the synthetic rows and the holdout, at points that at least 10
-    rows lie between and beyond. The areas at many thresholds tell the curve more finely. This is a
-    distance screen: it can raise an alarm and cannot clear a release.
+    rows lie between and beyond. The areas at many thresholds describe the curve more finely. This
+    is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

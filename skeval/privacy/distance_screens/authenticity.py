@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
-class Authenticity(Metric):
-    """Share of rows that are nobody's noisy copy: 0 where all are copies; 1 is rarely reached.
+class Authenticity(NeighborMetric):
+    """Share of rows that are no noisy copy of a train row: 0 if all are; 1 is rarely reached.
 
     A synthetic row is authentic if it is farther from its nearest train row than that train row is
     from its own nearest other train row. A generator that adds a little noise to its training rows
@@ -32,7 +33,7 @@ class Authenticity(Metric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the sample of a large synthetic table for the p-value.
 
@@ -41,19 +42,33 @@ class Authenticity(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    EpsilonIdentifiability : The same comparison, seen from the train rows.
+    NNDR : Whether a row sits on one train row rather than among them.
+    NNAAPrivacyLoss : Adversarial accuracy lost on train.
+
     Notes
     -----
-    The mean over synthetic rows s of ``d(s, t) > d(t, its nearest other train row)``, t the train
-    row nearest to s; equal distances are not authentic. A fresh real table does not score 1: about
-    0.44 in three dimensions. The baseline is therefore the share of holdout rows that are authentic
-    with respect to train, and ``details["ratio"]`` the value relative to it. The interval is
-    Wilson's, over fresh draws of train and synthetic rows; synthetic rows beside the same train
-    row, or two that are each other's nearest, count as one piece of evidence. The p-value is
-    one-sided: with ``details["on_holdout"]``, the share that is authentic with respect to the
-    holdout, the difference is held against random choices of which real rows were train; all are
-    equally likely if none was learnt. At most 2,000 synthetic rows and the 16 nearest real rows of
-    each row take part in it. Rows of poor quality, far from all real ones, count as authentic. This
-    is a distance screen: it can raise an alarm and cannot clear a release.
+    With :math:`t(s)` the train row nearest to s, and :math:`t'` the nearest other train row of t,
+    the value is the share of synthetic rows with
+
+    .. math:: d(s, t(s)) > d(t(s), t')
+
+    Equal distances are not authentic. A fresh real table does not score 1: about 0.44 in three
+    dimensions. The baseline is therefore the share of holdout rows that are authentic with respect
+    to train, and ``details["ratio"]`` the value relative to it. Rows of poor quality, far from all
+    real ones, count as authentic.
+
+    The interval is Wilson's, over fresh draws of train and synthetic rows; synthetic rows next to
+    the same train row, or to two that are each other's nearest, count as one piece of evidence.
+
+    The p-value is one-sided: the difference to ``details["on_holdout"]``, the share that is
+    authentic with respect to the holdout, is held against random choices of which real rows were
+    train. All are equally likely if none was learned, whatever else is wrong with the synthetic
+    rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -84,39 +99,52 @@ class Authenticity(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        columns = column_key(context.schema, self.columns)
-        common = {"space": self.space, "columns": columns}
-        is_authentic, clusters = authentic(context, "synthetic", "train", **common)
-        value = float(is_authentic.mean())
-        variance = stats.clustered_variance(is_authentic, clusters)
-        interval = stats.paired_interval(value, variance, is_authentic.size)
-        details = {"standard_error": float(np.sqrt(variance))}
-        if "holdout" not in context or context.n_rows("holdout") < 2:
-            return Result(value, interval=interval, details=details)
-        baseline = float(authentic(context, "holdout", "train", **common)[0].mean())
-        details["on_holdout"] = float(
-            authentic(context, "synthetic", "holdout", **common)[0].mean()
+        return self._share(context, "synthetic", "train", columns)
+
+    def _share(self, context: Context, query: str, reference: str, columns: Any) -> float:
+        is_authentic, _ = authentic(context, query, reference, space=self.space, columns=columns)
+        return float(is_authentic.mean())
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        is_authentic, clusters = authentic(
+            context, "synthetic", "train", space=self.space, columns=columns
         )
-        details["ratio"] = value / baseline if baseline > 0 else float("nan")
+        variance = stats.clustered_variance(is_authentic, clusters)
+        details = {"standard_error": float(np.sqrt(variance))}
+        interval = stats.paired_interval(result.value, variance, is_authentic.size)
+        result = replace(result, interval=interval, details=details)
+        if "holdout" not in context or context.n_rows("holdout") < 2:
+            return result
+        baseline = self._share(context, "holdout", "train", columns)
         settings = (self.space, columns, self.n_permutations, self.random_state)
-        return Result(
-            value,
-            interval=interval,
+        return replace(
+            result,
             p_value=authenticity_test(context, *settings).p_value,
             baseline=baseline,
-            details=details,
+            details={
+                **details,
+                "on_holdout": self._share(context, "synthetic", "holdout", columns),
+                "ratio": result.value / baseline if baseline > 0 else float("nan"),
+            },
+        )
+
+    def _summary(self, result: Result) -> str:
+        fresh = ""
+        if result.baseline is not None:
+            fresh = f"; {percent(1.0 - result.baseline)} of holdout rows are"
+        return (
+            f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row as its "
+            f"nearest other train row, or nearer{fresh}."
         )
 
 
 def authentic(
     context: Context, query: str, reference: str, *, space: Any, columns: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which rows of a role are authentic, and beside which reference row each lies.
+    """Return which rows of a role are authentic, and next to which reference row each lies.
 
     Two reference rows that are each other's nearest have one distance between them: they count as
     one, the first.

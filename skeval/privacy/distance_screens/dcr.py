@@ -15,7 +15,6 @@ from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result
-from skeval.stats.proximity import closer_share, permutation_variance, share_standard_error
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.tags import MetricTags
 
@@ -103,12 +102,12 @@ class TrainShareScreen(NeighborMetric):
 
 
 class DCROverfittingProtection(TrainShareScreen):
-    """Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
+    r"""Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
 
     For each synthetic row, the nearest train row and the nearest holdout row are found. A
-    generator that has learnt the population and not its training rows makes rows that are as often
-    closer to one as to the other. The value falls with the share of synthetic rows that are closer
-    to train.
+    generator that has learned the population and not its training rows makes rows that are as
+    often closer to one as to the other. The value falls with the share of synthetic rows that are
+    closer to train.
 
     Parameters
     ----------
@@ -127,7 +126,7 @@ class DCROverfittingProtection(TrainShareScreen):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the draws.
 
@@ -142,22 +141,38 @@ class DCROverfittingProtection(TrainShareScreen):
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or
         ``scale="reference"`` is asked for in another space than "gower".
 
+    See Also
+    --------
+    DCRShare : The share itself, over several groups of columns.
+    DCRPercentile : How near the nearest synthetic rows come.
+    HoldoutDistanceRatio : Median distances to train, synthetic over holdout.
+
     Notes
     -----
-    ``min(1, (1 - p) / (1 - pi))`` with p the share closer to train and ``pi = n_T / (n_T + n_H)``
-    its expectation if the synthetic table does not depend on which real rows were train; ``2 (1 -
-    p)`` at equal sizes. A score of 0.5 thus means that 75% of the rows are closer to train.
-    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of
-    the SDMetrics breakdown. The standard error counts real rows, not synthetic ones: many
-    synthetic rows around one real row are one piece of evidence. The p-value is one-sided: given
-    the synthetic rows and the pool of N real ones, all choices of which were train are equally
-    likely if none was learnt. The share then has variance
-    ``pi (1 - pi) N / (N - 1) (sum_j a_j^2 - 1 / N)``, a_j the share of synthetic rows whose nearest
-    real row is j, ties divided evenly; ``scale="reference"`` has no such null,
-    and no interval. The baseline is the mean score under independence, below 1 because the score is
-    clipped there. A share clearly below `pi` is
-    no extra protection, rather mode collapse or shift. This is a distance screen: it can raise an
-    alarm and cannot clear a release; it does not see leaks of a few outliers.
+    With p the share of synthetic rows that are closer to train, and its expectation if the
+    synthetic table does not depend on which real rows were train,
+
+    .. math:: \pi = \frac{n_T}{n_T + n_H}, \qquad
+        \mathrm{score} = \min\left(1, \frac{1 - p}{1 - \pi}\right)
+
+    which is ``2 (1 - p)`` at equal sizes: a score of 0.5 means that 75% of the rows are closer to
+    train. A share clearly below ``pi`` is no extra protection, rather mode collapse or shift.
+
+    The p-value is one-sided: given the synthetic rows and the pool of N real ones, all choices of
+    which were train are equally likely if none was learned. The share then has the variance
+
+    .. math:: \pi (1 - \pi) \frac{N}{N - 1} \left(\sum_j a_j^2 - \frac{1}{N}\right)
+
+    with :math:`a_j` the share of synthetic rows whose nearest real row is j, ties divided evenly.
+    The baseline is the mean score under this null, below 1 because the score is clipped there. The
+    standard error counts real rows, not synthetic ones: many synthetic rows around one real row are
+    one piece of evidence. ``scale="reference"`` has neither null nor interval.
+
+    ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
+    SDMetrics breakdown.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
 
     References
     ----------
@@ -356,3 +371,65 @@ class TrainShare:
 def share_of_mass(masses: np.ndarray, n_train: int) -> float:
     """Return the mass on train; being a sum of many 1/n, it is rounded to keep "all" at 1."""
     return round(float(masses[:n_train].sum()), 12)
+
+
+def closer_share(to_train: np.ndarray, to_holdout: np.ndarray, *, ties: float) -> float:
+    """Return the share of rows closer to train than to holdout; `ties` is what a tie counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.distance_screens.dcr import closer_share
+    >>> closer_share(np.array([0, 0.2, 1, 11]), np.array([2, 0.8, 1, 8]), ties=0.5)
+    0.625
+    """
+    return float(np.mean(to_train < to_holdout) + ties * np.mean(to_train == to_holdout))
+
+
+def permutation_variance(masses: np.ndarray, n_train: int) -> float:
+    """Return the variance of the share of mass on train, over all relabellings of the real rows.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_train + n_holdout,)
+        Share of the synthetic rows whose nearest real row is this one; they sum to 1.
+    n_train : int
+        How many of the real rows are labelled train.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.distance_screens.dcr import permutation_variance
+    >>> round(permutation_variance(np.array([0.5, 0.25, 0.25, 0.0]), n_train=2), 7)
+    0.0416667
+    """
+    n = masses.size
+    if n < 2:
+        return 0.0
+    pi = n_train / n
+    return float(pi * (1 - pi) * n / (n - 1) * max(0.0, (masses**2).sum() - 1.0 / n))
+
+
+def share_standard_error(masses: np.ndarray, n_train: int) -> float:
+    """Return the standard error of the share of mass on train, each table being a sample.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_train + n_holdout,)
+        Share of the synthetic rows whose nearest real row is this one, those of train first.
+    n_train : int
+        Number of train rows.
+
+    Notes
+    -----
+    ``SE^2 = (1 - p)^2 n_T s_T^2 + p^2 n_H s_H^2``, s^2 the variances of the masses within each
+    table. More synthetic rows do not make it vanish: the evidence is limited by the real rows.
+    """
+    train, holdout = masses[:n_train], masses[n_train:]
+    p = float(train.sum())
+    # the variance of a single row's mass cannot be seen: its square bounds it
+    spread = [
+        part.size * part.var(ddof=1) if part.size > 1 else float(part.sum() ** 2)
+        for part in (train, holdout)
+    ]
+    return float(np.sqrt((1.0 - p) ** 2 * spread[0] + p**2 * spread[1]))

@@ -25,7 +25,7 @@ _N_BOOTSTRAP = 500
 
 
 class DCRBaselineProtection(NeighborMetric):
-    """Distance to train relative to that of random rows: 1 as far as noise, 0 on the train rows.
+    r"""Distance to train relative to that of random rows: 1 as far as noise, 0 on the train rows.
 
     The median distance of synthetic rows to their nearest train row, over that of rows whose
     columns are drawn at random and independently between the extremes of train. Rows of noise are
@@ -49,7 +49,7 @@ class DCRBaselineProtection(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the random rows, draws, relabellings and resamples.
 
@@ -63,14 +63,26 @@ class DCRBaselineProtection(NeighborMetric):
     InvalidParameterError
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`.
 
+    See Also
+    --------
+    HoldoutDistanceRatio : The same median over that of holdout rows, a fairer yardstick.
+    DCROverfittingProtection : Whether rows are closer to train than to the holdout.
+
     Notes
     -----
-    ``min(1, median nn(S, T) / median nn(U, T))``, U random rows: whole numbers where
-    train has whole numbers only, categories uniform over those of train, missing at the column's
-    rate. nan if the random rows' median is 0. The interval resamples both medians. With a holdout,
-    the p-value is that of `HoldoutDistanceRatio`: the median distance to the holdout minus that to
-    train is held against random choices of which real rows were train. This is a distance screen:
-    it can raise an alarm and cannot clear a release.
+    With U the random rows and d the distance to the nearest train row,
+
+    .. math:: \min\left(1, \frac{\mathrm{median}\, d(S, T)}{\mathrm{median}\, d(U, T)}\right)
+
+    U has whole numbers where train has whole numbers only, categories uniform over those of train,
+    and missing values at the column's rate. The score is nan if the random rows' median is 0. The
+    interval resamples both medians.
+
+    With a holdout, the p-value is that of :class:`~skeval.privacy.HoldoutDistanceRatio`: the median
+    distance to the holdout minus that to train is held against random choices of which real rows
+    were train.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

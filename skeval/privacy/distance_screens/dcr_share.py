@@ -36,8 +36,8 @@ class DCRShare(TrainShareScreen):
     """Share of synthetic rows closer to train: n_T / (n_T + n_H) by chance, 1 where all rows are.
 
     For each synthetic row, the nearest real row is looked up in train and in the holdout. A
-    generator that has not learnt its training rows by heart makes rows that are as often closer to
-    one as to the other, at equal sizes. A copy may hide in a few columns while the others are
+    generator that has not memorised its training rows makes rows that are as often closer to one as
+    to the other, at equal sizes. A copy may hide in a few columns while the others are
     redrawn: groups of columns are then measured one by one, and the largest share counts.
 
     Parameters
@@ -57,9 +57,10 @@ class DCRShare(TrainShareScreen):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     column_groups : None, "auto" or list of list of str, default=None
-        Groups of columns to measure beside all of them at once (in space "gower"). "auto": where
+        Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
+        where
         there are more than 10 columns, three groups of related columns and three random thirds, as
         MOSTLY AI has it; none where there are fewer.
     n_permutations : int, default=999
@@ -79,17 +80,25 @@ class DCRShare(TrainShareScreen):
         ``scale="reference"`` are asked for in another space than "gower", or `column_groups` names
         columns that are not looked at.
 
+    See Also
+    --------
+    DCROverfittingProtection : The same share on a scale from 0 to 1, 1 being best.
+    DCRPercentile : How near the nearest synthetic rows come.
+
     Notes
     -----
     With one group, p-value, standard errors and interval are those of
-    :class:`~skeval.privacy.DCROverfittingProtection`, and the baseline is n_T / (n_T + n_H). The
-    largest of several shares is a selection and lies above that by chance: its p-value and its
-    baseline come from random choices of which real rows were train, the same for all groups, and
-    the interval is simultaneous over the groups (Bonferroni), so that it holds the largest share of
-    the population. With several draws the p-value is twice the mean of theirs, which is valid
-    however they depend on each other. ``details["groups"]`` has the share, z and the standard
-    errors of each group, ``details["worst_group"]`` names the one with the largest share; what else
-    stands in ``details`` is of all columns together.
+    :class:`~skeval.privacy.DCROverfittingProtection`, and the baseline is ``n_T / (n_T + n_H)``.
+
+    The largest of several shares is a selection and lies above that by chance: its p-value and its
+    baseline come from random choices of which real rows were train, the same for all groups. The
+    interval is simultaneous over the groups (Bonferroni), so that it holds the largest share of the
+    population. With several draws the p-value is twice the mean of theirs, which is valid however
+    they depend on each other.
+
+    ``details["groups"]`` has the share, z and the standard errors of each group,
+    ``details["worst_group"]`` names the one with the largest share; what else stands in ``details``
+    is of all columns together.
 
     Related columns of "auto" are neighbours in the leaves of a hierarchical clustering by Cramer's
     V, whose order is cut into three where neighbours are least related, no group having less than a

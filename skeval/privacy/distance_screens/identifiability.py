@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,9 +11,10 @@ import pandas as pd
 from scipy.stats import entropy
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
@@ -20,7 +22,7 @@ from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import rivals
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import relabellings
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 from skeval.tags import MetricTags
 
@@ -28,7 +30,7 @@ _N_BINS = 10
 _MOST = 10.0  # times the median: a nearly constant column would outweigh all others
 
 
-class EpsilonIdentifiability(Metric):
+class EpsilonIdentifiability(NeighborMetric):
     """Share of train rows with a synthetic row nearer than any other train row: 1 is all of them.
 
     A train row is called identifiable if some synthetic row comes nearer to it than the nearest
@@ -45,7 +47,7 @@ class EpsilonIdentifiability(Metric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -60,21 +62,33 @@ class EpsilonIdentifiability(Metric):
         At fit, if ``feature_weights="entropy"``, which has a space of its own, is asked for in
         another than "gower".
 
+    See Also
+    --------
+    Authenticity : The same comparison, seen from the synthetic rows.
+    NNAAPrivacyLoss : Adversarial accuracy lost on train.
+    HittingRate : Train rows that are hit in every column.
+
     Notes
     -----
-    The mean over train rows t of ``d(t, nearest synthetic) < d(t, nearest other train row)``. It is
-    not 0 without a leak: a fresh real table of the size of train scores about 1/2, more rows score
-    more. What a leak adds is ``details["excess"]``, the share on train minus that on holdout rows
+    The value is the share of train rows t with ``d(t, nearest synthetic) < d(t, nearest other train
+    row)``. It is not 0 without a leak: a fresh real table of the size of train scores about 1/2,
+    more rows score more.
+
+    What a leak adds is ``details["excess"]``, the share on train minus that on holdout rows
     (``details["on_holdout"]``), relative to its mean over relabellings, which is 0 at equal sizes;
     the baseline is the value without the excess. The p-value is one-sided: given the synthetic
-    rows, all choices of which real rows were train are equally likely if none was learnt. Without
-    a holdout there is neither. The interval is over fresh draws of train and synthetic rows; two
-    train rows that are each other's nearest count as one piece of evidence. Weights ``w_j``: the
-    entropies are those of ten quantile bins or of the categories of the real rows; ``w_j`` is
-    proportional to ``1 / H_j``, at most ten times the median, 0 for a constant column, and
-    multiplies squared differences relative to the range; a missing value is at least a whole range
-    away from all others. This is a distance screen: it can raise an alarm and cannot clear a
-    release.
+    rows, all choices of which real rows were train are equally likely if none was learned. Without
+    a holdout there is neither.
+
+    The interval is over fresh draws of train and synthetic rows; two train rows that are each
+    other's nearest count as one piece of evidence.
+
+    With ``feature_weights="entropy"``, squared differences relative to the range are multiplied by
+    weights proportional to :math:`1 / H_j`, the entropies being those of ten quantile bins or of
+    the categories of the real rows. A weight is at most ten times the median, and 0 for a constant
+    column; a missing value is at least a whole range away from all others.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -115,28 +129,31 @@ class EpsilonIdentifiability(Metric):
                 "space at 'gower', or weights at 'uniform'."
             )
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        columns = column_key(context.schema, self.columns)
-        space = self.space
+        space, columns = self._space(context, columns)
+        if space is None:
+            return undefined("every column is constant: no column has a weight.")
+        return identified(context, "train", space, columns)[0]
+
+    def _space(self, context: Context, columns: Any) -> tuple[Any, Any]:
         if self.feature_weights == "entropy":
-            space, columns = entropy_space(context, columns), None
-            if space is None:
-                return undefined("every column is constant: no column has a weight.")
+            return entropy_space(context, columns), None
+        return self.space, columns
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        space, columns = self._space(context, columns)
+        n_train = context.n_rows("train")
         value, variance = identified(context, "train", space, columns)
-        interval = stats.paired_interval(value, variance, context.n_rows("train"))
-        if "holdout" not in context or context.n_rows("holdout") < 2:
-            return Result(value, interval=interval)
+        result = replace(result, interval=stats.paired_interval(value, variance, n_train))
+        n_holdout = context.n_rows("holdout") if "holdout" in context else 0
+        if n_holdout < 2:
+            return result
         test = excess_test(context, space, columns, self.n_permutations, self.random_state)
-        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-        expected = 0.0 if n_train == n_holdout else test.mean
-        excess = test.observed - expected
-        return Result(
-            value,
-            interval=interval,
+        excess = test.observed - (0.0 if n_train == n_holdout else test.mean)
+        return replace(
+            result,
             p_value=test.p_value,
             baseline=float(np.clip(value - excess, 0.0, 1.0)),
             details={
@@ -145,6 +162,15 @@ class EpsilonIdentifiability(Metric):
                 "standard_error": float(np.sqrt(variance)),
                 "null_standard_error": test.spread,
             },
+        )
+
+    def _summary(self, result: Result) -> str:
+        without = ""
+        if result.baseline is not None:
+            without = f"; {percent(result.baseline)} would if none was learned"
+        return (
+            f"{percent(result.value)} of train rows have a synthetic row nearer than any other "
+            f"train row{without}."
         )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
 
-from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
@@ -16,16 +18,15 @@ from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies, rivals
 from skeval.steps.neighbors import encoded, nearest, pooled_lists
 from skeval.steps.relabelled import relabellings
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 _Z = float(norm.ppf(0.975))
 
 
-class NNAAPrivacyLoss(Metric):
+class NNAAPrivacyLoss(NeighborMetric):
     """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
 
-    The adversarial accuracy between synthetic and train rows falls where the generator has learnt
+    The adversarial accuracy between synthetic and train rows falls where the generator has learned
     its training rows; that between synthetic and holdout rows does not. The loss is the difference.
 
     Parameters
@@ -40,7 +41,7 @@ class NNAAPrivacyLoss(Metric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples and relabellings.
 
@@ -52,16 +53,21 @@ class NNAAPrivacyLoss(Metric):
     See Also
     --------
     NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of resemblance.
+    EpsilonIdentifiability : Train rows with a synthetic row nearest.
+    Authenticity : Synthetic rows that are no noisy copy.
 
     Notes
     -----
-    ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes, both in `details`; 0 in the
-    mean if the synthetic table does not depend on which real rows were train. The p-value is
-    one-sided: given the synthetic rows, all choices of which real rows were train are then equally
-    likely. Each relabelling counts all rows, whatever the sizes, among the 16 nearest real rows of
-    each; its standard deviation is the standard error of the interval. A negative loss is no extra
-    protection: rows were drawn towards the holdout. This is a distance screen: it can raise an
-    alarm and cannot clear a release; it does not see leaks of a few outliers.
+    The value is ``AA(holdout, synthetic) - AA(train, synthetic)`` at equal sizes, both in
+    ``details``; it is 0 on average if the synthetic table does not depend on which real rows were
+    train. A negative loss is no extra protection: rows were drawn towards the holdout.
+
+    The p-value is one-sided: given the synthetic rows, all choices of which real rows were train
+    are then equally likely. Each relabelling counts all rows, whatever the sizes, among the 16
+    nearest real rows of each; its standard deviation is the standard error of the interval.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
 
     References
     ----------
@@ -103,12 +109,14 @@ class NNAAPrivacyLoss(Metric):
         self.columns = columns
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
+    def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
             return undefined(TOO_FEW_ROWS)
-        columns = column_key(context.schema, self.columns)
+        on_train, on_holdout, _ = self._accuracies(context, columns)
+        return on_holdout - on_train
+
+    def _accuracies(self, context: Context, columns: Any) -> tuple[float, float, int]:
+        """Return the mean accuracy on train and on the holdout, and the number of samples."""
         samples = resampled_accuracies(
             context,
             ("train", "holdout"),
@@ -120,22 +128,33 @@ class NNAAPrivacyLoss(Metric):
         on_train, on_holdout = (
             float(np.mean([sample[i].accuracy for sample in samples])) for i in (0, 1)
         )
-        test = loss_test(
-            context, self.space, columns, self.ties, self.n_permutations, self.random_state
-        )
-        value = on_holdout - on_train
+        return on_train, on_holdout, len(samples)
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        on_train, on_holdout, n_samples = self._accuracies(context, columns)
+        settings = (self.space, columns, self.ties, self.n_permutations, self.random_state)
+        test = loss_test(context, *settings)
         half = _Z * test.spread
-        return Result(
-            value,
-            interval=(max(-1.0, value - half), min(1.0, value + half)),
+        return replace(
+            result,
+            interval=(max(-1.0, result.value - half), min(1.0, result.value + half)),
             p_value=test.p_value,
             baseline=0.0,
             details={
                 "on_train": on_train,
                 "on_holdout": on_holdout,
                 "standard_error": test.spread,
-                "n_samples": len(samples),
+                "n_samples": n_samples,
             },
+        )
+
+    def _summary(self, result: Result) -> str:
+        on_train, on_holdout = (
+            percent(result.details[f"on_{role}"]) for role in ("train", "holdout")
+        )
+        return (
+            f"Neighbours tell synthetic rows from train rows {on_train} of the time, from holdout "
+            f"rows {on_holdout}."
         )
 
 
@@ -146,7 +165,7 @@ def loss_test(
     """Hold the privacy loss on all rows against random relabellings of the real rows."""
     lists, to_synthetic = rivals(context, space, columns)
     within, _ = nearest(context, "synthetic", "synthetic", space=space, columns=columns)
-    queries = encoded(context, "synthetic", space, None if columns is None else columns)
+    queries = encoded(context, "synthetic", space, columns)
     around = pooled_lists(context, queries, within[:, 0], space=space, columns=columns)
     # a tie counts half: the mean of counting it as none and as one
     pairs = [(lists.matrix(below=to_synthetic), around.matrix())]

@@ -15,7 +15,6 @@ from skeval.parameters import Columns, Count, Interval, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
-from skeval.stats.proximity import ratios
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
@@ -175,7 +174,7 @@ class DCRPercentile(PercentileScreen):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind ``details["ratio_interval"]``.
 
@@ -184,22 +183,34 @@ class DCRPercentile(PercentileScreen):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    NNDR : Percentile of the ratio of first to second neighbour.
+    HoldoutDistanceRatio : Ratio of the medians.
+    DCROverfittingProtection : Share of rows closer to train than to the holdout.
+
     Notes
     -----
     The value is a distance, in [0, 1] in space "gower". ``details["ratio"]`` is the value over the
     baseline, 1 where both are 0 and infinite where the baseline alone is; ``details["score"]`` is
     ``min(1, ratio)``. No sizes are matched: both tables look for neighbours among the same train
-    rows. The interval holds the percentile of the generator's law, train being given, with the
-    order statistics that a binomial count puts around it. The p-value is one-sided: the same
-    percentile of the distances to the holdout, minus the value, is held against random choices of
-    which real rows were train; all are equally likely if none was learnt, whatever else is wrong
-    with the synthetic rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
+    rows.
+
+    The interval holds the percentile of the generator's distribution, train being given, with the
+    order statistics that a binomial count puts around it.
+
+    The p-value is one-sided: the same percentile of the distances to the holdout, minus the value,
+    is held against random choices of which real rows were train. All are equally likely if none was
+    learned, whatever else is wrong with the synthetic rows. At most 2,000 of them take part, and
+    the 16 nearest real rows of each.
+
     ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead: the share
     of all ways to divide them in which the percentile of the one part lies as far under that of the
     other, exact. It is small for a leak, and also for a generator that keeps to the middle of the
     data. ``details["passed"]`` says that it is not below 0.05; a ratio of 1 or more is no
-    criterion, since about half of all fresh tables fall below. This is a distance screen: it can
-    raise an alarm and cannot clear a release.
+    criterion, since about half of all fresh tables fall below.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -269,7 +280,7 @@ class NNDR(PercentileScreen):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind ``details["ratio_interval"]``.
 
@@ -278,20 +289,31 @@ class NNDR(PercentileScreen):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    DCRPercentile : Percentile of the distance itself.
+    HoldoutDistanceRatio : The ratio that some call NNDR.
+    Authenticity : Compares with the distance between train rows.
+
     Notes
     -----
-    A row with d1 = 0 < d2 has ratio 0, one with d1 = d2 = 0 ratio 1: two equal train rows cannot be
-    told apart. ``details["both_zero"]`` is the share of such rows, whose copies this metric does
-    not see. The baseline is the same percentile of holdout rows in the synthetic rows' place
-    (without a holdout, of train rows among the others). The p-values are those of `DCRPercentile`:
-    one relabels train and holdout, the other divides synthetic and holdout rows. With
-    ``query="train"`` both are one: as seen from the synthetic table, train and holdout rows are
-    alike if it has not learnt its training rows, and the test is exact. The interval holds
-    the percentile of the generator's law, train being given; with ``query="train"`` that of the
-    population's, the synthetic rows being given. ``details["tenth_smallest"]``, the same to the
-    holdout and their quotient `ratio_to_holdout` are what MOSTLY AI reports, with a holdout
-    as large as train. `HoldoutDistanceRatio` is called NNDR by some, too. This is a distance
-    screen: it can raise an alarm and cannot clear a release.
+    A row with ``d1 = 0 < d2`` has ratio 0, one with ``d1 = d2 = 0`` ratio 1: two equal train rows
+    cannot be distinguished. ``details["both_zero"]`` is the share of such rows, whose copies this
+    metric does not see. The baseline is the same percentile of holdout rows in the synthetic rows'
+    place (without a holdout, of train rows among the others).
+
+    The p-values are those of :class:`~skeval.privacy.DCRPercentile`: one relabels train and
+    holdout, the other divides synthetic and holdout rows. With ``query="train"`` both are one: as
+    seen from the synthetic table, train and holdout rows are alike if it has not learned its
+    training rows, and the test is exact.
+
+    The interval holds the percentile of the generator's distribution, train being given; with
+    ``query="train"`` that of the population's, the synthetic rows being given.
+
+    ``details["tenth_smallest"]``, the same to the holdout and their quotient ``ratio_to_holdout``
+    are what MOSTLY AI reports, with a holdout as large as train.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -366,7 +388,7 @@ class NNDR(PercentileScreen):
         if "holdout" in context and context.n_rows("holdout") >= 2:
             other = _tenth(self._numbers(context, "synthetic", "holdout", columns))
             details["tenth_smallest_to_holdout"] = other
-            quotient = float(ratios(np.array([tenth]), np.array([other]))[0])
+            quotient = float(stats.ratios(np.array([tenth]), np.array([other]))[0])
             details["ratio_to_holdout"] = tenth if np.isnan(tenth) else quotient
         return details
 
@@ -379,7 +401,7 @@ def _tenth(values: np.ndarray) -> float:
 
 
 class HoldoutDistanceRatio(NeighborMetric):
-    """Ratio of median distances to train, synthetic to holdout: 1 where alike, 0 where copies.
+    r"""Ratio of median distances to train, synthetic to holdout: 1 where alike, 0 where copies.
 
     Holdout rows are as far from train as rows of the population are that the generator never saw.
     Synthetic rows should be no nearer. Some call this ratio NNDR, which elsewhere is that of the
@@ -392,7 +414,7 @@ class HoldoutDistanceRatio(NeighborMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind the interval.
 
@@ -401,21 +423,33 @@ class HoldoutDistanceRatio(NeighborMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    DCRPercentile : Another percentile, and its distance.
+    DCRBaselineProtection : The median over that of random rows.
+    NNDR : The ratio of first to second neighbour.
+
     Notes
     -----
-    ``median(d(S, T)) / median(d(H, T))``; not defined where half of the holdout rows stand in
-    train. Sizes need not be equal, since both tables look for neighbours in train. The interval
-    resamples both tables' distances, train being given. The p-value is one-sided: the median
-    distance to the holdout minus that to train is held against random choices of which real rows
-    were train; all are equally likely if none was learnt, whatever else is wrong with the synthetic
-    rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
+    .. math:: \frac{\mathrm{median}\, d(S, T)}{\mathrm{median}\, d(H, T)}
+
+    It is not defined where half of the holdout rows stand in train. Sizes need not be equal, since
+    both tables look for neighbours in train. The interval resamples both tables' distances, train
+    being given.
+
+    The p-value is one-sided: the median distance to the holdout minus that to train is held against
+    random choices of which real rows were train. All are equally likely if none was learned,
+    whatever else is wrong with the synthetic rows. At most 2,000 of them take part, and the 16
+    nearest real rows of each.
+
     ``details["p_value_against_holdout"]`` is that of the one-sided Kolmogorov-Smirnov test that
     synthetic rows are nearer to train than holdout rows are, anywhere in the distribution; it is
     small for a leak, and also for a generator that keeps to the middle of the data.
     ``details["nearer"]`` is its statistic, the largest excess of synthetic rows within a distance,
-    and ``details["histogram"]`` holds both distributions, coarse enough to tell no single row. A
-    value above 1 is no extra protection: rows far from all real ones are not plausible either. This
-    is a distance screen: it can raise an alarm and cannot clear a release.
+    and ``details["histogram"]`` holds both distributions, too coarse to show a single row.
+
+    A value above 1 is no extra protection: rows far from all real ones are not plausible either.
+    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

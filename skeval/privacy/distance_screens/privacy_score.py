@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import beta, norm
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import percent
+from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFraction, Seed, Space
 from skeval.result import Result, undefined
-from skeval.stats import proximity as stats
 from skeval.stats.distributions import common_histograms
+from skeval.stats.percentiles import ratios
 from skeval.steps.neighbors import encoded, index_of, nearest
-from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 _Z = float(norm.ppf(0.975))
@@ -24,8 +24,8 @@ _FEW_ROWS = 20
 _MANY = 0.05
 
 
-class PrivacyScore(Metric):
-    """Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
+class PrivacyScore(NeighborMetric):
+    r"""Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
 
     For each train row, the distance to its nearest synthetic row is compared with that to its
     nearest other train row (the synthetic proximity ratio, TSPR), and so is the distance to its
@@ -57,7 +57,7 @@ class PrivacyScore(Metric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples, splits and resamples.
 
@@ -66,17 +66,30 @@ class PrivacyScore(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    EpsilonIdentifiability : Train rows with a synthetic row nearer than any train row.
+    DCRPercentile : Distances of synthetic rows to train.
+    NearDuplicateShare : Synthetic rows within a distance of train.
+
     Notes
     -----
-    ``100 min(1, p_T / p_S)``, with p_S and p_T the shares of train rows whose TSPR, TTPR is at
-    most t; t is an order statistic, and p_T the realised share. 0/0 counts as 1, x/0 as infinite;
-    ``details["zero_base"]`` is the share of such rows. ``details`` also holds `score_std`, the
-    standard error of the unclipped score, `risk` (the share of train rows in excess, p_S - p_T)
-    and `risk_lower` (its 95% lower bound). The threshold comes from the same rows, so that p_S and
-    p_T are no independent counts; the bootstrap resamples rows with both their ratios. Because of
-    the clipping a fresh real table scores below 100 in the mean, about 95 at 500 rows: that is the
-    baseline. This is a distance screen: it can raise an alarm, and a score of 100 does not clear a
-    release.
+    With :math:`p_S` and :math:`p_T` the shares of train rows whose TSPR and TTPR are at most t, the
+    score is
+
+    .. math:: 100 \min\left(1, \frac{p_T}{p_S}\right)
+
+    where t is an order statistic, and :math:`p_T` the realised share. Ratios of 0/0 count as 1, x/0
+    as infinite; ``details["zero_base"]`` is the share of such rows.
+
+    ``details`` also holds ``score_std``, the standard error of the unclipped score, ``risk`` (the
+    share of train rows in excess, ``p_S - p_T``) and ``risk_lower`` (its 95% lower bound). The
+    threshold comes from the same rows, so that the two shares are no independent counts; the
+    bootstrap resamples rows with both their ratios.
+
+    Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
+    that is the baseline. This is a distance screen: it can raise an alarm, and a score of 100 does
+    not clear a release.
 
     References
     ----------
@@ -133,101 +146,99 @@ class PrivacyScore(Metric):
             return 'has mode="holdout", and fit received none. Pass it: fit(train, holdout=rows).'
         return super().unmet_need(context)
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
-        against_holdout = "holdout" in context and self.mode != "split"
-        if context.n_rows("train") < (2 if against_holdout else 4):
+    def _measure(self, context: Context, columns: Any) -> Result:
+        if context.n_rows("train") < (2 if self._against_holdout(context) else 4):
             return undefined("train needs two rows (four in mode 'split') to have neighbours.")
-        columns = column_key(context.schema, self.columns)
-        settings = (self.match_size, self.space, columns, self.random_state)
-        if against_holdout:
-            samples = [holdout_ratios(context, *settings)]
-        else:
-            samples = [split_ratios(context, k, *settings) for k in range(self.n_splits)]
-        tails = [self._tail(sample, seed) for seed, sample in enumerate(samples)]
+        samples = self._samples(context, columns)
+        tails = [proximity(one.to_synthetic, one.to_real, self.q) for one in samples]
         duplicated = samples[0].zero_base
-        if not np.isfinite(tails[0].shares.threshold):
+        if not np.isfinite(tails[0].threshold):
             return undefined(
                 f"{duplicated:.0%} of the train rows have a duplicate in train, so that relative "
                 "distances are not defined. Remove the duplicates."
             )
-        result = self._combine(samples, tails)
-        return replace(result, **self._caution(duplicated, samples[0].n_compared))
-
-    def _caution(self, duplicated: float, n_compared: int) -> dict[str, Any]:
-        """Warn of what makes the score unsure; a handful of rows has no interval."""
-        said = []
-        if duplicated > _MANY:
-            said.append(f"{duplicated:.0%} of the train rows have a duplicate in train.")
-        if n_compared < _FEW_ROWS:
-            said.append(f"only {n_compared} synthetic and real rows are compared: no interval.")
-        changed: dict[str, Any] = {"warnings": tuple(DegenerateInputWarning(s) for s in said)}
-        return changed | ({"interval": None} if n_compared < _FEW_ROWS else {})
-
-    def _tail(self, sample: Ratios, seed: int) -> Tail:
-        tail = stats.proximity(sample.to_synthetic, sample.to_real, self.q)
-        n = sample.to_real.size
-        if self.se == "delta":
-            spread = stats.proximity_covariance(sample.to_synthetic, sample.to_real, self.q) ** 0.5
-            log_spread = spread / tail.p_synthetic if tail.p_synthetic > 0 else 0.0
-        else:
-            rng = np.random.default_rng([self.random_state, seed])
-            p_s, p_t = stats.proximity_bootstrap(
-                sample.to_synthetic, sample.to_real, self.q, self.n_bootstrap, rng
-            )
-            spread = float(np.std(p_s - p_t, ddof=1))
-            log_spread = float(np.std(np.log(np.maximum(p_s, 0.5 / n)) - np.log(p_t), ddof=1))
-        both = np.clip(
-            2.0 * np.mean(sample.second_real <= tail.threshold), tail.p_real**2, tail.p_real
-        )
-        return Tail(
-            tail, n, spread, log_spread, stats.null_clipped_mean(tail.p_real, float(both), n)
+        said = f"{duplicated:.0%} of the train rows have a duplicate in train."
+        return Result(
+            self._scaled(_score(tails)),
+            warnings=(DegenerateInputWarning(said),) if duplicated > _MANY else (),
         )
 
-    def _combine(self, samples: list[Ratios], tails: list[Tail]) -> Result:
-        scores = np.array([100.0 * min(1.0, tail.shares.ratio) for tail in tails])
-        log_spread = float(
-            np.sqrt(np.mean([tail.log_spread**2 for tail in tails]) + _between(tails))
-        )
+    def _against_holdout(self, context: Context) -> bool:
+        return "holdout" in context and self.mode != "split"
+
+    def _samples(self, context: Context, columns: Any) -> list[Ratios]:
+        settings = (self.match_size, self.space, columns, self.random_state)
+        if self._against_holdout(context):
+            return [holdout_ratios(context, *settings)]
+        return [split_ratios(context, k, *settings) for k in range(self.n_splits)]
+
+    def _scaled(self, score: float) -> float:
+        if not self.rescale:
+            return score
+        return float(np.clip(100.0 * (score / 100.0 - self.q) / (1.0 - self.q), 0.0, 100.0))
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        samples = self._samples(context, columns)
+        tails = [proximity(one.to_synthetic, one.to_real, self.q) for one in samples]
+        first, n = samples[0], samples[0].to_real.size
+        pairs = zip(samples, tails, strict=True)
+        errors = [self._standard_errors(*pair, seed) for seed, pair in enumerate(pairs)]
+        of_excess, of_log = (np.mean(np.square(column)) for column in zip(*errors, strict=True))
+        spread, log_spread = np.sqrt(of_excess), np.sqrt(of_log + _between(tails, n))
         p_s, p_t = (
-            float(np.mean([getattr(t.shares, name) for t in tails]))
+            float(np.mean([getattr(tail, name) for tail in tails]))
             for name in ("p_synthetic", "p_real")
         )
-        risk_spread = float(np.sqrt(np.mean([tail.spread**2 for tail in tails])))
         ratio = p_t / p_s if p_s > 0 else float("inf")
-        first = samples[0]
-        threshold = tails[0].shares.threshold
-        return Result(
-            self._scaled(float(scores.mean())),
-            interval=self._interval(float(scores.mean()), ratio, p_s, p_t, log_spread, tails[0].n),
-            baseline=self._scaled(100.0 * float(np.mean([tail.null for tail in tails]))),
+        nulls = [_null(*pair) for pair in zip(samples, tails, strict=True)]
+        few = f"only {first.n_compared} synthetic and real rows are compared: no interval."
+        interval = self._interval(_score(tails), p_s, p_t, float(log_spread), n)
+        result = replace(
+            result,
+            interval=interval,
+            baseline=self._scaled(100.0 * float(np.mean(nulls))),
             details={
                 "q": self.q,
-                "threshold": threshold,
+                "threshold": tails[0].threshold,
                 "p_synthetic": p_s,
                 "p_real": p_t,
                 "ratio": ratio,
                 "score_std": 100.0 * ratio * log_spread if np.isfinite(ratio) else float("nan"),
-                "risk": self._risk(p_s, p_t, tails[0].n),
-                "risk_lower": max(0.0, p_s - p_t - float(norm.ppf(0.95)) * risk_spread),
+                "risk": self._risk(p_s, p_t, n),
+                "risk_lower": max(0.0, p_s - p_t - float(norm.ppf(0.95)) * float(spread)),
                 "zero_base": first.zero_base,
-                "n_rows": tails[0].n,
-                "mode": "holdout" if len(samples) == 1 and first.holdout else "split",
+                "n_rows": n,
+                "mode": "holdout" if self._against_holdout(context) else "split",
                 "histogram": common_histograms(
-                    {"synthetic": first.to_synthetic, "real": first.to_real}, aligned=threshold
+                    {"synthetic": first.to_synthetic, "real": first.to_real},
+                    aligned=tails[0].threshold,
                 ),
             },
         )
+        if first.n_compared >= _FEW_ROWS:
+            return result
+        warnings = (*result.warnings, DegenerateInputWarning(few))
+        return replace(result, interval=None, warnings=warnings)
+
+    def _standard_errors(self, sample: Ratios, tail: Proximity, seed: int) -> tuple[float, float]:
+        """Return the standard errors of the share in excess and of the log score."""
+        two, n = (sample.to_synthetic, sample.to_real), sample.to_real.size
+        if self.se == "delta":
+            spread = proximity_covariance(*two, self.q) ** 0.5
+            return spread, spread / tail.p_synthetic if tail.p_synthetic > 0 else 0.0
+        rng = np.random.default_rng([self.random_state, seed])
+        p_s, p_t = proximity_bootstrap(*two, self.q, self.n_bootstrap, rng)
+        logs = np.log(np.maximum(p_s, 0.5 / n)) - np.log(p_t)
+        return float(np.std(p_s - p_t, ddof=1)), float(np.std(logs, ddof=1))
 
     def _interval(
-        self, score: float, ratio: float, p_s: float, p_t: float, log_spread: float, n: int
+        self, score: float, p_s: float, p_t: float, log_spread: float, n: int
     ) -> tuple[float, float]:
         if p_s == 0.0:  # no synthetic ratio in the tail: how many could there be, still
             low, high = 100.0 * min(1.0, p_t / float(beta.ppf(0.95, 1, n))), 100.0
         else:
             factor = np.exp(_Z * log_spread)
-            low, high = 100.0 * min(1.0, ratio / factor), 100.0 * min(1.0, ratio * factor)
+            low, high = (100.0 * min(1.0, end) for end in (p_t / p_s / factor, p_t / p_s * factor))
         # the mean of clipped scores may lie below the clipped mean
         return self._scaled(min(low, score)), self._scaled(max(high, score))
 
@@ -237,19 +248,28 @@ class PrivacyScore(Metric):
         count = p_s * n
         return max(0.0, max(0.0, count - self.risk_confidence * np.sqrt(count)) / n - p_t)
 
-    def _scaled(self, score: float) -> float:
-        if not self.rescale:
-            return score
-        return float(np.clip(100.0 * (score / 100.0 - self.q) / (1.0 - self.q), 0.0, 100.0))
+    def _summary(self, result: Result) -> str:
+        p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
+        real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
+        near = f"{p_s} of train rows have a synthetic row within the relative distance"
+        return f"{near} that {p_t} have {real} in."
 
 
-def _between(tails: list[Tail]) -> float:
+def _score(tails: list[Proximity]) -> float:
+    return float(np.mean([100.0 * min(1.0, tail.ratio) for tail in tails]))
+
+
+def _between(tails: list[Proximity], n: int) -> float:
     """Return the variance of the log score between the splits."""
-    logs = [
-        np.log(max(t.shares.p_real, 0.5 / t.n) / max(t.shares.p_synthetic, 0.5 / t.n))
-        for t in tails
-    ]
+    logs = [np.log(max(t.p_real, 0.5 / n) / max(t.p_synthetic, 0.5 / n)) for t in tails]
     return float(np.var(logs, ddof=1)) if len(tails) > 1 else 0.0
+
+
+def _null(sample: Ratios, tail: Proximity) -> float:
+    """Return the mean score of a fresh real table, in [0, 1]."""
+    both = float(2.0 * np.mean(sample.second_real <= tail.threshold))
+    both = min(max(both, tail.p_real**2), tail.p_real)
+    return null_clipped_mean(tail.p_real, both, sample.to_real.size)
 
 
 @dataclass(frozen=True)
@@ -260,19 +280,7 @@ class Ratios:
     to_real: np.ndarray
     second_real: np.ndarray
     zero_base: float
-    holdout: bool
     n_compared: int
-
-
-@dataclass(frozen=True)
-class Tail:
-    """The shares in the tail, their standard errors and the mean score of a fresh real table."""
-
-    shares: stats.Proximity
-    n: int
-    spread: float
-    log_spread: float
-    null: float
 
 
 @shared
@@ -287,7 +295,7 @@ def holdout_ratios(
     k = min(2, context.n_rows("holdout") if size is None else size)
     real, _ = nearest(context, "train", "holdout", k=k, n_reference=size, **common)
     n_compared = min(context.n_rows("synthetic"), context.n_rows("holdout"))
-    return _ratios(base[:, 0], synthetic[:, 0], real, n_compared, holdout=True)
+    return _ratios(base[:, 0], synthetic[:, 0], real, n_compared)
 
 
 @shared
@@ -308,17 +316,145 @@ def split_ratios(
     to_synthetic = index_of(context, synthetic, space, columns).kneighbors(first, 1)[0]
     to_real = index_of(context, second, space, columns).kneighbors(first, min(2, len(second)))[0]
     n_compared = min(len(synthetic), len(second))
-    return _ratios(base[:, 0], to_synthetic[:, 0], to_real, n_compared, holdout=False)
+    return _ratios(base[:, 0], to_synthetic[:, 0], to_real, n_compared)
 
 
-def _ratios(
-    base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, n_compared: int, *, holdout: bool
-) -> Ratios:
+def _ratios(base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, n_compared: int) -> Ratios:
     return Ratios(
-        stats.ratios(synthetic, base),
-        stats.ratios(real[:, 0], base),
-        stats.ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf),
+        ratios(synthetic, base),
+        ratios(real[:, 0], base),
+        ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf),
         zero_base=float(np.mean(base == 0)),
-        holdout=holdout,
         n_compared=n_compared,
     )
+
+
+@dataclass(frozen=True)
+class Proximity:
+    """The tail of two samples of proximity ratios: `threshold` and the shares at or under it."""
+
+    threshold: float
+    p_synthetic: float
+    p_real: float
+
+    @property
+    def ratio(self) -> float:
+        """Return p_real / p_synthetic; infinite if no synthetic ratio lies in the tail."""
+        return self.p_real / self.p_synthetic if self.p_synthetic > 0 else float("inf")
+
+
+def proximity(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> Proximity:
+    """Return the shares of ratios within the q-quantile of those to real rows.
+
+    Parameters
+    ----------
+    to_synthetic, to_real : ndarray of shape (n,)
+        For each real row, the ratio of its distance to the nearest synthetic (other real) row to
+        its distance to the nearest row of its own table.
+    q : float
+        In (0, 1). The quantile is an order statistic: the least ratio to real rows with at least a
+        share of q at or under it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.distance_screens.privacy_score import proximity
+    >>> to_synthetic = np.array([.05, .2, .3, .9, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6])
+    >>> to_real = np.array([.25, .5, .6, .8, 1, 1.1, 1.2, 1.3, 1.4, 2])
+    >>> proximity(to_synthetic, to_real, q=0.1)
+    Proximity(threshold=0.25, p_synthetic=0.2, p_real=0.1)
+    """
+    threshold = float(np.quantile(to_real, q, method="inverted_cdf"))
+    return Proximity(
+        threshold, float(np.mean(to_synthetic <= threshold)), float(np.mean(to_real <= threshold))
+    )
+
+
+def proximity_covariance(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> float:
+    """Return the variance of the share of synthetic ratios in the tail, by linearisation.
+
+    Parameters
+    ----------
+    to_synthetic, to_real : ndarray of shape (n,)
+        Proximity ratios, row by row.
+    q : float
+        The share of real ratios that defines the tail.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    The threshold is estimated from the same rows, and the share of real ratios is fixed near q, so
+    the two shares are no independent counts. To first order (Bahadur) the synthetic share is the
+    mean of ``1(TSPR_i <= t) - rho 1(TTPR_i <= t)``, rho the slope of the synthetic share against
+    the real one at q, here a symmetric difference over ``p_real +- h``.
+    """
+    n, tail = to_real.size, proximity(to_synthetic, to_real, q)
+    p_s, p_t, t = tail.p_synthetic, tail.p_real, tail.threshold
+    both = float(np.mean((to_synthetic <= t) & (to_real <= t)))
+    rho = _slope(to_synthetic, to_real, p_t, max(0.04, 4.0 / n))
+    variance = p_s * (1 - p_s) + rho**2 * p_t * (1 - p_t) - 2 * rho * (both - p_s * p_t)
+    return max(0.0, variance) / n
+
+
+def _slope(to_synthetic: np.ndarray, to_real: np.ndarray, p: float, h: float) -> float:
+    levels = np.clip([p - h, p + h], 0.0, 1.0)
+    low, high = np.quantile(to_real, levels, method="inverted_cdf")
+    realised = float(np.mean(to_real <= high) - np.mean(to_real <= low))
+    change = float(np.mean(to_synthetic <= high) - np.mean(to_synthetic <= low))
+    return change / realised if realised > 0 else 0.0
+
+
+def proximity_bootstrap(
+    to_synthetic: np.ndarray,
+    to_real: np.ndarray,
+    q: float,
+    n_bootstrap: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bootstrap replicates of the tail shares (synthetic, real), shape (n_bootstrap,) each.
+
+    Rows are resampled, and with them both of their ratios; the threshold is estimated anew.
+    """
+    n = to_real.size
+    by_real, by_synthetic = (
+        np.argsort(to_real, kind="stable"),
+        np.argsort(to_synthetic, kind="stable"),
+    )
+    real, synthetic = to_real[by_real], to_synthetic[by_synthetic]
+    need = int(np.ceil(round(n * q, 9)))
+    shares = np.empty((2, n_bootstrap))
+    for b in range(n_bootstrap):
+        drawn = np.bincount(rng.integers(0, n, n), minlength=n)
+        below_real, below_synthetic = np.cumsum(drawn[by_real]), np.cumsum(drawn[by_synthetic])
+        threshold = real[np.searchsorted(below_real, max(need, 1))]
+        last_synthetic = np.searchsorted(synthetic, threshold, side="right")
+        last_real = np.searchsorted(real, threshold, side="right")
+        shares[0, b] = below_synthetic[last_synthetic - 1] / n if last_synthetic else 0.0
+        shares[1, b] = below_real[last_real - 1] / n
+    return shares[0], shares[1]
+
+
+def null_clipped_mean(p_real: float, p_both: float, n: int) -> float:
+    """Return the mean of min(1, p_real / p_synthetic) if the synthetic table is a fresh sample.
+
+    Parameters
+    ----------
+    p_real : float
+        Share of real ratios in the tail.
+    p_both : float
+        Share of rows for which two independent fresh samples both have a ratio in the tail.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        Below 1, because the ratio is clipped there.
+    """
+    variance = 2.0 * (p_real * (1.0 - p_real) - (p_both - p_real**2)) / n
+    spread = np.sqrt(max(0.0, variance))
+    draws = p_real + spread * norm.ppf((np.arange(2000) + 0.5) / 2000)
+    return float(np.mean(np.minimum(1.0, p_real / np.maximum(draws, 0.5 / n))))

@@ -6,20 +6,11 @@ from collections.abc import Callable
 
 from skeval.reporting._sentences import (
     attacks,
-    fidelity,
-    joint,
     privacy,
-    utility,
 )
 from skeval.result import Result
 
 SENTENCES: dict[str, Callable[[Result], str]] = {
     **attacks.SENTENCES,
-    **fidelity.SENTENCES,
-    **joint.SENTENCES,
     **privacy.SENTENCES,
-    **utility.SENTENCES,
 }
-
-# what bears the scores, where it is no column
-UNITS = {"CoefficientOverlap": "coefficient"}

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.formatting import as_float, number, percent
 from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
-from skeval.privacy.attacks.audit.runs import ATTACKS, Level, Outcome, Plan, audited, is_trained
-from skeval.privacy.attacks.audit.worlds import BASES, TARGETS
+from skeval.privacy.attacks.audit.runs import Level, Plan, audited
+from skeval.privacy.attacks.audit.worlds import ATTACKS, BASES, TARGETS, is_trained
 from skeval.privacy.attacks.shadow.game import Execution, check_cost
 from skeval.privacy.attacks.shadow.parameters import GeneratorLike
 from skeval.result import Result, undefined
@@ -25,7 +26,7 @@ _AUDIT_ATTACKS = ", ".join(map(repr, (*ATTACKS, "classifier")))
 
 
 class DPAudit(Metric):
-    """Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
+    r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
 
     A generator may claim to be differentially private: that whatever it releases would have been
     nearly as likely without any one row. Somebody who can run it tests the claim: fit it many times
@@ -33,7 +34,7 @@ class DPAudit(Metric):
     which of the two it was. No guesser can be right more often than epsilon allows, so that one who
     is right often enough refutes the claim. Not the release is on trial but what made it.
 
-    Which table, row and guess show most nobody knows beforehand. Pilot runs try all combinations
+    Which table, row and guess show most is not known beforehand. Pilot runs try all combinations
     that are asked for; the best one is run again, and the bound stems from these fresh runs alone,
     so that however many were tried, it holds.
 
@@ -43,14 +44,14 @@ class DPAudit(Metric):
         What is audited, as :class:`~skeval.generators.GeneratorAdapter` takes it. It is fitted anew
         in each run, and each parameter `random_state` or `seed` that it has is set anew.
     base : str or list of str, default="train"
-        The rows beside the one that is attacked. "train": those of train. "sample": `n_base` of
+        The rows around the one that is attacked. "train": those of train. "sample": `n_base` of
         them. "one_row": the row of train that is most unlike it. "duplicates": `n_base` copies of
         that. "empty": none, so that the target stands alone; nothing would be left without it,
         which no generator is fitted on, so that this goes with ``adjacency="replace"`` or
         ``target="repeat"`` only, and "one_row" stands in for it. "worst_case": the row most unlike
         the target, and the target; what is attacked is a third row made of the cells of both in
-        turn, so that no new value tells. Small tables show most, where the generator can be fitted
-        on them.
+        turn, so that no new value gives it away. Small tables show most, where the generator can be
+        fitted on them.
     target : str or list of str, default="achilles"
         The row that is attacked: "achilles", "gower-knn", "isolation-forest", "rare-value",
         "random" or "canary" (a new label in each category, a number beyond the largest), as
@@ -81,7 +82,8 @@ class DPAudit(Metric):
         In [3/4, 1): how often at least the bound holds.
     method : {"cp", "gdp"}, default="cp"
         "cp": for whatever mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
-        function is that of two normal laws, as of the Gaussian mechanism; `delta` must be above 0.
+        function is that of two normal distributions, as of the Gaussian mechanism; `delta` must be
+        above 0.
     threshold : "split" or float, default="split"
         The score from which the row is guessed to be in: chosen on the pilot runs, or given. A
         given one needs no pilot runs, and goes with one base, target and attack; choose it before
@@ -110,24 +112,35 @@ class DPAudit(Metric):
     InvalidParameterError
         If the parameters contradict each other, or ask for more fits than `max_fits`.
 
+    See Also
+    --------
+    OneRunDPAudit : Needs one release only, and bounds less.
+    ShadowMembershipInference : The same game, with a classifier that learns from tables.
+    skeval.generators.DPHistogram : A generator that is differentially private.
+
     Notes
     -----
-    Of n runs with and n without the row, with ``FPR`` and ``FNR`` the upper bounds of Clopper and
-    Pearson of both error rates, each at half the level, the value is the greater of
-    ``ln((1 - FNR - delta) / FPR)`` and ``ln((1 - FPR - delta) / FNR)``, or 0. The interval is from
-    the value to infinity: **no upper bound exists**. A guesser who sees nothing bounds every
-    generator by 0; 0 does not say that epsilon is small. The p-value is that of epsilon = 0, and
-    ``details["ceiling"]`` the bound of a guesser who is never wrong.
+    Of n runs with and n without the row, let FPR and FNR be the upper bounds of Clopper and Pearson
+    of both error rates, each at half the level. The value is 0 or, if that is greater,
+
+    .. math::
+
+        \max\left(\ln\frac{1 - \mathrm{FNR} - \delta}{\mathrm{FPR}},
+        \ln\frac{1 - \mathrm{FPR} - \delta}{\mathrm{FNR}}\right).
+
+    The interval is from the value to infinity: **no upper bound exists**. A guesser who sees
+    nothing bounds every generator by 0; 0 does not say that epsilon is small. The p-value is that
+    of epsilon = 0, and ``details["ceiling"]`` the bound of a guesser who is never wrong.
 
     The verdict is "violation" if the bound is above the claimed epsilon, "loose" if it is below
-    half of it, which tells little, and "consistent" in between. Most violations that were found in
-    practice stem from what a generator reads off the table without paying for it, such as the
-    categories and extremes of a column: "canary" finds these. A category that a pandas type lists
-    is public and not found; "repeat" and "worst_case" find what else there is.
+    half of it, which says little, and "consistent" in between. Most violations seen in practice
+    stem from what a generator reads off the table without paying for it, such as the categories and
+    extremes of a column: "canary" detects these. A category that a pandas type lists is public and
+    not detected; "repeat" and "worst_case" detect what else there is.
 
     A bound for "replace" also bounds the other epsilon, by half of it (delta being 0); a bound for
     "add_remove" says nothing of "replace". The runs have to be independent: a generator that draws
-    all its numbers from one seed of its own, which nobody can set, is not audited by this.
+    all its numbers from one seed that cannot be set is not audited by this.
 
     References
     ----------
@@ -223,20 +236,19 @@ class DPAudit(Metric):
             "a classifier needs n_pilot to be at least 4, half of them to learn from": trains
             and plan.n_pilot < 4,
         }
-        if told := [fault for fault, present in faults.items() if present]:
-            raise InvalidParameterError(f"DPAudit: {'; '.join(told)}.")
+        if present := [fault for fault, holds in faults.items() if holds]:
+            raise InvalidParameterError(f"DPAudit: {'; '.join(present)}.")
         cure = "n_runs, n_pilot or the number of bases and targets"
         check_cost("DPAudit", plan.n_fits, self.max_fits, cure)
 
     def _plan(self) -> Plan:
         n_pilot = math.ceil(self.n_runs * _PILOT_SHARE) if self.n_pilot is None else self.n_pilot
+        best = isinstance(self.attack, str) and self.attack == "best"
         return Plan(
             self.generator,
             listed(self.base),
             listed(self.target),
-            ATTACKS
-            if isinstance(self.attack, str) and self.attack == "best"
-            else listed(self.attack),
+            ATTACKS if best else listed(self.attack),
             self.adjacency,
             self.n_runs,
             n_pilot,
@@ -252,10 +264,31 @@ class DPAudit(Metric):
         if context.n_rows("train") < 2:
             return undefined("train needs two rows, one of which can be left out.")
         plan = self._plan()
-        n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        found = audited(context, plan, n_synthetic, Execution(self.n_jobs, self.progress))
-        value = plan.level.bound(found.rates)
-        ceiling = plan.level.ceiling(plan.n_runs)
+        level, n_synthetic = plan.level, self.n_synthetic or context.n_rows("synthetic")
+        execution = Execution(self.n_jobs, self.progress)
+        chosen, rates, promised = audited(context, plan, n_synthetic, execution)
+        value, ceiling = level.bound(rates), level.ceiling(plan.n_runs)
+        details: dict[str, Any] = {
+            "adjacency": self.adjacency,
+            "delta": self.delta,
+            "method": self.method,
+            "base": chosen.base,
+            "target": chosen.target,
+            "attack": chosen.name,
+            "n_runs": plan.n_runs,
+            "n_pilot": 0 if plan.threshold is not None else plan.n_pilot,
+            "n_fits": plan.n_fits,
+            "n_synthetic": n_synthetic,
+            "n_true_positives": rates.true_positives,
+            "n_false_positives": rates.false_positives,
+            "true_positive_rate": rates.tpr,
+            "false_positive_rate": rates.fpr,
+            "promised": promised,
+            "ceiling": ceiling,
+            **against_claim(value, self.claimed_epsilon, partial(level.p_value, rates)),
+        }
+        if self.adjacency == "replace" and self.delta == 0.0:
+            details["epsilon_add_remove"] = value / 2.0
         warnings: tuple[DegenerateInputWarning, ...] = ()
         if self.claimed_epsilon is not None and ceiling <= self.claimed_epsilon:
             text = (
@@ -265,47 +298,27 @@ class DPAudit(Metric):
         return Result(
             value,
             interval=(value, float("inf")),
-            p_value=plan.level.p_value(found.rates, 0.0),
+            p_value=level.p_value(rates, 0.0),
             baseline=0.0,
-            details={
-                **self._described(plan, found, n_synthetic),
-                "ceiling": ceiling,
-                **self._implied(value),
-                **self._against_claim(plan, found, value),
-            },
+            details=details,
             warnings=warnings,
         )
 
-    def _described(self, plan: Plan, found: Outcome, n_synthetic: int) -> dict[str, Any]:
-        rates = found.rates
-        return {
-            "adjacency": self.adjacency,
-            "delta": self.delta,
-            "method": self.method,
-            "base": found.base,
-            "target": found.target,
-            "attack": found.attack,
-            "n_runs": plan.n_runs,
-            "n_pilot": 0 if plan.threshold is not None else plan.n_pilot,
-            "n_fits": plan.n_fits,
-            "n_synthetic": n_synthetic,
-            "n_true_positives": rates.true_positives,
-            "n_false_positives": rates.false_positives,
-            "true_positive_rate": rates.tpr,
-            "false_positive_rate": rates.fpr,
-            "promised": found.promised,
-        }
-
-    def _implied(self, value: float) -> dict[str, float]:
-        if self.adjacency == "add_remove" or self.delta > 0.0:
-            return {}
-        return {"epsilon_add_remove": value / 2.0}
-
-    def _against_claim(self, plan: Plan, found: Outcome, value: float) -> dict[str, Any]:
-        if self.claimed_epsilon is None:
-            return {}
-        p_value = partial(plan.level.p_value, found.rates)
-        return against_claim(value, float(self.claimed_epsilon), p_value)
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        true, false = (
+            percent(as_float(details[f"{which}_positive_rate"])) for which in ("true", "false")
+        )
+        sentence = (
+            f"Run {details['n_runs']} times with and {details['n_runs']} times without one row, "
+            f"the generator showed that row in {true} against {false} of its tables"
+        )
+        if result.value == 0.0:
+            return f"{sentence}: no bound above 0, which does not show that epsilon is small."
+        sentence += f": its epsilon is at least {number(result.value)}"
+        if details.get("verdict") == "violation":
+            sentence += f"; it claims {number(as_float(details['claimed_epsilon']))}"
+        return f"{sentence}."
 
 
 def listed(value: Any) -> tuple[Any, ...]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,13 +14,13 @@ from scipy.stats import binom
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
+from skeval.formatting import as_float, number
 from skeval.parameters import ColumnName, Columns, Interval, Legal, NonNegative, Seed
 from skeval.privacy.attacks.membership.membership_inference import AttackName
 from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
 from skeval.result import Result, undefined
 from skeval.stats.dp_audit import (
-    Adjacency,
     against_claim,
     one_run_epsilon,
     one_run_p_value,
@@ -43,13 +42,13 @@ _HARDLY = 1e-4
 
 
 class OneRunDPAudit(Metric):
-    """Lower bound of epsilon: 0 where nothing is refuted, large where rows of train are told.
+    r"""Lower bound of epsilon: 0 where nothing is refuted, large where train rows are detected.
 
     A generator may claim that its release is differentially private: that it would have been nearly
-    as likely without any one person. Somebody who tells rows of train from rows of the holdout
+    as likely without any one person. Whoever tells rows of train from rows of the holdout
     better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
     random; an attack scores both rows of each pair by the release, and guesses that the one with
-    the higher score was learnt from. So many right guesses are unlikely below a certain epsilon,
+    the higher score was in train. So many right guesses are unlikely below a certain epsilon,
     which is the value. One release is enough, and no generator is run.
 
     Parameters
@@ -61,7 +60,7 @@ class OneRunDPAudit(Metric):
         you see results: the best of several is no valid bound.
     design : {"pairs", "bernoulli"}, default="pairs"
         "pairs": valid where train and holdout are a random split of any sizes. "bernoulli": a fair
-        coin of its own was tossed for each row, whether it was learnt from. A split whose sizes
+        coin of its own was tossed for each row, whether it was trained on. A split whose sizes
         were chosen is none of these, not even one into halves. The reference is then the holdout
         rows without a coin; where these are less than a quarter as many as the coins, rows with a
         coin make up for it, drawn from train and holdout whether they were in or not: a reference
@@ -84,8 +83,9 @@ class OneRunDPAudit(Metric):
         against it.
     included : list, array or Series of 0, 1 and nan, optional
         For the "bernoulli" design, a number for each row of train, then for each of the holdout, in
-        their order: whether the coin put it among those that the generator learnt from; nan or None
-        for a row without a coin. Train rows were in and holdout rows were not if nothing is given.
+        their order: whether the coin put it among those that the generator was trained on; nan or
+        None for a row without a coin. Train rows were in and holdout rows were not if nothing is
+        given.
     stratify : str, optional
         A column within whose values rows are matched, where the split was stratified by it. It must
         be the column by which the split was made; missing is a value.
@@ -105,17 +105,28 @@ class OneRunDPAudit(Metric):
         If the parameters contradict each other, `included` does not fit the tables, or so many
         rows were in, or so few, as fair coins give once in ten thousand times.
 
+    See Also
+    --------
+    DPAudit : Runs the generator many times, and bounds more.
+    MembershipInference : The attacks whose scores are used here.
+
     Notes
     -----
     With n pairs, r guesses and v right ones, the value is the least epsilon at which
-    ``P[Bin(r, e^eps / (1 + e^eps)) >= v]`` reaches ``1 - confidence`` (delta adds a term). Given
-    the pairs, which of the two rows was learnt from is a fair coin, and the pairs are drawn before
-    any score is seen: this bounds epsilon of replacing a row, and half of it that of adding or
-    removing one. The p-value is that of epsilon = 0, that the release does not depend on which of
-    the rows were learnt from. The interval is from the value to infinity: **no upper bound
-    exists**. A weak attack gives 0 for any release, and the bound stays 0 for a fresh table; 0 does
-    not say that epsilon is small. ``details["ceiling"]`` is what an attack that is never wrong
-    would have shown with these rows, which grows with the logarithm of their number only.
+
+    .. math::
+
+        P\left[\mathrm{Bin}\left(r, \frac{e^\varepsilon}{1 + e^\varepsilon}\right) \ge v\right]
+
+    reaches one minus the confidence (delta adds a term). Given the pairs, which of the two rows was
+    in train is a fair coin, and the pairs are drawn before any score is seen: this bounds epsilon
+    of replacing a row, and half of it that of adding or removing one. The p-value is that of
+    epsilon = 0, that the release does not depend on which of the rows were in train.
+
+    The interval is from the value to infinity: **no upper bound exists**. A weak attack gives 0 for
+    any release, and the bound stays 0 for a fresh table; 0 does not say that epsilon is small.
+    ``details["ceiling"]`` is what an attack that is never wrong would have shown with these rows,
+    which grows with the logarithm of their number only.
 
     It is valid only where chance alone decided which rows are train and which are the holdout. A
     split by time, place or person does not qualify, nor does a holdout collected later. Where a
@@ -188,8 +199,8 @@ class OneRunDPAudit(Metric):
             "design='bernoulli' bounds adjacency='add_remove' only": not pairs
             and self.adjacency == "replace",
         }
-        if told := [fault for fault, present in faults.items() if present]:
-            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(told)}.")
+        if present := [fault for fault, holds in faults.items() if holds]:
+            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(present)}.")
         if not pairs:
             self._coins(context)
 
@@ -197,122 +208,119 @@ class OneRunDPAudit(Metric):
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
         seed = draw_seed(context, self.random_state)
-        pairs = self.design == "pairs"
-        coins, reference = None if pairs else self._coins(context), None
+        coins = None if self.design == "pairs" else self._coins(context)
+        reference = None
         if coins is not None and self.attack in CALIBRATED:
             rows = reference_among(context, coins, seed)
             reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
             coins[rows] = np.nan
-        try:  # always in the common space: one that learns from train alone would tell its rows
+        try:  # always in the common space: one learned from train alone would give its rows away
             scores = member_scores(
                 context, self.attack, columns=self.columns, seed=seed, reference=reference
             )
         except TableError as error:
             return undefined(str(error))
         if coins is None:
-            return self._judged(self._guess_pairs(context, scores, seed))
-        return self._judged(self._guess_rows(context, scores, coins, seed))
-
-    def _coins(self, context: Context) -> np.ndarray:
-        return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
-
-    # -------------------------------------------------------------------------- guesses of pairs
-
-    def _guess_pairs(self, context: Context, scores: MemberScores, seed: int) -> Guessed:
-        gaps = self._gaps(context, scores, seed)
-        n_pairs = gaps.size
-        # pairs are in random order, which decides among equal gaps; one number, as was checked
-        if self.k_guesses is not None:
-            most = int(np.sum(self.k_guesses))
-            gaps = gaps[np.argsort(-np.abs(gaps), kind="stable")[:most]]
-        return Guessed(n_pairs, int((gaps != 0.0).sum()), int((gaps > 0.0).sum()))
-
-    def _gaps(self, context: Context, scores: MemberScores, seed: int) -> np.ndarray:
-        """Return by how much the train row of each pair has the higher score."""
-        members, others = (
-            _drawn(context, role, rows, seed)
-            for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
-        )
-        if self.stratify is None:
-            n_pairs = min(members.size, others.size)
-            return scores.members[members[:n_pairs]] - scores.others[others[:n_pairs]]
-        strata = strata_of(context, self.stratify)
-        first, second = matched(
-            strata["train"][scores.member_rows[members]],
-            strata["holdout"][scores.other_rows[others]],
-        )
-        return scores.members[members[first]] - scores.others[others[second]]
-
-    # --------------------------------------------------------------------------- guesses of rows
-
-    def _guess_rows(
-        self, context: Context, scores: MemberScores, coins: np.ndarray, seed: int
-    ) -> Guessed:
+            gaps = pair_gaps(context, scores, self.stratify, seed)
+            # two numbers are for the other design, as was checked
+            n_guesses = None if self.k_guesses is None else int(np.sum(self.k_guesses))
+            return self._bounded(guess_pairs(gaps, n_guesses))
         every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
         # equal scores are guessed in an order that does not tell train from holdout
         order = in_random_order(context, seed)
         order = order[~np.isnan(coins[order])]
-        return guess_ranked(every[order], coins[order], self.k_guesses)
+        return self._bounded(guess_ranked(every[order], coins[order], self.k_guesses))
 
-    # --------------------------------------------------------------------------------- the bound
+    def _coins(self, context: Context) -> np.ndarray:
+        return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
 
-    def _judged(self, found: Guessed) -> Result:
-        if found.n_canaries == 0:
+    def _bounded(self, guessed: Guessed) -> Result:
+        """Return the bound of epsilon that guesses give."""
+        if guessed.n_canaries == 0:
             return undefined(_NOTHING[self.design])
-        p_value, bound = self._theorem(found)
-        value = bound(found.n_guesses, found.n_correct)
-        warnings: tuple[DegenerateInputWarning, ...] = ()
-        if found.n_guesses == 0:
-            text = "the attack scores all rows alike, so that nothing was guessed."
-            warnings = (DegenerateInputWarning(text),)
+        pairs = self.design == "pairs"
+        given: dict[str, Any] = {"adjacency": self.adjacency} if pairs else {}
+        p_value = partial(
+            pairs_p_value if pairs else one_run_p_value, *guessed, delta=self.delta, **given
+        )
+        bound = partial(
+            pairs_epsilon if pairs else one_run_epsilon,
+            guessed.n_canaries,
+            delta=self.delta,
+            confidence=self.confidence,
+        )
+        value = bound(guessed.n_guesses, guessed.n_correct, **given)
         details = {
             "attack": self.attack,
             "design": self.design,
             "adjacency": self.adjacency,
-            "n_canaries": found.n_canaries,
-            "n_guesses": found.n_guesses,
-            "n_correct": found.n_correct,
-            "accuracy": found.n_correct / max(found.n_guesses, 1),
-            "ceiling": bound(found.n_canaries, found.n_canaries),
-            **self._against_claim(value, p_value),
+            **guessed._asdict(),
+            "accuracy": guessed.n_correct / max(guessed.n_guesses, 1),
+            "ceiling": bound(guessed.n_canaries, guessed.n_canaries, **given),
+            **against_claim(value, self.claimed_epsilon, p_value),
         }
-        if self.design == "pairs":
-            numbers = found.n_canaries, found.n_guesses, found.n_correct
+        if pairs:
             details["epsilon"] = {
-                name: pairs_epsilon(*numbers, self.delta, self.confidence, name)
-                for name in cast("tuple[Adjacency, ...]", ("add_remove", "replace"))
+                name: bound(guessed.n_guesses, guessed.n_correct, adjacency=name)
+                for name in ("add_remove", "replace")
             }
+        text = "the attack scores all rows alike, so that nothing was guessed."
         return Result(
             value,
             interval=(value, float("inf")),
             p_value=p_value(0.0),
             baseline=0.0,
             details=details,
-            warnings=warnings,
+            warnings=() if guessed.n_guesses else (DegenerateInputWarning(text),),
         )
 
-    def _theorem(
-        self, found: Guessed
-    ) -> tuple[Callable[[float], float], Callable[[int, int], float]]:
-        """Return the p-value of an epsilon, and the bound that guesses give."""
-        numbers = found.n_canaries, found.n_guesses, found.n_correct
-        if self.design == "bernoulli":
-            return partial(one_run_p_value, *numbers, delta=self.delta), partial(
-                one_run_epsilon, found.n_canaries, delta=self.delta, confidence=self.confidence
-            )
-        adjacency = self.adjacency
-        return partial(pairs_p_value, *numbers, delta=self.delta, adjacency=adjacency), partial(
-            pairs_epsilon,
-            found.n_canaries,
-            delta=self.delta,
-            confidence=self.confidence,
-            adjacency=adjacency,
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        what = "pairs of a train and a holdout row" if details["design"] == "pairs" else "rows"
+        ceiling = number(as_float(details["ceiling"]))
+        sentence = (
+            f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
+            f"rightly, so that epsilon is at least {number(result.value)}; with so many guesses no "
+            f"attack could show more than {ceiling}."
         )
+        if details.get("verdict") == "violation":
+            claimed = number(as_float(details["claimed_epsilon"]))
+            sentence += f" This refutes the claimed {claimed}."
+        return sentence
 
-    def _against_claim(self, value: float, p_value: Callable[[float], float]) -> dict[str, Any]:
-        if self.claimed_epsilon is None:
-            return {}
-        return against_claim(value, float(self.claimed_epsilon), p_value)
+
+class Guessed(NamedTuple):
+    """What the attack did: coins tossed, guesses made, right ones."""
+
+    n_canaries: int
+    n_guesses: int
+    n_correct: int
+
+
+# ------------------------------------------------------------------------------ guesses of pairs
+
+
+def pair_gaps(
+    context: Context, scores: MemberScores, stratify: str | None, seed: int
+) -> np.ndarray:
+    """Return by how much the train row of each pair has the higher score, in random order."""
+    members, others = (
+        _drawn(context, role, rows, seed)
+        for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
+    )
+    strata = strata_of(context, stratify)
+    first, second = matched(
+        strata["train"][scores.member_rows[members]], strata["holdout"][scores.other_rows[others]]
+    )
+    return scores.members[members[first]] - scores.others[others[second]]
+
+
+def guess_pairs(gaps: np.ndarray, n_guesses: int | None) -> Guessed:
+    """Guess that the row with the higher score was learned from, in pairs with the largest gaps."""
+    n_pairs = gaps.size
+    if n_guesses is not None:  # the order of the pairs decides among equal gaps
+        gaps = gaps[np.argsort(-np.abs(gaps), kind="stable")[:n_guesses]]
+    return Guessed(n_pairs, int((gaps != 0.0).sum()), int((gaps > 0.0).sum()))
 
 
 def _drawn(context: Context, role: str, rows: np.ndarray, seed: int) -> np.ndarray:
@@ -348,13 +356,39 @@ Guesses = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Guessed:
-    """What the attack did: coins tossed, guesses made, right ones."""
+def strata_of(context: Context, column: str | None) -> dict[str, np.ndarray]:
+    """Return a number for each value of a column, by role; missing is one of them.
 
-    n_canaries: int
-    n_guesses: int
-    n_correct: int
+    Without a column all rows are of one stratum.
+    """
+    if column is None:
+        return {
+            role: np.zeros(context.n_rows(role), dtype=np.int64) for role in ("train", "holdout")
+        }
+    if context.schema.kinds[column] in NOMINAL:
+        return {
+            role: context[role][column].cat.codes.to_numpy(dtype=np.int64)
+            for role in ("train", "holdout")
+        }
+    values = [numbers(context[role][[column]]).ravel() for role in ("train", "holdout")]
+    codes = np.unique(np.concatenate(values), return_inverse=True, equal_nan=True)[1].ravel()
+    n_train = values[0].size
+    return {"train": codes[:n_train], "holdout": codes[n_train:]}
+
+
+def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions of pairs of rows of one stratum, the first of either table first."""
+    n_strata = int(max(first.max(initial=-1), second.max(initial=-1))) + 2
+    keys = [
+        # how many rows of its stratum stand before a row, then the stratum
+        pd.Series(strata).groupby(strata).cumcount().to_numpy() * n_strata + strata + 1
+        for strata in (first, second)
+    ]
+    _, left, right = np.intersect1d(*keys, return_indices=True)
+    return left, right
+
+
+# ------------------------------------------------------------------------------- guesses of rows
 
 
 def tossed(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
@@ -420,11 +454,10 @@ def draw_seed(context: Context, seed: int) -> int:
 
 
 def in_random_order(context: Context, seed: int) -> np.ndarray:
-    """Return the positions in both tables, train first, in an order that tells neither apart."""
+    """Return the positions in both tables, train first, in an order that favours neither."""
     orders = [drawing_order(context, role, seed) for role in ("train", "holdout")]
     places = np.concatenate([orders[0], orders[0].size + orders[1]])
-    drawn: np.ndarray = np.random.default_rng(seed).permutation(places)
-    return drawn
+    return np.random.default_rng(seed).permutation(places)
 
 
 def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarray:
@@ -482,37 +515,3 @@ def _sides(k_guesses: int | Sequence[int], n_rows: int) -> tuple[int, int]:
         return k_in, min(int(k_guesses[1]), n_rows - k_in)
     total = min(int(k_guesses), n_rows)
     return total - total // 2, total // 2
-
-
-def strata_of(context: Context, column: str) -> dict[str, np.ndarray]:
-    """Return a number for each value of a column, by role; missing is one of them."""
-    if context.schema.kinds[column] in NOMINAL:
-        return {
-            role: context[role][column].cat.codes.to_numpy(dtype=np.int64)
-            for role in ("train", "holdout")
-        }
-    values = [numbers(context[role][[column]]).ravel() for role in ("train", "holdout")]
-    codes = np.unique(np.concatenate(values), return_inverse=True, equal_nan=True)[1].ravel()
-    n_train = values[0].size
-    return {"train": codes[:n_train], "holdout": codes[n_train:]}
-
-
-def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions of pairs of rows of one stratum, the first of either table first."""
-    places = [_within(strata) for strata in (first, second)]
-    n_strata = int(max(first.max(initial=-1), second.max(initial=-1))) + 2
-    left_keys, right_keys = (
-        place * n_strata + strata + 1 for place, strata in zip(places, (first, second), strict=True)
-    )
-    _, left, right = np.intersect1d(left_keys, right_keys, return_indices=True)
-    return left, right
-
-
-def _within(strata: np.ndarray) -> np.ndarray:
-    """Return how many rows of its stratum stand before each row."""
-    order = np.argsort(strata, kind="stable")
-    ordered = strata[order]
-    starts = np.searchsorted(ordered, ordered)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size) - starts
-    return place

@@ -1,8 +1,9 @@
-"""Two tables that differ in one row, for an audit: which row, and what stands beside it."""
+"""Two tables that differ in one row, for an audit, and scores of the tables made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,43 +11,30 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context
-from skeval.exceptions import SchemaMismatchError
+from skeval.exceptions import InvalidParameterError
 from skeval.privacy.attacks.membership.rows import drawing_order
-from skeval.privacy.attacks.shadow.row_features import Domain, row_distances
+from skeval.privacy.attacks.shadow.row_features import (
+    Domain,
+    Queries,
+    Reader,
+    agreeing,
+    agreement_scores,
+    closest_features,
+    equal_cells,
+    naive_features,
+    row_distances,
+)
 from skeval.privacy.attacks.shadow.targets import METHODS, canaries, stacked, target_positions
-from skeval.tables.frames import as_frame, canonical, learn_levels
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
+from skeval.tables.frames import canonical, learn_levels
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 
 BASES = ("train", "sample", "worst_case", "one_row", "empty", "duplicates")
 TARGETS = (*METHODS, "repeat")
-_MADE = "a table that the generator made"
-
-
-@dataclass(frozen=True)
-class Reader:
-    """Reads tables as float rows: numbers, then codes of categories; missing is nan."""
-
-    schema: TableSchema
-    levels: dict[str, list[str]]
-
-    def rows(self, table: Any) -> np.ndarray:
-        """Return the measured columns of a table; levels that are new get further codes."""
-        frame = as_frame(table, _MADE)
-        if missing := [name for name in self.schema.kinds if name not in frame]:
-            raise SchemaMismatchError(
-                f"The generator made a table that lacks columns of train: {', '.join(missing)}."
-            )
-        frame = canonical(frame, self.schema, _MADE, self.levels)
-        numeric, nominal = self.schema.columns(*NUMERIC), self.schema.columns(*NOMINAL)
-        parts = [numbers(frame[numeric])] if numeric else []
-        return np.hstack([*parts, category_codes(frame[nominal])] if nominal else parts)
-
-    @property
-    def nominal(self) -> list[bool]:
-        """Which columns of the rows are codes."""
-        n_numbers, n_codes = (len(self.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
-        return [False] * n_numbers + [True] * n_codes
+ATTACKS = ("presence", "cells", "distance", "queries")
+_N_QUERIES = 200
+_RADII = (0.02, 0.1, 0.3)
+Attack = str | Callable[[pd.DataFrame, pd.DataFrame], float] | Any
 
 
 @dataclass(frozen=True)
@@ -110,52 +98,37 @@ def worlds_of(
     else:
         method = "achilles" if target == "repeat" else target
         chosen = int(np.flatnonzero(order == target_positions(context, method, 1, 5, seed)[0])[0])
-    other = _most_unlike(table, context.schema, order.size, chosen)
-    replaces = adjacency == "replace"
+    read = _read(table, context.schema)
+    other, replaces = _most_unlike(read[0], read[2], order.size, chosen), adjacency == "replace"
     if base == "worst_case" and target != "repeat":
         return _interleaved(table.iloc[[other, chosen]], context.schema, replaces)
     rest = np.flatnonzero(np.arange(order.size) != chosen)
-    rows = _BASES[base](rest, other, n_base)
+    rows = {
+        "train": rest,
+        "sample": rest[:n_base],
+        "worst_case": np.array([other]),
+        "one_row": np.array([other]),
+        "empty": np.empty(0, dtype=np.int64),
+        "duplicates": np.full(n_base, other),
+    }[base]
     if target == "repeat":
         rows = np.append(rows, chosen)
     inside, outside = np.append(rows, chosen), np.append(rows, other) if replaces else rows
-    return _worlds(table, context.schema, inside, outside, chosen)
+    return Worlds(table, *read, inside, outside, chosen)
 
 
-# rows beside the target, of the others of train (in random order) and the one most unlike it
-_BASES: dict[str, Callable[[np.ndarray, int, int], np.ndarray]] = {
-    "train": lambda rest, other, n: rest,
-    "sample": lambda rest, other, n: rest[:n],
-    "worst_case": lambda rest, other, n: np.array([other]),
-    "one_row": lambda rest, other, n: np.array([other]),
-    "empty": lambda rest, other, n: np.empty(0, dtype=np.int64),
-    "duplicates": lambda rest, other, n: np.full(n, other),
-}
-
-
-def _worlds(
-    table: pd.DataFrame,
-    schema: TableSchema,
-    inside: np.ndarray,
-    outside: np.ndarray,
-    target: int,
-) -> Worlds:
-    reader, rows = _read(table, schema)
-    return Worlds(table, rows, reader, Domain.of(rows, reader.nominal), inside, outside, target)
-
-
-def _read(table: pd.DataFrame, schema: TableSchema) -> tuple[Reader, np.ndarray]:
+def _read(table: pd.DataFrame, schema: TableSchema) -> tuple[np.ndarray, Reader, Domain]:
     frame = canonical(table, schema, "train")
-    reader = Reader(schema, learn_levels([frame], schema))
-    return reader, reader.rows(frame)
+    names = [*schema.columns(*NUMERIC), *schema.columns(*NOMINAL)]
+    reader = Reader(schema, learn_levels([frame], schema), names)
+    rows = reader.rows(frame)
+    return rows, reader, Domain.of(rows, reader.nominal)
 
 
-def _most_unlike(table: pd.DataFrame, schema: TableSchema, n_train: int, row: int) -> int:
+def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> int:
     """Return the row of train that agrees with another in the fewest columns, the farthest one."""
-    reader, rows = _read(table, schema)
     own, train = rows[row], rows[:n_train]
-    same = (train == own) | (np.isnan(train) & np.isnan(own))
-    unlike = row_distances(train, own, Domain.of(rows, reader.nominal)) - same.sum(axis=1)
+    unlike = row_distances(train, own, domain) - equal_cells(train, own).sum(axis=1)
     if row < n_train:
         unlike[row] = -np.inf
     return int(np.argmax(unlike))
@@ -164,12 +137,133 @@ def _most_unlike(table: pd.DataFrame, schema: TableSchema, n_train: int, row: in
 def _interleaved(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -> Worlds:
     """Return a world of two rows that share no value, and a third that is made of their cells.
 
-    All its values occur in the world without it, so that no new category or extreme tells.
+    All its values occur in the world without it, so that no new category or extreme gives it away.
     """
     alternating = np.arange(pair.shape[1]) % 2
     made = {
         name: pair[name].iloc[[0, 1, first, 1 - first]].reset_index(drop=True)
         for name, first in zip(pair.columns, alternating, strict=True)
     }
-    outside = [0, 1, 3] if replaces else [0, 1]
-    return _worlds(pd.DataFrame(made), schema, np.array([0, 1, 2]), np.array(outside), 2)
+    table, outside = pd.DataFrame(made), [0, 1, 3] if replaces else [0, 1]
+    return Worlds(table, *_read(table, schema), np.array([0, 1, 2]), np.array(outside), 2)
+
+
+# ------------------------------------------------------------------------------------- scores
+
+
+def is_trained(attack: Attack) -> bool:
+    """Tell whether an attack is a classifier, which learns from runs of its own."""
+    return attack == "classifier" or hasattr(attack, "predict_proba")
+
+
+def named(attacks: Iterable[Attack]) -> dict[str, Attack]:
+    """Return attacks under the names that details call them; equal names are numbered."""
+    by_name: dict[str, Attack] = {}
+    for attack in attacks:
+        if isinstance(attack, str):
+            first = attack
+        elif is_trained(attack):
+            first = type(attack).__name__
+        else:
+            first = getattr(attack, "__name__", "callable")
+        name, number = first, 1
+        while name in by_name:
+            number += 1
+            name = f"{first} {number}"
+        by_name[name] = attack
+    return by_name
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Scores tables by several attacks, for one target.
+
+    Attributes
+    ----------
+    reader : Reader
+        Reads tables.
+    domain : Domain
+        What their columns hold.
+    row : ndarray of shape (1, n_columns)
+        The target.
+    weights : ndarray of shape (n_columns,)
+        How rare its values are among the other rows.
+    target : DataFrame of one row
+        The target as it was given.
+    attacks : dict of str to str or function
+        Those that are not trained, by name.
+    queries : Queries or None
+        What classifiers learn from; None if there is none.
+    """
+
+    reader: Reader
+    domain: Domain
+    row: np.ndarray
+    weights: np.ndarray
+    target: pd.DataFrame
+    attacks: dict[str, Attack]
+    queries: Queries | None
+
+    def __call__(self, table: pd.DataFrame, target: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return a score for each attack, and the features of classifiers."""
+        rows = self.reader.rows(table)
+        scores = [
+            getattr(self, f"_{attack}")(rows)
+            if isinstance(attack, str)
+            else _number(attack(table, self.target), name)
+            for name, attack in self.attacks.items()
+        ]
+        return np.array(scores), self._features(rows)
+
+    def _presence(self, rows: np.ndarray) -> float:
+        return float(equal_cells(rows, self.row).all(axis=1).sum())
+
+    def _cells(self, rows: np.ndarray) -> float:
+        return float(agreeing(rows, self.row, self.domain).mean(axis=0) @ self.weights)
+
+    def _distance(self, rows: np.ndarray) -> float:
+        return -float(row_distances(rows, self.row[0], self.domain).min())
+
+    def _queries(self, rows: np.ndarray) -> float:
+        return float(agreement_scores(self.row, rows, self.domain)[0])
+
+    def _features(self, rows: np.ndarray) -> np.ndarray:
+        if self.queries is None:
+            return np.empty(0)
+        parts = [
+            naive_features(rows, self.domain),
+            closest_features(rows, self.row[0], _RADII, self.domain),
+            self.queries.features(rows, self.row[0], self.domain),
+        ]
+        return np.concatenate(parts)
+
+
+def _number(score: Any, name: str) -> float:
+    """Return the score of an attack of the user's."""
+    try:
+        number, returned = float(score), "nan"
+    except (TypeError, ValueError):
+        kind = f"an object of type {type(score).__name__}"
+        number, returned = math.nan, "None" if score is None else kind
+    if math.isnan(number):
+        raise InvalidParameterError(
+            f"DPAudit: the attack {name} must return a number, and returned {returned}."
+        )
+    return number
+
+
+def scorer_of(worlds: Worlds, attacks: Mapping[str, Attack], seed: int) -> Scorer:
+    """Return what scores tables of two worlds; trained attacks get features."""
+    row = worlds.rows[[worlds.target]]
+    plain = {name: attack for name, attack in attacks.items() if not is_trained(attack)}
+    learns = len(plain) < len(attacks)
+    n_agreeing = agreeing(worlds.rows[worlds.outside], row, worlds.domain).sum(axis=0)
+    return Scorer(
+        worlds.reader,
+        worlds.domain,
+        row,
+        -np.log((n_agreeing + 1.0) / (worlds.outside.size + 2.0)),
+        worlds.table.iloc[[worlds.target]].reset_index(drop=True),
+        plain,
+        Queries.draw(worlds.reader.nominal, _N_QUERIES, seed) if learns else None,
+    )

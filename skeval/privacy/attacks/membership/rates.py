@@ -78,6 +78,19 @@ def _part(scores: MemberScores, members: np.ndarray, others: np.ndarray) -> Memb
     )
 
 
+def rate_with_test(scores: MemberScores, alpha: float, p_value: float) -> dict[str, Any]:
+    """Return the greatest true positive rate at a false positive rate, with a p-value."""
+    tpr, n_members = tpr_at_fpr(scores.members, scores.others, alpha), scores.members.size
+    defined = not np.isnan(tpr)
+    interval = list(clopper_pearson(round(tpr * n_members), n_members)) if defined else None
+    return {
+        "fpr": float(alpha),
+        "tpr": tpr,
+        "interval": interval,
+        "p_value": p_value if defined else np.nan,
+    }
+
+
 def rates(
     scores: MemberScores,
     halves: Halves,
@@ -111,22 +124,16 @@ def rates(
     tests, greatest = label_tests(
         scores.members, scores.others, alphas, n_permutations=n_permutations, seed=seed
     )
-    chosen_on, n_members = halves.chosen_on, scores.members.size
+    chosen_on = halves.chosen_on
     at_rates = []
     for alpha, test in zip(alphas, tests, strict=True):
-        tpr = tpr_at_fpr(scores.members, scores.others, alpha)
-        defined = not np.isnan(tpr)
+        rate = rate_with_test(scores, alpha, test.p_value)
         threshold = threshold_at(chosen_on.members, chosen_on.others, alpha)
         at_rates.append(
             {
-                "fpr": float(alpha),
-                "tpr": tpr,
-                "interval": list(clopper_pearson(round(tpr * n_members), n_members))
-                if defined
-                else None,
+                **rate,
                 "n_others_allowed": scores.others.size * float(alpha),
-                "by_chance": test.mean if defined else np.nan,
-                "p_value": test.p_value if defined else np.nan,
+                "by_chance": np.nan if np.isnan(rate["tpr"]) else test.mean,
                 "at_fixed_threshold": _at_threshold(halves.reported, threshold, prior),
             }
         )

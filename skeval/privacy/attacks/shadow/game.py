@@ -1,4 +1,4 @@
-"""The game: tables made by a generator that saw one row, and tables made by one that did not."""
+"""The game of both shadow attacks: tables of generators that saw a row, and of others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,54 +15,75 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import ParameterSampler
 from threadpoolctl import ThreadpoolController
 
+from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
+from skeval.privacy.attacks.membership.rows import drawing_order
+from skeval.privacy.attacks.shadow.row_features import Reader
+from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
+from skeval.tables.frames import as_frame, check_columns
 
-ALL = -1  # a fit that says something of every target
+ALL = -1  # a fit that serves every target
 WORLDS = (("shadow", True), ("shadow", False), ("test", True), ("test", False))
 _SEED_LIMIT = 2**31
-Progress = Callable[[int, int], object]
+World = tuple[str, bool]
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Rules:
-    """How tables are drawn.
+class Game:
+    """The parameters that both attacks have in common, by their names.
 
     Attributes
     ----------
-    game : {"average", "model_seeded"}
-        Whether each test table has other rows beside the target, or those of train in all.
-    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}
-        Whether the attacker learns from rows of the holdout, or from train without the target, or
-        from a part of it with rows of the holdout in the place of the others.
-    adjacency : {"add", "replace"}
-        Whether the target comes on top of the other rows, or in the place of one.
-    n_shadow, n_test : int
+    generator, classifier : object
+        Both are cloned before they are fitted.
+    targets, n_targets : object, int
+        The rows that are attacked; how many, where they are selected.
+    features : str or sequence of str
+        What the attacker sees of a table.
+    n_shadow, n_eval : int
         Fits with a target, and as many without: to learn from, and to be tested on.
     n_rows : int or None
-        Rows of a table that is drawn; half of the smaller pool if None.
-    seed : int
-        Of everything.
-    known_share : float, default=0.5
-        How much of train is known, with uncertainty.
-    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
-        Whether the attacker runs the generator with its parameters, with others, or not at all.
-    shadow_parameters : mapping of str to list or distribution, optional
-        What the attacker takes for the parameters of the generator, in an uncertain box.
+        Rows of a training table that is drawn; half of the smaller pool if None.
+    n_copies : int
+        Tables sampled of each fit to learn from.
+    game : {"average", "model_seeded"}
+        Whether the rows around the target are drawn anew for each test table, or those of train.
+    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}
+        Whether the attacker learns from rows of the holdout, or from train without the target, or
+        from a part of it (`known_share`) with rows of the holdout in the place of the others.
+    access : {"black-box", "uncertain-box", "no-box"}
+        Whether the attacker runs the generator with its parameters, with others (drawn from
+        `shadow_parameters`), or not at all.
+    random_state : int
+        Seed of everything.
+    adjacency : {"add", "replace"}, default="add"
+        Whether the target comes on top of the other rows, or in the place of one.
+    secret : str, optional
+        A column of which each target has several values in turn.
+    n_values : int, default=1
+        How many at most: of labels the most frequent, of numbers quantiles.
     """
 
+    generator: Any
+    targets: Any
+    n_targets: int
+    features: str | Sequence[str]
+    n_shadow: int
+    n_eval: int
+    n_rows: int | None
+    n_copies: int
+    classifier: Any
     game: str
     knowledge: str
-    adjacency: str
-    n_shadow: int
-    n_test: int
-    n_rows: int | None
-    seed: int
-    known_share: float = 0.5
-    access: str = "black-box"
-    shadow_parameters: Mapping[str, Any] | None = None
+    known_share: float
+    access: str
+    shadow_parameters: Mapping[str, Any] | None
+    random_state: int
+    adjacency: str = "add"
+    secret: str | None = None
+    n_values: int = 1
 
     @property
     def learns(self) -> bool:
@@ -71,8 +92,8 @@ class Rules:
 
     @property
     def faults(self) -> list[str]:
-        """What contradicts itself."""
-        told = {
+        """Which parameters contradict each other."""
+        faults = {
             f"knowledge={self.knowledge!r} goes with game='model_seeded': of rows that are drawn "
             "anew each time nobody knows which they are": self.knowledge != "auxiliary"
             and self.game != "model_seeded",
@@ -80,36 +101,46 @@ class Rules:
                 (self.access == "uncertain-box") != (self.shadow_parameters is not None)
             ),
         }
-        return [fault for fault, present in told.items() if present]
+        return [fault for fault, present in faults.items() if present]
 
     def n_fits(self, phase: str) -> int:
-        """Return how many tables of one kind are made; who has no generator learns from none."""
+        """Return the number of tables of one kind: none to learn from without a generator."""
         if phase == "test":
-            return self.n_test
+            return self.n_eval
         return self.n_shadow if self.learns else 0
+
+    def uses_train(self, phase: str) -> bool:
+        """Tell whether the rows around the target are those of train, and not drawn."""
+        return self.game == "model_seeded" and (phase == "test" or self.knowledge == "exact")
+
+
+# ------------------------------------------------------------------------- the rows of a game
 
 
 @dataclass(frozen=True)
-class Arena:
-    """The rows that tables are drawn from, by position in one table of them all.
+class GameRows:
+    """The rows that the tables of a game are drawn from, by position in one table of them all.
 
     Attributes
     ----------
+    game : Game
+        The parameters.
     table : DataFrame
         Rows of train, of the holdout, then those that are in neither.
     train : ndarray of int
         All rows of train, in an order that does not depend on how the table is ordered; without
-        those that equal a target that was given as a row of one's own.
+        those that equal a target that was given as a row of the user's.
     test_pool, shadow_pool : ndarray of int
         Rows of train, of the holdout, that no target is equal to.
     targets : ndarray of shape (n_targets, n_values)
         Each target, or each with one of several values of a secret column.
     originals : ndarray of shape (n_targets,) or empty
-        Which rows of train the targets are; empty if they are rows of one's own.
+        Which rows of train the targets are; empty if they are rows of the user's.
     n_in_train : int
         How many targets train has a row equal to.
     """
 
+    game: Game
     table: pd.DataFrame
     train: np.ndarray
     test_pool: np.ndarray
@@ -133,44 +164,152 @@ class Arena:
         """Whether the targets are rows of train."""
         return self.originals.size > 0
 
-    def n_drawn(self, rules: Rules) -> int:
-        """Return the number of rows of a table that is drawn."""
+    @property
+    def n_drawn(self) -> int:
+        """Number of rows of a table that is drawn."""
         half = min(self.test_pool.size, self.shadow_pool.size) // 2
-        return half if rules.n_rows is None else rules.n_rows
+        return half if self.game.n_rows is None else self.game.n_rows
 
-    def n_tested(self, rules: Rules) -> int:
-        """Return the number of rows beside the target, of a table that is tested on."""
-        if rules.game == "model_seeded":
+    @property
+    def n_tested(self) -> int:
+        """Number of rows around the target, of a table that is tested on."""
+        if self.game.game == "model_seeded":
             return self.train.size - int(self.are_of_train)
-        return self.n_drawn(rules)
+        return self.n_drawn
 
-    def known(self, target: int) -> np.ndarray:
+    def without(self, target: int) -> np.ndarray:
         """Return train, without the target if it is there."""
         if target == ALL or not self.are_of_train:
             return self.train
         return self.train[self.train != self.originals[target]]
 
-    def half_known(self, share: float) -> tuple[np.ndarray, int]:
-        """Return the rows of train that somebody knows of a share, and how many are missing.
-
-        No target is among them.
-        """
+    @property
+    def known_part(self) -> tuple[np.ndarray, int]:
+        """The rows of train, none a target, that are known with uncertainty; how many are not."""
         n_rows = self.train.size - int(self.are_of_train)
-        known = self.test_pool[: round(share * n_rows)]
+        known = self.test_pool[: round(self.game.known_share * n_rows)]
         return known, n_rows - known.size
 
-    def faults(self, rules: Rules) -> list[str]:
-        """Return which rules these rows are too few for."""
-        fewest, told = min(self.test_pool.size, self.shadow_pool.size), []
-        if rules.n_rows is not None and rules.n_rows > fewest:
-            told.append(f"n_rows must be at most {fewest}, the rows of the smaller pool")
-        _, n_missing = self.half_known(rules.known_share)
-        if rules.knowledge == "exact-with-uncertainty" and n_missing > self.shadow_pool.size:
-            told.append(
-                f"known_share={rules.known_share:g} leaves {n_missing} rows to be drawn from the "
-                f"holdout, which has {self.shadow_pool.size} for it; raise it"
+    @property
+    def faults(self) -> list[str]:
+        """Which parameters these rows are too few for."""
+        fewest, faults = min(self.test_pool.size, self.shadow_pool.size), []
+        if self.game.n_rows is not None and self.game.n_rows > fewest:
+            faults.append(f"n_rows must be at most {fewest}, the rows of the smaller pool")
+        _, n_missing = self.known_part
+        uncertain = self.game.knowledge == "exact-with-uncertainty"
+        if uncertain and n_missing > self.shadow_pool.size:
+            faults.append(
+                f"known_share={self.game.known_share:g} leaves {n_missing} rows to be drawn from "
+                f"the holdout, which has {self.shadow_pool.size} for it; raise it"
             )
-        return told
+        return faults
+
+
+@shared
+def given_rows(context: Context) -> pd.DataFrame:
+    """Return the rows of train, then those of the holdout, as they were given."""
+    names = list(context.schema.kinds)
+    return stacked([context.given(role)[names] for role in ("train", "holdout")])
+
+
+@shared
+def game_rows(context: Context, game: Game) -> GameRows:
+    """Return the rows of a game.
+
+    Raises
+    ------
+    InvalidParameterError, SchemaMismatchError
+        If positions are no rows of train, or a table of targets lacks columns.
+    """
+    positions, own = _chosen(context, game)
+    table, chosen = given_rows(context), positions
+    if own is not None:
+        chosen = len(table) + np.arange(len(own))
+        table = stacked([table, own])
+    every = chosen[:, None]
+    if game.secret is not None:
+        table, every = _with_secrets(context, table, chosen, game.secret, game.n_values)
+    seed = game.random_state
+    train = drawing_order(context, "train", seed)
+    holdout = context.n_rows("train") + drawing_order(context, "holdout", seed)
+    # equal numbers for rows equal in all columns that are measured
+    cells = np.nan_to_num(Reader.of(context).rows(table), nan=np.inf)
+    classes = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+    equal = np.isin(classes, classes[np.append(chosen, every.ravel())])
+    n_in_train = int(np.isin(classes[chosen], classes[train]).sum())
+    test_pool, shadow_pool = train[~equal[train]], holdout[~equal[holdout]]
+    if own is not None:  # the two worlds are train without them, and with one of them
+        train = train[~np.isin(classes[train], classes[chosen])]
+    return GameRows(game, table, train, test_pool, shadow_pool, every, positions, n_in_train)
+
+
+def _chosen(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFrame | None]:
+    """Return positions in train; or none, and rows that are in no table."""
+    none, targets = np.empty(0, dtype=np.int64), game.targets
+    if isinstance(targets, str):
+        if targets == "canary":
+            return none, canaries(context, game.n_targets)
+        positions = target_positions(context, targets, game.n_targets, seed=game.random_state)
+        return positions, None
+    if not hasattr(targets, "columns"):
+        check_positions(targets, context.n_rows("train"))
+        return np.asarray(targets, dtype=np.int64), None
+    names, own = list(context.schema.kinds), as_frame(targets, "targets")
+    check_columns(own, names, "targets", exact=False)
+    return none, own[names]
+
+
+def check_positions(targets: Any, n_train: int) -> None:
+    """Refuse positions beyond the rows of train.
+
+    Raises
+    ------
+    InvalidParameterError
+        In one sentence with the largest.
+    """
+    if not isinstance(targets, str) and max(targets) >= n_train:
+        raise InvalidParameterError(
+            f"targets must be positions of train rows, below {n_train}, got {max(targets)}."
+        )
+
+
+def _with_secrets(
+    context: Context, table: pd.DataFrame, chosen: np.ndarray, secret: str, n_values: int
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Append rows that are the targets with each of several values of a secret column.
+
+    Returns
+    -------
+    table : DataFrame
+        With the rows appended.
+    places : ndarray of shape (n_targets, n_values), int
+        Where they are. There are fewer values than asked for if the column has fewer.
+    """
+    sources = secret_sources(context, secret, n_values)
+    rows = table.iloc[np.repeat(chosen, sources.size)].reset_index(drop=True)
+    cells = table[secret].iloc[np.tile(sources, chosen.size)].reset_index(drop=True)
+    places = len(table) + np.arange(len(rows)).reshape(chosen.size, sources.size)
+    return stacked([table, rows.assign(**{secret: cells})]), places
+
+
+def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:
+    """Return rows of train and holdout that have the values of a secret column to choose among."""
+    reader = Reader.of(context)
+    values = reader.rows(given_rows(context))[:, reader.names.index(secret)]
+    levels, first, counts = np.unique(values, return_index=True, return_counts=True)
+    known = ~np.isnan(levels)
+    levels, first, counts = levels[known], first[known], counts[known]
+    if secret in context.levels:
+        kept = np.sort(np.argsort(-counts, kind="stable")[:n_values])
+        return first[kept]
+    reached = np.cumsum(counts) / max(1, counts.sum())
+    quantiles = (np.arange(n_values) + 0.5) / n_values
+    places = np.minimum(np.searchsorted(reached, quantiles - 1e-12), max(0, levels.size - 1))
+    return first[np.unique(places)] if levels.size else first
+
+
+# --------------------------------------------------------------------------- the fits of a game
 
 
 @dataclass(frozen=True)
@@ -179,105 +318,39 @@ class Fit:
 
     Attributes
     ----------
-    phase : {"shadow", "test"}
-        Whether the attack learns from it or is tested on it.
+    rows : ndarray of int
+        The rows of a table that it learns from, in random order.
+    seed : int
+        Of the generator.
+    phase : {"test", "shadow"}
+        Whether the attack is tested on it or learns from it.
     inside : bool
         Whether the target is in.
     target : int
         Which; `ALL` where the fit serves all of them.
     value : int
         Which value of the secret column the target has.
-    rows : ndarray of int
-        The rows of the arena that it learns from, in random order.
-    seed : int
-        Of the generator.
     parameters : dict
         That it is run with in the place of its own.
     """
 
-    phase: str
-    inside: bool
-    target: int
-    value: int
     rows: np.ndarray
     seed: int
+    phase: str = "test"
+    inside: bool = True
+    target: int = ALL
+    value: int = 0
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
-class _World:
-    """Tables of one kind; no other kind's number of fits changes what is drawn for it."""
-
-    def __init__(self, rules: Rules, arena: Arena, phase: str, inside: bool, target: int) -> None:
-        self.rules, self.arena = rules, arena
-        self.phase, self.inside, self.target = phase, inside, target
-        name = f"{phase} {inside} {target}"
-        self.rng = np.random.default_rng([rules.seed, zlib.crc32(name.encode())])
-
-    def fits(self) -> list[Fit]:
-        """Return the fits of this world."""
-        n_fits = self.rules.n_fits(self.phase)
-        values = np.arange(n_fits) % self.arena.n_values  # as many of each to learn from
-        if self.phase == "test":
-            values = self.rng.integers(self.arena.n_values, size=n_fits)
-        return [self._fit(int(value)) for value in values]
-
-    def _fit(self, value: int) -> Fit:
-        rows = self._fixed() if _is_fixed(self.rules, self.phase) else self._drawn()
-        if self.inside and self.target != ALL:
-            rows = np.append(rows, self.arena.targets[self.target, value])
-        seed = int(self.rng.integers(_SEED_LIMIT))
-        rows = self.rng.permutation(rows)
-        return Fit(self.phase, self.inside, self.target, value, rows, seed, self._parameters())
-
-    def _parameters(self) -> dict[str, Any]:
-        ranges = self.rules.shadow_parameters
-        if self.phase == "test" or ranges is None:
-            return {}
-        seed = int(self.rng.integers(_SEED_LIMIT))
-        (drawn,) = ParameterSampler(dict(ranges), 1, random_state=seed)
-        return dict(drawn)
-
-    def _drawn(self) -> np.ndarray:
-        """Return rows that differ from fit to fit; one fewer where a target replaces one."""
-        pool, known = self.arena.shadow_pool, np.empty(0, dtype=np.int64)
-        n_drawn = self.arena.n_drawn(self.rules)
-        if self.phase == "test":
-            pool = self.arena.test_pool
-        elif self.rules.knowledge == "exact-with-uncertainty":
-            known, n_drawn = self.arena.half_known(self.rules.known_share)
-        drawn = np.append(self.rng.choice(pool, n_drawn, replace=False), known)
-        return drawn[1:] if self._replaces and self.inside else drawn
-
-    def _fixed(self) -> np.ndarray:
-        """Return train; without the target, or with another row in its place."""
-        rows = self.arena.known(self.target)
-        if not self._replaces:
-            return rows
-        if self.arena.are_of_train:  # the world without the target has another row
-            other = self.rng.choice(self.arena.shadow_pool, 1)
-            return rows if self.inside else np.append(rows, other)
-        gone = self.rng.integers(rows.size)
-        return np.delete(rows, gone) if self.inside else rows
-
-    @property
-    def _replaces(self) -> bool:
-        return self.rules.adjacency == "replace"
-
-
-def _is_fixed(rules: Rules, phase: str) -> bool:
-    return rules.game == "model_seeded" and (phase == "test" or rules.knowledge == "exact")
-
-
-def plan(rules: Rules, arena: Arena, worlds: Sequence[tuple[str, bool]] = WORLDS) -> list[Fit]:
+def plan(rows: GameRows, worlds: Sequence[World] = WORLDS) -> list[Fit]:
     """Return all fits of a game.
 
     Parameters
     ----------
-    rules : Rules
-        How tables are drawn.
-    arena : Arena
-        What from. Where targets have one of several values of a secret, there are as many of each
-        to learn from, and random ones to be tested on.
+    rows : GameRows
+        What tables are drawn from. Where targets have one of several values of a secret, there are
+        as many of each to learn from, and random ones to be tested on.
     worlds : sequence of (str, bool)
         Phases, and whether the target is in.
 
@@ -289,18 +362,64 @@ def plan(rules: Rules, arena: Arena, worlds: Sequence[tuple[str, bool]] = WORLDS
     fits: list[Fit] = []
     for phase, inside in worlds:
         # train is the world with each of its rows; else it is the one without any of the targets
-        of_train = _is_fixed(rules, phase) and arena.are_of_train
-        serves_all = inside and arena.n_values == 1 if of_train else not inside
-        for target in [ALL] if serves_all else range(arena.n_targets):
-            fits += _World(rules, arena, phase, inside, target).fits()
+        of_train = rows.game.uses_train(phase) and rows.are_of_train
+        serves_all = inside and rows.n_values == 1 if of_train else not inside
+        for target in [ALL] if serves_all else range(rows.n_targets):
+            fits += _fits(rows, phase, inside, target)
     return fits
 
 
-class Measure(Protocol[T_co]):
-    """What is kept of a table that a fit gave."""
+def _fits(rows: GameRows, phase: str, inside: bool, target: int) -> list[Fit]:
+    """Return the fits of one kind; no other kind's number of fits changes what is drawn for it."""
+    game = rows.game
+    stream = zlib.crc32(f"{phase} {inside} {target}".encode())
+    rng = np.random.default_rng([game.random_state, stream])
+    n_fits = game.n_fits(phase)
+    values = np.arange(n_fits) % rows.n_values  # as many of each to learn from
+    if phase == "test":
+        values = rng.integers(rows.n_values, size=n_fits)
+    fits = []
+    for value in values:
+        drawn = _rows_of_fit(rows, phase, inside, target, rng)
+        if inside and target != ALL:
+            drawn = np.append(drawn, rows.targets[target, value])
+        seed = int(rng.integers(_SEED_LIMIT))
+        drawn, parameters = rng.permutation(drawn), {}
+        if phase == "shadow" and game.shadow_parameters is not None:
+            sampler_seed = int(rng.integers(_SEED_LIMIT))
+            ranges = dict(game.shadow_parameters)
+            (parameters,) = ParameterSampler(ranges, 1, random_state=sampler_seed)
+        fits.append(Fit(drawn, seed, phase, inside, target, int(value), dict(parameters)))
+    return fits
 
-    def __call__(self, table: pd.DataFrame, target: int) -> T_co:
-        """Return what is kept of `table` in the game about `target`."""
+
+def _rows_of_fit(
+    rows: GameRows, phase: str, inside: bool, target: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the rows around the target: of train, or drawn anew.
+
+    Where a target replaces another row, there is one fewer with the target, or one more without.
+    """
+    game, replaces = rows.game, rows.game.adjacency == "replace"
+    if game.uses_train(phase):
+        train = rows.without(target)
+        if not replaces:
+            return train
+        if rows.are_of_train:  # the world without the target has another row
+            other = rng.choice(rows.shadow_pool, 1)
+            return train if inside else np.append(train, other)
+        left_out = rng.integers(train.size)
+        return np.delete(train, left_out) if inside else train
+    pool, n_drawn, known = rows.shadow_pool, rows.n_drawn, np.empty(0, dtype=np.int64)
+    if phase == "test":
+        pool = rows.test_pool
+    elif game.knowledge == "exact-with-uncertainty":
+        known, n_drawn = rows.known_part
+    drawn = np.append(rng.choice(pool, n_drawn, replace=False), known)
+    return drawn[1:] if replaces and inside else drawn
+
+
+# -------------------------------------------------------------------------------- running fits
 
 
 @dataclass(frozen=True)
@@ -316,7 +435,7 @@ class Execution:
     """
 
     n_jobs: int | None = None
-    progress: Progress | None = None
+    progress: Callable[[int, int], object] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {}  # shared steps go by this
@@ -326,7 +445,7 @@ def play(
     generator: Any,
     table: pd.DataFrame,
     fits: list[Fit],
-    measure: Measure[T],
+    measure: Callable[[pd.DataFrame, int], T],
     *,
     n_synthetic: int,
     n_copies: int = 1,
@@ -358,7 +477,7 @@ def play(
     """
     execution = execution or Execution()
     calls = (
-        delayed(_played)(
+        delayed(_measured)(
             reseeded(generator, fit.seed, fit.parameters),
             table.iloc[fit.rows].reset_index(drop=True),
             fit,
@@ -368,18 +487,18 @@ def play(
         )
         for fit in fits
     )
-    found = Parallel(n_jobs=execution.n_jobs, return_as="generator")(calls)
-    for i, measured in enumerate(found):
+    results = Parallel(n_jobs=execution.n_jobs, return_as="generator")(calls)
+    for i, measured in enumerate(results):
         if execution.progress is not None:
             execution.progress(i + 1, len(fits))
         yield measured
 
 
-def _played(
+def _measured(
     adapter: GeneratorAdapter,
     rows: pd.DataFrame,
     fit: Fit,
-    measure: Measure[T],
+    measure: Callable[[pd.DataFrame, int], T],
     n_synthetic: int,
     n_copies: int,
 ) -> list[T]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -13,18 +13,24 @@ from scipy.stats import t
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
+from skeval.formatting import percent
 from skeval.parameters import Count, Interval, JobCount, Seed
 from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
-from skeval.privacy.attacks.membership.rates import curve_points
+from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.privacy.attacks.shadow.features import Reader, check_positions, given_rows
-from skeval.privacy.attacks.shadow.game import ALL, Execution, Fit, check_cost, play
-from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, execution_of, rows_or
-from skeval.privacy.attacks.shadow.row_features import Domain, agreement_scores
+from skeval.privacy.attacks.shadow.game import (
+    Execution,
+    Fit,
+    check_cost,
+    check_positions,
+    given_rows,
+    play,
+)
+from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, rows_or
+from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
 from skeval.result import Result, undefined
-from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags
@@ -39,14 +45,18 @@ _FEW_MODELS = (
 _LEAST = 1e-6  # of the spread of all scores: what counts as none
 
 
+# how a synthetic table scores rows: by an attack of membership inference, or by queries
+SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
+
+
 class LikelihoodRatioMIA(Metric):
-    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 if all told.
+    """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 without errors.
 
     Some rows are close to any synthetic table, because many people are like that, and some are far
     from it. An attacker who can run the generator takes that into account: they fit it to many
-    random halves of the real rows, and so know of each row how it scores where it was learnt from,
-    and where it was not. Then they look at the release, and ask of each row which of the two its
-    score is more like.
+    random halves of the real rows, and so know how each row scores where it was in the training
+    rows, and where it was not. Then they look at the release, and ask which of the two the score of
+    each row is more like.
 
     Parameters
     ----------
@@ -74,7 +84,7 @@ class LikelihoodRatioMIA(Metric):
         Whether scores are held against those with the row and without it, or those without it only,
         as one would have who learns of the row after fitting.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of members found is told.
+        False positive rates at which the share of detected members is reported.
     max_fits : int, default=1000
         A metric that would fit the generator more often is refused at fit.
     progress : callable, optional
@@ -94,6 +104,12 @@ class LikelihoodRatioMIA(Metric):
     InvalidParameterError
         At fit, if `max_fits` would be exceeded.
 
+    See Also
+    --------
+    MembershipInference : The same scores, without models to calibrate them.
+    ShadowMembershipInference : Attacks a few exposed rows, by many tables of each.
+    OneRunDPAudit : Bounds epsilon by the guesses of such an attack.
+
     Notes
     -----
     With means and standard deviations of a row's scores with it and without it, online is the
@@ -108,13 +124,13 @@ class LikelihoodRatioMIA(Metric):
 
     In ``details["models"]``, each of the models takes the place of the release in turn, with
     moments from the others, that of the other half left out too: that is about the generator, not
-    about this release, and has more rows to tell small false positive rates. `auc` is the mean over
-    the models, its interval Student's t over the pairs of halves; online it is wider by the root of
-    2, since any two pairs are held against each other both ways.
+    about this release, and has more rows to estimate small false positive rates. `auc` is the mean
+    over the models, its interval Student's t over the pairs of halves; online it is wider by the
+    root of 2, since any two pairs are held against each other both ways.
 
     The halves are of train and holdout; where train is larger than half of both, the release was
-    learnt from more rows than the halves have, and scores are off by that for all rows alike. An
-    average over all rows hides a few that are found: give a method in `targets`, too.
+    made of more rows than the halves have, which shifts the scores of all rows alike. An average
+    over all rows hides a few that are detected: give a method in `targets`, too.
 
     This is what one adversary achieves: a low value does not clear a release.
 
@@ -203,56 +219,63 @@ class LikelihoodRatioMIA(Metric):
             released = record_scores(context, self.record_score)[asked]
         except TableError as error:
             return undefined(str(error))
-        found = halved(
+        scores, inside = scores_of_halves(
             context,
             self.generator,
             self.n_models,
             self.record_score,
             context.n_rows("synthetic"),
             self.random_state,
-            execution_of(self),
+            Execution(self.n_jobs, self.progress),
         )
-        models = Halved(found.scores[:, asked], found.inside[:, asked])
-        return self._result_of(asked, n_train, released, models)
+        return self._held_against(asked, n_train, released, scores[:, asked], inside[:, asked])
 
-    def _result_of(
-        self, asked: np.ndarray, n_train: int, released: np.ndarray, models: Halved
+    def _held_against(
+        self,
+        asked: np.ndarray,
+        n_train: int,
+        released: np.ndarray,
+        scores: np.ndarray,
+        inside: np.ndarray,
     ) -> Result:
-        ratios = self._ratios(released, self._moments(models))
+        """Hold the scores of rows by the release against those by the models."""
+        ratios = self._ratios(released, scores, inside)
         member = asked < n_train
-        scores = MemberScores(
+        attacked = MemberScores(
             ratios[member], ratios[~member], asked[member], asked[~member] - n_train
         )
-        area = delong(scores.members, scores.others)
-        told = {"auc": area.value, "interval": list(area.interval)}
+        area = delong(attacked.members, attacked.others)
         few = self.variance == "per_record" and self.n_models < _MANY
         text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
         return Result(
             area.value,
             interval=area.interval,
-            p_value=auc_p_value(scores.members, scores.others),
+            p_value=auc_p_value(attacked.members, attacked.others),
             baseline=0.5,
             details={
                 "attack": _NAME,
-                "attacks": {_NAME: told},
-                "n_members": scores.members.size,
-                "n_others": scores.others.size,
+                "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
+                "n_members": attacked.members.size,
+                "n_others": attacked.others.size,
                 "uncalibrated_auc": auc(released[member], released[~member]),
-                "tpr_at_fpr": self._rates(scores),
-                "curve": curve_points(scores),
-                "models": self._over_models(models),
+                "tpr_at_fpr": self._rates(attacked),
+                "curve": curve_points(attacked),
+                "models": self._over_models(scores, inside),
                 "n_fits": self.n_models,
             },
             warnings=(MetricWarning(text),) if few else (),
         )
 
-    def _moments(self, models: Halved, left_out: np.ndarray | None = None) -> Moments:
+    def _ratios(
+        self,
+        rows: np.ndarray,
+        scores: np.ndarray,
+        inside: np.ndarray,
+        left_out: np.ndarray | None = None,
+    ) -> np.ndarray:
         per_record = self.variance == "per_record"
-        return moments(models.scores, models.inside, per_record=per_record, left_out=left_out)
-
-    def _ratios(self, scores: np.ndarray, known: Moments) -> np.ndarray:
-        judge = likelihood_ratio if self.mode == "online" else offline_score
-        return judge(scores, known)
+        known = moments(scores, inside, per_record=per_record, left_out=left_out)
+        return (likelihood_ratio if self.mode == "online" else offline_score)(rows, known)
 
     @property
     def _alphas(self) -> tuple[float, ...]:
@@ -267,29 +290,19 @@ class LikelihoodRatioMIA(Metric):
             n_permutations=_N_PERMUTATIONS,
             seed=self.random_state,
         )
-        found = []
-        for alpha, test in zip(self._alphas, tests, strict=True):
-            value = tpr_at_fpr(scores.members, scores.others, alpha)
-            defined, n = not np.isnan(value), scores.members.size
-            found.append(
-                {
-                    "fpr": float(alpha),
-                    "tpr": value,
-                    "interval": list(clopper_pearson(round(value * n), n)) if defined else None,
-                    "p_value": test.p_value if defined else np.nan,
-                }
-            )
-        return found
+        return [
+            rate_with_test(scores, alpha, test.p_value)
+            for alpha, test in zip(self._alphas, tests, strict=True)
+        ]
 
-    def _over_models(self, models: Halved) -> dict[str, Any]:
-        """Return how well each model's rows are told by what the other models say."""
-        # what the other half scores depends on this one: it must not tell which rows are in it
-        pairs_of = np.arange(len(models.scores)) // 2
-        ratios = self._ratios(models.scores, self._moments(models, pairs_of))
+    def _over_models(self, scores: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
+        """Return how well the other models detect which rows each model learned from."""
+        # what the other half scores depends on this one: it must not say which rows are in it
+        ratios = self._ratios(scores, scores, inside, left_out=np.arange(len(scores)) // 2)
         areas = np.array(
             [
                 auc(row[mask], row[~mask]) if 0 < mask.sum() < mask.size else np.nan
-                for row, mask in zip(ratios, models.inside, strict=True)
+                for row, mask in zip(ratios, inside, strict=True)
             ]
         )
         n_pairs = areas.size // 2
@@ -301,35 +314,25 @@ class LikelihoodRatioMIA(Metric):
         # online, what one pair says of another is in the AUC of both
         n_apart = pairs.size / (2.0 if self.mode == "online" else 1.0)
         reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
-        inside, outside = ratios[models.inside], ratios[~models.inside]
+        members, others = ratios[inside], ratios[~inside]
         return {
             "auc": value,
             "interval": [max(0.0, value - reach), min(1.0, value + reach)],
             "tpr_at_fpr": [
-                {"fpr": float(alpha), "tpr": tpr_at_fpr(inside, outside, alpha)}
+                {"fpr": float(alpha), "tpr": tpr_at_fpr(members, others, alpha)}
                 for alpha in self._alphas
             ],
         }
 
-
-@dataclass(frozen=True)
-class Halved:
-    """Scores of the real rows, train first, by generators that learnt from half of them.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_models, n_rows)
-        The higher, the more likely learnt from.
-    inside : ndarray of shape (n_models, n_rows), bool
-        Whether it was.
-    """
-
-    scores: np.ndarray
-    inside: np.ndarray
+    def _summary(self, result: Result) -> str:
+        return (
+            "Held against its usual score with and without it, a train row looks more learned from "
+            f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
+        )
 
 
 @shared
-def halved(
+def scores_of_halves(
     context: Context,
     generator: Any,
     n_models: int,
@@ -337,10 +340,17 @@ def halved(
     n_synthetic: int,
     seed: int,
     execution: Execution,
-) -> Halved:
+) -> tuple[np.ndarray, np.ndarray]:
     """Fit a generator to random halves of train and holdout, and score all rows by each.
 
     Halves come in pairs that have no row in common, so that each row is in as many as it is not.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_models, n_rows)
+        Of the real rows, train first: the higher, the more likely learned from.
+    inside : ndarray of shape (n_models, n_rows), bool
+        Whether a row was learned from.
     """
     orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
     rows = np.concatenate([orders[0], context.n_rows("train") + orders[1]])
@@ -350,9 +360,9 @@ def halved(
     for model in range(n_models):
         if model % 2 == 0:
             halves = np.split(rng.permutation(rows), [rows.size // 2])
-        learnt = halves[model % 2]
-        inside[model, learnt] = True
-        fits.append(Fit("test", True, ALL, 0, learnt, int(rng.integers(2**31))))
+        half = halves[model % 2]
+        inside[model, half] = True
+        fits.append(Fit(half, int(rng.integers(2**31))))
     tables = play(
         generator,
         given_rows(context),
@@ -362,7 +372,7 @@ def halved(
         execution=execution,
     )
     scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
-    return Halved(np.stack(scores), inside)
+    return np.stack(scores), inside
 
 
 def _table(table: pd.DataFrame, target: int) -> pd.DataFrame:
@@ -377,32 +387,18 @@ def record_scores(context: Context, score: str) -> np.ndarray:
     TableError
         If there are too few synthetic rows.
     """
-    return SCORES[score](context)
-
-
-def _by_attack(context: Context, attack: str) -> np.ndarray:
-    found = member_scores(context, attack)
-    return np.concatenate([found.members, found.others])
-
-
-def _by_queries(context: Context) -> np.ndarray:
-    reader = Reader(context.schema, context.levels)
+    if (attack := SCORES[score]) is not None:
+        scores = member_scores(context, attack)
+        return np.concatenate([scores.members, scores.others])
     real, domain = _pool(context)
-    return agreement_scores(real, reader.rows(context.synthetic), domain)
+    return agreement_scores(real, Reader.of(context).rows(context.synthetic), domain)
 
 
 @shared
 def _pool(context: Context) -> tuple[np.ndarray, Domain]:
-    reader = Reader(context.schema, context.levels)
+    reader = Reader.of(context)
     rows = np.concatenate([reader.rows(context[role]) for role in ("train", "holdout")])
     return rows, Domain.of(rows, reader.nominal)
-
-
-SCORES: dict[str, Callable[[Context], np.ndarray]] = {
-    "neg_distance": lambda context: _by_attack(context, "distance"),
-    "query": _by_queries,
-    "log_density": lambda context: _by_attack(context, "eq1"),
-}
 
 
 @shared
@@ -453,8 +449,7 @@ def likelihood_ratio(scores: np.ndarray, known: Moments) -> np.ndarray:
     """
     inside = (scores - known.mean_in) / known.sd_in
     outside = (scores - known.mean_out) / known.sd_out
-    found: np.ndarray = (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
-    return found
+    return (outside**2 - inside**2) / 2.0 + np.log(known.sd_out / known.sd_in)
 
 
 def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
@@ -471,8 +466,7 @@ def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
     >>> offline_score(np.array([1.5]), Moments(one, one, 0 * one, one)).tolist()
     [1.5]
     """
-    found: np.ndarray = (scores - known.mean_out) / known.sd_out
-    return found
+    return (scores - known.mean_out) / known.sd_out
 
 
 def moments(
@@ -489,7 +483,7 @@ def moments(
     scores : ndarray of shape (n_models, n_records)
         Of each record by each model.
     inside : ndarray of shape (n_models, n_records), bool
-        Which models learnt from which records; at least two with and two without each.
+        Which models learned from which records; at least two with and two without each.
     per_record : bool
         Whether standard deviations are each record's own, or pooled over all records.
     left_out : ndarray of shape (n_models,), int, optional
@@ -506,8 +500,8 @@ def moments(
     >>> from skeval.privacy.attacks.shadow.likelihood_ratio import moments
     >>> scores = np.array([[2.0], [4.0], [0.0], [1.0]])
     >>> inside = np.array([[True], [True], [False], [False]])
-    >>> found = moments(scores, inside, per_record=False)
-    >>> found.mean_in.tolist(), found.mean_out.tolist(), found.sd_in.round(3).tolist()
+    >>> known = moments(scores, inside, per_record=False)
+    >>> known.mean_in.tolist(), known.mean_out.tolist(), known.sd_in.round(3).tolist()
     ([3.0], [0.5], [1.414])
     """
     # of one layout: sums over models depend on how these lie in memory
@@ -516,7 +510,7 @@ def moments(
     centred = scores - middle
     # sorted, sums do not depend on the order of the records
     least = max(float(np.sort(scores, axis=None).std()) * _LEAST, 1e-12)
-    found = []
+    estimates = []
     for mask in (inside, ~inside):
         counts, totals, squares = (
             _summed(np.where(mask, part, 0.0), left_out)
@@ -529,13 +523,13 @@ def moments(
             within = np.sort(within, axis=-1).sum(axis=-1, keepdims=True) + 0.0 * within
             free = free.sum(axis=-1, keepdims=True) + 0.0 * free
         sd = np.maximum(np.sqrt(within / np.maximum(free, 1.0)), least)
-        found += [means + middle, sd]
-    return Moments(*found)
+        estimates += [means + middle, sd]
+    return Moments(*estimates)
 
 
 def _summed(parts: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
     """Return sums over models; for each model over those that are not of its group."""
-    total: np.ndarray = parts.sum(axis=0)
+    total = parts.sum(axis=0)
     if left_out is None:
         return total
     same = (left_out[:, None] == left_out).astype(np.float64)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from skeval.generators.adapter import unknown_parameters
 from skeval.parameters import Legal
-from skeval.privacy.attacks.shadow.features import FEATURES, feature_names
-from skeval.privacy.attacks.shadow.game import Execution, Rules
+from skeval.privacy.attacks.shadow.features import FEATURES
 from skeval.privacy.attacks.shadow.targets import are_positions
 
 
@@ -77,36 +75,3 @@ Ranges = Annotated[
         {"epochs": 5},
     ),
 ]
-
-
-def rules_of(metric: Any, adjacency: str) -> Rules:
-    """Return the rules that a metric's parameters set."""
-    return Rules(
-        metric.game,
-        metric.knowledge,
-        adjacency,
-        metric.n_shadow,
-        metric.n_eval,
-        metric.n_rows,
-        metric.random_state,
-        metric.known_share,
-        metric.access,
-        metric.shadow_parameters,
-    )
-
-
-def game_faults(metric: Any, rules: Rules) -> list[str]:
-    """Return what in a metric's parameters contradicts the rules that they set."""
-    told = list(rules.faults)
-    if unknown := unknown_parameters(metric.generator, metric.shadow_parameters or {}):
-        told.append(f"the generator has no parameter {', '.join(unknown)}, of shadow_parameters")
-    if not rules.learns and not feature_names(metric.features, learns=False):
-        told.append("access='no-box' takes 'query' or 'closest' as features: others are learnt")
-    if not rules.learns and isinstance(getattr(metric, "threshold", None), str):
-        told.append("access='no-box' has no tables to choose a threshold by: give a number")
-    return told
-
-
-def execution_of(metric: Any) -> Execution:
-    """Return how a metric runs its fits."""
-    return Execution(metric.n_jobs, metric.progress)

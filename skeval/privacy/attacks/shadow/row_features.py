@@ -1,17 +1,25 @@
-"""A table as one vector: what tells tables made with a row from tables made without it.
+"""A table as one vector: what distinguishes tables made with a row from tables made without it.
 
 Rows come as numbers and codes of categories in one matrix, missing is nan. What columns may hold is
-fixed beforehand, by a domain: an encoder that learnt it from each table would tell a row apart by
+fixed beforehand, by a domain: an encoder that learned it from each table would give a row away by
 itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from skeval.context import Context
+from skeval.exceptions import SchemaMismatchError
+from skeval.tables.frames import as_frame, canonical
+from skeval.tables.preprocessing import category_codes, numbers
+from skeval.tables.schema import TableSchema
+
+_MADE = "a table that the generator made"
 _FAR = 1e3  # ranges beyond the real rows; farther is as far
 _MOST_LEVELS = 20
 _FEWEST = 10  # rows of a level with an indicator of its own
@@ -22,8 +30,60 @@ _EVERY_SUBSET = 4096  # of them at most, all queries are listed
 
 
 @dataclass(frozen=True)
+class Reader:
+    """From a table as a generator gave it to numbers and codes.
+
+    Attributes
+    ----------
+    schema : TableSchema
+        The kinds of the columns.
+    levels : dict of str to list of str
+        The real levels of the categories; all others are one.
+    names : list of str
+        The columns that are read, in their order.
+    """
+
+    schema: TableSchema
+    levels: dict[str, list[str]]
+    names: list[str]
+
+    @classmethod
+    def of(cls, context: Context) -> Reader:
+        """Return a reader of all columns that are measured, by name."""
+        return cls(context.schema, context.levels, sorted(context.schema.measured))
+
+    @property
+    def nominal(self) -> list[bool]:
+        """Which of the columns are codes."""
+        return [name in self.levels for name in self.names]
+
+    def rows(self, table: Any) -> np.ndarray:
+        """Return the matrix of a table; missing is nan.
+
+        Raises
+        ------
+        SchemaMismatchError
+            If columns are missing, or hold what cannot be read.
+        """
+        frame = as_frame(table, _MADE)
+        if missing := [name for name in self.schema.kinds if name not in frame]:
+            raise SchemaMismatchError(
+                f"The generator made a table that lacks columns of train: {', '.join(missing)}."
+            )
+        frame = canonical(frame, self.schema, _MADE, self.levels)
+        rows, is_code = np.empty((len(frame), len(self.names))), np.array(self.nominal)
+        names = np.array(self.names, dtype=object)
+        if not is_code.all():
+            rows[:, ~is_code] = numbers(frame[names[~is_code].tolist()])
+        if is_code.any():
+            most = [len(self.levels[name]) for name in names[is_code]]
+            rows[:, is_code] = np.minimum(category_codes(frame[names[is_code].tolist()]), most)
+        return rows + 0.0  # no negative zero
+
+
+@dataclass(frozen=True)
 class Domain:
-    """What columns may hold, known to everybody.
+    """What columns may hold, which is public.
 
     Attributes
     ----------
@@ -72,8 +132,7 @@ class Domain:
 def _frequent(codes: np.ndarray) -> np.ndarray:
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
     order = np.argsort(-counts, kind="stable")
-    kept: np.ndarray = np.sort(order[: min(_MOST_LEVELS, int((counts >= _FEWEST).sum()))])
-    return kept
+    return np.sort(order[: min(_MOST_LEVELS, int((counts >= _FEWEST).sum()))])
 
 
 def naive_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
@@ -98,17 +157,27 @@ def naive_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
     >>> naive_features(np.array([[0.0], [5.0], [10.0], [np.nan]]), domain).round(3).tolist()
     [0.5, 0.5, 0.167, 0.25]
     """
-    found: list[np.ndarray] = []
-    scaled = domain.scaled(rows)
-    for j, nominal in enumerate(domain.nominal):
-        if nominal:
-            found.append(domain.indicators(rows[:, j], j).mean(axis=0))
-            continue
-        present = scaled[~np.isnan(scaled[:, j]), j]
+
+    def of_numbers(column: np.ndarray) -> np.ndarray:
+        present = column[~np.isnan(column)]
         values = present if present.size else np.zeros(1)
         missing = 1.0 - present.size / len(rows)
-        found.append(np.array([values.mean(), np.median(values), values.var(), missing]))
-    return np.concatenate(found)
+        return np.array([values.mean(), np.median(values), values.var(), missing])
+
+    return _by_column(rows, domain, of_numbers)
+
+
+def _by_column(
+    rows: np.ndarray, domain: Domain, of_numbers: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the shares of the levels of each category, and features of each scaled number."""
+    scaled = domain.scaled(rows)
+    return np.concatenate(
+        [
+            domain.indicators(rows[:, j], j).mean(axis=0) if nominal else of_numbers(scaled[:, j])
+            for j, nominal in enumerate(domain.nominal)
+        ]
+    )
 
 
 def hist_features(rows: np.ndarray, domain: Domain, n_bins: int = 10) -> np.ndarray:
@@ -124,19 +193,15 @@ def hist_features(rows: np.ndarray, domain: Domain, n_bins: int = 10) -> np.ndar
     >>> hist_features(np.array([[-1.0], [1.0], [10.0], [11.0]]), domain, n_bins=2).tolist()
     [0.25, 0.25, 0.25, 0.25, 0.0]
     """
-    found: list[np.ndarray] = []
-    scaled = domain.scaled(rows)
-    for j, nominal in enumerate(domain.nominal):
-        if nominal:
-            found.append(domain.indicators(rows[:, j], j).mean(axis=0))
-            continue
-        values = scaled[:, j]
+
+    def of_numbers(values: np.ndarray) -> np.ndarray:
         missing = np.isnan(values)
         inside = np.minimum(np.floor(np.where(missing, 0.0, values) * n_bins), n_bins - 1) + 1
         bins = np.where(values < 0, 0, np.where(values > 1, n_bins + 1, inside))
         bins = np.where(missing, n_bins + 2, bins).astype(np.int64)
-        found.append(np.bincount(bins, minlength=n_bins + 3) / len(rows))
-    return np.concatenate(found)
+        return np.bincount(bins, minlength=n_bins + 3) / len(rows)
+
+    return _by_column(rows, domain, of_numbers)
 
 
 def corr_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
@@ -166,8 +231,7 @@ def corr_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
     norms = np.linalg.norm(centred, axis=0)
     varies = norms > 1e-9 * np.sqrt(len(rows))
     unit = np.divide(centred, norms, out=np.zeros_like(centred), where=varies)
-    found: np.ndarray = (unit.T @ unit)[np.triu_indices(len(norms), k=1)]
-    return found
+    return (unit.T @ unit)[np.triu_indices(len(norms), k=1)]
 
 
 def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
@@ -189,8 +253,7 @@ def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.nd
     with np.errstate(invalid="ignore", over="ignore"):  # of infinite values
         gaps = np.abs(rows - target) / np.where(scales, domain.span, 1.0)
     capped = np.where(scales & ~np.isnan(gaps), np.minimum(gaps, 1.0), differ)
-    sums: np.ndarray = np.round(capped.sum(axis=1) * _GRID) / _GRID
-    return sums / rows.shape[1]
+    return np.round(capped.sum(axis=1) * _GRID) / _GRID / rows.shape[1]
 
 
 def closest_features(
@@ -203,8 +266,8 @@ def closest_features(
     >>> import numpy as np
     >>> from skeval.privacy.attacks.shadow.row_features import Domain, closest_features
     >>> rows = np.array([[0.0], [4.0], [10.0]])
-    >>> found = closest_features(rows, np.array([5.0]), [0.2], Domain.of(rows, [False]), k=2)
-    >>> found.round(3).tolist()
+    >>> domain = Domain.of(rows, [False])
+    >>> closest_features(rows, np.array([5.0]), [0.2], domain, k=2).round(3).tolist()
     [0.1, 0.5, 0.693]
     """
     distances = np.sort(row_distances(rows, target, domain))
@@ -305,12 +368,22 @@ def _drawn_ways(n_ways: np.ndarray, n_queries: int, rng: np.random.Generator) ->
 def _conditions(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
     """Return which rows are near or equal, at most and at least the target, column by column."""
     missing = np.isnan(target)
-    equal = np.where(missing, np.isnan(rows), rows == target)
+    below, above = (
+        np.where(missing, np.isnan(rows), part) for part in (rows <= target, rows >= target)
+    )
+    return np.hstack([agreeing(rows, target, domain), below, above])
+
+
+def equal_cells(rows: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return which cells equal those of one row; missing equals missing."""
+    return (rows == target) | (np.isnan(rows) & np.isnan(target))
+
+
+def agreeing(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
+    """Return which cells equal those of one row, or are near it where they are numbers."""
     with np.errstate(invalid="ignore"):  # of infinite values
         near = np.abs(rows - target) <= _NEAR * domain.span
-    near = np.where(domain.nominal, equal, equal | near)
-    below, above = (np.where(missing, equal, part) for part in (rows <= target, rows >= target))
-    return np.hstack([near, below, above])
+    return equal_cells(rows, target) | (near & ~domain.nominal)
 
 
 def agreement_scores(points: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
@@ -340,7 +413,7 @@ def agreement_scores(points: np.ndarray, rows: np.ndarray, domain: Domain) -> np
     >>> np.exp(agreement_scores(rows[:1], rows, domain)).round(6).tolist()
     [3.0]
     """
-    found = np.empty(len(points))
+    scores = np.empty(len(points))
     width = max(1, _BLOCK // len(rows))
     for start in range(0, len(points), width):
         block = points[start : start + width]
@@ -352,5 +425,5 @@ def agreement_scores(points: np.ndarray, rows: np.ndarray, domain: Domain) -> np
             agreed += near | (own == others) | (np.isnan(own) & np.isnan(others))
         most = agreed.max(axis=1, keepdims=True)
         sums = np.exp2(agreed - most).sum(axis=1, dtype=np.float64)
-        found[start : start + width] = most[:, 0] * np.log(2.0) + np.log(sums / len(rows))
-    return found
+        scores[start : start + width] = most[:, 0] * np.log(2.0) + np.log(sums / len(rows))
+    return scores

@@ -1,57 +1,42 @@
-"""Attribute inference by somebody who can run the generator, on a secret that chance decided."""
+"""Attribute inference with the generator at hand, of a secret that chance decided."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from scipy.stats import binom
 
-from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Count, Interval, JobCount, OpenFraction, Seed
-from skeval.privacy.attacks.shadow.duels import (
-    FEW,
-    collected,
-    fitted_classifier,
+from skeval.privacy.attacks.shadow.base import (
+    Advantage,
+    ShadowAttack,
     largest_by_chance,
-    measure_of,
+    most_exposed,
+    observed,
 )
-from skeval.privacy.attacks.shadow.features import arena_of, feature_names, secret_sources
-from skeval.privacy.attacks.shadow.game import ALL, Execution, Rules, check_cost, plan, play
-from skeval.privacy.attacks.shadow.no_box import Unlearnt
-from skeval.privacy.attacks.shadow.parameters import (
-    Callback,
-    FeatureChoice,
-    GeneratorLike,
-    Ranges,
-    execution_of,
-    game_faults,
-    rules_of,
-)
+from skeval.privacy.attacks.shadow.game import Execution, Game, game_rows, secret_sources
+from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
 from skeval.privacy.attacks.shadow.targets import TargetChoice
-from skeval.result import Result, undefined
-from skeval.stats.intervals import clopper_pearson, newcombe
-from skeval.stats.relabelling import holm, share_p_value
-from skeval.steps.classifiers import Classifier
+from skeval.result import Result
+from skeval.stats.intervals import clopper_pearson
+from skeval.steps.classifiers import Classifier, fitted_classifier
 from skeval.tags import MetricTags
 
-_LEVEL = 0.05
 _FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
-    "{error:.2f} (standard error); 50 or more tell it better."
+    "{error:.2f} (standard error); 50 or more show it better."
 )
+_EXACT = 10**9  # trials that stand for a share which is known
 
 
-class ShadowAttributeInference(Metric):
+class ShadowAttributeInference(ShadowAttack):
     """Advantage of guessing a secret from a release: 0 as by chance, near 1 if always right.
 
     An attacker knows all of a person but one thing, and can run the generator. A good guess alone
     is no leak: smoking may be guessed from age and income, whether or not the person took part. So
-    a game is played in which nothing but the person's own row tells the secret: it is drawn at
+    a game is played in which nothing but the person's own row holds the secret: it is drawn at
     random, every value being equally likely, and written into the row before the generator learns
     from it. Whoever then guesses better than chance has it from the row.
 
@@ -129,6 +114,12 @@ class ShadowAttributeInference(Metric):
     InvalidParameterError
         At fit, if parameters contradict each other, or `max_fits` would be exceeded.
 
+    See Also
+    --------
+    ShadowMembershipInference : Guesses whether the row was there at all.
+    AttributeInferenceRisk : Guesses a secret from one release, without the generator.
+    DisclosureProtection : How often a secret can be read off a release.
+
     Notes
     -----
     The advantage is the share of right guesses less one over the number of values. The value is the
@@ -139,7 +130,7 @@ class ShadowAttributeInference(Metric):
 
     Of the synthetic table given to score only the number of rows counts. A secret that does not fit
     the rest of the row stands out more than a true one would: this is the risk of a person who is
-    unlike the others in it. :meth:`estimate_cost` tells the number of fits beforehand.
+    unlike the others in it. :meth:`estimate_cost` returns the number of fits beforehand.
 
     This is what one adversary achieves: a low value does not clear a generator.
 
@@ -224,198 +215,76 @@ class ShadowAttributeInference(Metric):
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table, at most."""
-        n_targets = self.n_targets if isinstance(self.targets, str) else len(self.targets)
         n_without = 0 if self.control == "chance" else self.n_eval
         if self.game == "model_seeded":  # train without each of the targets
-            n_without *= n_targets
-        n_learnt = rules_of(self, "add").n_fits("shadow")
-        return n_targets * (n_learnt + self.n_eval) + n_without
+            n_without *= self._n_asked
+        return self._n_asked * (self._game.n_fits("shadow") + self.n_eval) + n_without
 
-    def _prepare(self, context: Context) -> None:
-        owner, rules = type(self).__name__, rules_of(self, "add")
-        check_cost(owner, self.estimate_cost(), self.max_fits, "n_targets, n_shadow or n_eval")
-        faults = game_faults(self, rules)
-        if not self._lacks_values(context):
-            faults += arena_of(context, *self._arena).faults(rules)
-        if faults:
-            raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
+    def _lacking(self, context: Context) -> str:
+        if secret_sources(context, self.secret, self.n_values).size < 2:
+            return "the secret has one value, so that there is nothing to guess."
+        return ""
 
-    @property
-    def _arena(self) -> tuple[Any, ...]:
-        return self.targets, self.n_targets, self.random_state, self.secret, self.n_values
-
-    def _lacks_values(self, context: Context) -> bool:
-        return secret_sources(context, self.secret, self.n_values).size < 2
-
-    def _compute(self, context: Context) -> Result:
-        if self._lacks_values(context):
-            return undefined("the secret has one value, so that there is nothing to guess.")
-        rules = rules_of(self, "add")
-        if arena_of(context, *self._arena).n_drawn(rules) < 2:
-            return undefined("train and holdout have too few rows to draw tables from.")
-        n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        tests, n_fits = guessed(
-            context,
-            self.generator,
-            self._arena,
-            self.features,
-            rules,
-            self.control,
-            self.classifier,
-            n_synthetic,
-            self.n_copies,
-            execution_of(self),
+    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
+        game = self._game
+        advantages, n_fits = secret_guesses(context, game, self.control, n_synthetic, execution)
+        chances = [(one.chance, one.n, one.n_without or _EXACT) for one in advantages]
+        described = [
+            {
+                "accuracy": one.n_hits / one.n,
+                "accuracy_interval": list(clopper_pearson(one.n_hits, one.n, self.confidence)),
+                "by_chance": one.by_chance,
+            }
+            for one in advantages
+        ]
+        return self._largest(
+            advantages,
+            described,
+            _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
+            mean_advantage=float(np.mean([one.value for one in advantages])),
+            largest_by_chance=largest_by_chance(chances, self.random_state),
+            n_values=game_rows(context, game).n_values,
+            control=self.control,
+            n_synthetic=n_synthetic,
+            n_fits=n_fits,
         )
-        return self._told(tests, n_fits, n_synthetic)
 
-    def _told(self, tests: Sequence[Guessing], n_fits: int, n_synthetic: int) -> Result:
-        together = 1.0 - (1.0 - self.confidence) / len(tests)  # Bonferroni
-        intervals = [one.interval(together) for one in tests]
-        corrected = holm([one.p_value for one in tests])
-        chances = [(1.0 / one.n_values, one.n, one.n_without or 10**9) for one in tests]
-        details = {
-            "targets": [
-                {"target": f"target {i + 1}", **one.told(self.confidence), "holm_p_value": p_value}
-                for i, (one, p_value) in enumerate(zip(tests, corrected, strict=True))
-            ],
-            "mean_advantage": float(np.mean([one.advantage for one in tests])),
-            "largest_by_chance": largest_by_chance(chances, self.random_state),
-            "n_significant": int(np.sum(np.array(corrected) < _LEVEL)),
-            "n_targets": len(tests),
-            "n_values": tests[0].n_values,
-            "control": self.control,
-            "game": self.game,
-            "knowledge": self.knowledge,
-            "access": self.access,
-            "features": list(feature_names(self.features, learns=self.access != "no-box")),
-            "n_synthetic": n_synthetic,
-            "n_fits": n_fits,
-        }
-        text = _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval))
-        return Result(
-            max(one.advantage for one in tests),
-            interval=(max(low for low, _ in intervals), max(high for _, high in intervals)),
-            p_value=min(corrected),
-            baseline=0.0,
-            details=details,
-            warnings=(MetricWarning(text),) if self.n_eval < FEW else (),
+    def _summary(self, result: Result) -> str:
+        most = most_exposed(result)
+        right, chance = (percent(as_float(most[name])) for name in ("accuracy", "by_chance"))
+        return (
+            "A secret drawn at random is guessed rightly for the most exposed of "
+            f"{result.details['n_targets']} rows in {right} of the tables; {chance} would be by "
+            "chance."
         )
 
 
 @shared
-def guessed(
-    context: Context,
-    generator: Any,
-    arena_key: tuple[Any, ...],
-    features: str | Sequence[str],
-    rules: Rules,
-    control: str,
-    classifier: Any,
-    n_synthetic: int,
-    n_copies: int,
-    execution: Execution,
-) -> tuple[list[Guessing], int]:
+def secret_guesses(
+    context: Context, game: Game, control: str, n_synthetic: int, execution: Execution
+) -> tuple[list[Advantage], int]:
     """Play the game of each target's secret; return how it went, and the number of fits."""
-    arena = arena_of(context, *arena_key)
-    measure = measure_of(context, arena, features, rules, n_synthetic, secret=arena_key[3])
     worlds = [("shadow", True), ("test", True)]
-    fits = plan(rules, arena, [*worlds, ("test", False)] if control == "out" else worlds)
-    tables = play(
-        generator,
-        arena.table,
-        fits,
-        measure,
-        n_synthetic=n_synthetic,
-        n_copies=n_copies,
-        execution=execution,
-    )
-    found = collected(fits, tables, arena.n_targets)
-    tests = []
-    for i in range(arena.n_targets):
-        secrets = {
-            world: np.array(
-                [
-                    fit.value
-                    for fit in fits
-                    if (fit.phase, fit.inside) == world and fit.target in (i, ALL)
-                ]
+    if control == "out":
+        worlds.append(("test", False))
+    seen, n_fits = observed(context, game, worlds, n_synthetic, execution)
+    rows = game_rows(context, game)
+    advantages = []
+    for i in range(rows.n_targets):
+        model = None
+        if game.learns:
+            fits, features = zip(*seen["shadow", True][i], strict=True)
+            labels = np.repeat([fit.value for fit in fits], [len(part) for part in features])
+            model = fitted_classifier(
+                game.classifier, np.concatenate(features), labels, game.random_state
             )
-            for world in found
-        }
-        model: Any = Unlearnt()
-        if rules.learns:
-            learnt = found["shadow", True][i]
-            labels = np.repeat(secrets["shadow", True], [len(part) for part in learnt])
-            model = fitted_classifier(classifier, np.concatenate(learnt), labels, rules.seed)
         counts: dict[bool, tuple[int, int]] = {False: (0, 0)}
-        for phase, inside in found:
-            if phase == "test":
-                guesses = model.predict(np.concatenate(found[phase, inside][i]))
-                right = guesses == secrets[phase, inside]
-                counts[inside] = int(right.sum()), right.size
-        tests.append(Guessing(*counts[True], arena.n_values, *counts[False]))
-    return tests, len(fits)
-
-
-@dataclass(frozen=True)
-class Guessing:
-    """Guesses of a secret, each value of which was equally likely.
-
-    Attributes
-    ----------
-    n_right, n : int
-        Right guesses, and all, from tables made with the person.
-    n_values : int
-        Number of values.
-    n_right_without, n_without : int
-        From tables made without the person; no such tables if 0.
-    """
-
-    n_right: int
-    n: int
-    n_values: int
-    n_right_without: int = 0
-    n_without: int = 0
-
-    @property
-    def by_chance(self) -> float:
-        """Share of right guesses to expect without the person."""
-        return self.n_right_without / self.n_without if self.n_without else 1.0 / self.n_values
-
-    @property
-    def advantage(self) -> float:
-        """Share of right guesses beyond that."""
-        return self.n_right / self.n - self.by_chance
-
-    @property
-    def p_value(self) -> float:
-        """One-sided: of the binomial test, or of Fisher's against tables without the person."""
-        if self.n_without:
-            return share_p_value(self.n_right, self.n, self.n_right_without, self.n_without)
-        return float(binom.sf(self.n_right - 1, self.n, 1.0 / self.n_values))
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the interval of the advantage: Clopper and Pearson's, or Newcombe's."""
-        if self.n_without:
-            return newcombe(self.n_right, self.n, self.n_right_without, self.n_without, confidence)
-        low, high = clopper_pearson(self.n_right, self.n, confidence)
-        return low - self.by_chance, high - self.by_chance
-
-    def told(self, confidence: float = 0.95) -> dict[str, Any]:
-        """Return all of it by name.
-
-        Examples
-        --------
-        >>> from skeval.privacy.attacks.shadow.shadow_attribute import Guessing
-        >>> told = Guessing(15, 20, 4).told()
-        >>> told["advantage"], round(told["p_value"], 6)
-        (0.5, 4e-06)
-        """
-        return {
-            "accuracy": self.n_right / self.n,
-            "accuracy_interval": list(clopper_pearson(self.n_right, self.n, confidence)),
-            "by_chance": self.by_chance,
-            "advantage": self.advantage,
-            "interval": list(self.interval(confidence)),
-            "p_value": self.p_value,
-        }
+        for phase, inside in worlds[1:]:
+            fits, features = zip(*seen[phase, inside][i], strict=True)
+            vectors = np.concatenate(features)
+            # without a model, vectors are the scores of the values
+            guesses = vectors.argmax(axis=1) if model is None else model.predict(vectors)
+            right = guesses == np.array([fit.value for fit in fits])
+            counts[inside] = int(right.sum()), right.size
+        advantages.append(Advantage(*counts[True], *counts[False], chance=1.0 / rows.n_values))
+    return advantages, n_fits

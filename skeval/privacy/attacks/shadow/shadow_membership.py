@@ -1,44 +1,52 @@
-"""Membership inference by somebody who can run the generator: the shadow model attack."""
+"""Membership inference with the generator at hand: the shadow model attack."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context
-from skeval.exceptions import InvalidParameterError
+from skeval.context import Context, shared
+from skeval.formatting import as_float, percent
 from skeval.parameters import Count, Interval, JobCount, OpenFraction, Seed
-from skeval.privacy.attacks.shadow.duels import Played, duels, told
-from skeval.privacy.attacks.shadow.features import arena_of, feature_names
-from skeval.privacy.attacks.shadow.game import Rules, check_cost
-from skeval.privacy.attacks.shadow.parameters import (
-    Callback,
-    FeatureChoice,
-    GeneratorLike,
-    Ranges,
-    execution_of,
-    game_faults,
-    rules_of,
+from skeval.privacy.attacks.shadow.base import (
+    Advantage,
+    ShadowAttack,
+    largest_by_chance,
+    most_exposed,
+    observed,
 )
+from skeval.privacy.attacks.shadow.features import measure_of
+from skeval.privacy.attacks.shadow.game import ALL, WORLDS, Execution, Game, game_rows
+from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
 from skeval.privacy.attacks.shadow.targets import TargetChoice
-from skeval.result import Result, undefined
-from skeval.steps.classifiers import Classifier
+from skeval.result import Result
+from skeval.stats.dp_audit import two_world_epsilon
+from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
+from skeval.stats.row_scores import difference_interval, row_mean
+from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags
 
+_FEW_FITS = (
+    "{n} fits with and as many without a target: the advantage of one target is uncertain by "
+    "{error:.2f} (standard error); 50 or more show it better."
+)
+_N_FOLDS = 5
+Tables = Sequence[np.ndarray]
 
-class ShadowMembershipInference(Metric):
-    """Advantage of telling whether a row was learnt from: 0 as by chance, 1 without a mistake.
+
+class ShadowMembershipInference(ShadowAttack):
+    """Advantage of guessing whether a row was in train: 0 as by chance, 1 without a mistake.
 
     An attacker has the synthetic table, rows of the same population, and the generator: not the
     fitted one, but the software, to run it on rows of their own. They run it many times, with the
     row of one person among the rows and without it, and learn what difference the row makes to the
     table. Then they look at a table and say whether the person was in it. A person who is unlike
-    the others is found where the average person is not, so that the attack is on such rows, and the
-    value is that of the row which is found best.
+    the others is detected where the average person is not, so that the attack is on such rows, and
+    the value is that of the row which is detected best.
 
     Parameters
     ----------
@@ -99,7 +107,7 @@ class ShadowMembershipInference(Metric):
     fpr : float, default=0.1
         Of ``threshold="fpr"``.
     attack_release : bool, default=False
-        Whether what was learnt is applied to the synthetic table given to score, too.
+        Whether what was learned is applied to the synthetic table given to score, too.
     confidence : float, default=0.95
         Of the intervals and of the bound of epsilon.
     max_fits : int, default=1000
@@ -121,24 +129,31 @@ class ShadowMembershipInference(Metric):
     InvalidParameterError
         At fit, if parameters contradict each other, or `max_fits` would be exceeded.
 
+    See Also
+    --------
+    ShadowAttributeInference : Guesses a secret value of a row in the same game.
+    LikelihoodRatioMIA : Attacks all rows of one release, by models of random halves.
+    DPAudit : Bounds epsilon by many runs with and without one row.
+    MembershipInference : Attacks a release without the generator.
+
     Notes
     -----
     The value is about the generator on tables such as train. Of the synthetic table given to score
     only the number of rows counts, unless `attack_release` is set; games are played once for each
-    such number. :meth:`estimate_cost` tells the number of fits beforehand:
+    such number. :meth:`estimate_cost` returns the number of fits beforehand:
     ``(n_targets + 1) (n_shadow + n_eval)``.
 
     The attacker learns on tables drawn from the holdout, and is tested on fresh ones drawn from
-    train, so that nothing is learnt by heart. Neither pool has a target, or a row equal to one.
+    train, so that nothing is memorised. Neither pool has a target, or a row equal to one.
     With ``game="model_seeded"`` they are tested on all of train, and on train without the target:
     other rows that equal it stay.
     Training rows are shuffled for each fit, and what columns may hold is taken from train and
-    holdout together: neither the place of a row nor an encoder tells it apart. Where the generator
-    itself writes what its columns may hold into the table, that is a leak, and is found.
+    holdout together: neither the place of a row nor an encoder gives it away. Where the generator
+    itself writes what its columns may hold into the table, that is a leak, and is detected.
 
     The advantage is the true positive rate less the false positive rate. The value is the largest
     of several, which is above 0 by chance; ``details["largest_by_chance"]`` says by how much on
-    average if the generator tells nothing. The interval is simultaneous over the targets
+    average if the generator leaks nothing. The interval is simultaneous over the targets
     (Bonferroni), and the p-value the smallest of Fisher's tests after Holm: both account for the
     choice. The baseline is 0.
 
@@ -238,77 +253,310 @@ class ShadowMembershipInference(Metric):
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
-        n_targets = self.n_targets if isinstance(self.targets, str) else len(self.targets)
-        return (n_targets + 1) * (self._rules.n_fits("shadow") + self.n_eval)
+        return (self._n_asked + 1) * (self._game.n_fits("shadow") + self.n_eval)
 
-    def _prepare(self, context: Context) -> None:
-        owner, rules = type(self).__name__, self._rules
-        check_cost(owner, self.estimate_cost(), self.max_fits, "n_targets, n_shadow or n_eval")
-        faults = game_faults(self, rules)
+    def _faults(self) -> list[str]:
+        faults = super()._faults()
+        if not self._game.learns and isinstance(self.threshold, str):
+            faults.append("access='no-box' has no tables to choose a threshold by: give a number")
         if self.attack_release and self.n_synthetic is not None:
             faults.append(
                 "attack_release takes tables of the size of the release: n_synthetic=None"
             )
-        if not nothing_to_measure(context, "gower"):
-            arena = arena_of(context, self.targets, self.n_targets, self.random_state)
-            faults += arena.faults(rules)
-        if faults:
-            raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
+        return faults
 
-    @property
-    def _rules(self) -> Rules:
-        return rules_of(self, self.adjacency)
+    def _lacking(self, context: Context) -> str:
+        empty = nothing_to_measure(context, "gower")
+        return "no column of this table can be measured." if empty else ""
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, "gower"):
-            return undefined("no column of this table can be measured.")
-        arena = arena_of(context, self.targets, self.n_targets, self.random_state)
-        if arena.n_drawn(self._rules) < 2:
-            return undefined("train and holdout have too few rows to draw tables from.")
-        n_released = context.n_rows("synthetic")
-        rules = self._rules
-        played = duels(
-            context,
-            self.generator,
-            self.targets,
-            self.n_targets,
-            self.features,
-            rules,
-            self.classifier,
-            self.threshold,
-            self.fpr,
-            self.n_synthetic or n_released,
-            self.n_copies,
-            execution_of(self),
+    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
+        game = self._game
+        tests, common, n_fits = membership_tests(
+            context, game, self.threshold, self.fpr, n_synthetic, execution
         )
-        result = told(played, self.confidence, self.random_state)
+        together = self._together(len(tests))
+        mean, around = mean_advantage(tests, common, self.confidence)
         details = {
-            **result.details,
-            "game": self.game,
-            "knowledge": self.knowledge,
-            "access": self.access,
+            "mean_advantage": {"value": mean, "interval": list(around)},
+            "largest_by_chance": largest_by_chance(
+                [one.rates_by_chance for one in tests], self.random_state
+            ),
+            "epsilon": max(one.epsilon(together) for one in tests),
+            "n_fits": n_fits,
             "adjacency": self.adjacency,
-            "features": list(feature_names(self.features, learns=rules.learns)),
-            "n_rows": arena.n_tested(rules),
-            "n_synthetic": self.n_synthetic or n_released,
+            "n_rows": game_rows(context, game).n_tested,
+            "n_synthetic": n_synthetic,
         }
         if self.attack_release:
-            details["release"] = _released(context, played)
-        return replace(result, details=details)
+            details["release"] = attacked_release(context, game, tests, n_synthetic)
+        return self._largest(
+            [one.advantage for one in tests],
+            [one.details(self.confidence) for one in tests],
+            _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
+            **details,
+        )
+
+    def _summary(self, result: Result) -> str:
+        details, most = result.details, most_exposed(result)
+        called = [percent(as_float(most[name])) for name in ("tpr", "fpr")]
+        return (
+            "An attacker who can run the generator recognises tables made with the most exposed of "
+            f"{details['n_targets']} rows: {called[0]} are called so, against {called[1]} of "
+            f"tables made without it; {details['n_significant']} of the rows are detected beyond "
+            "chance."
+        )
 
 
-def _released(context: Context, played: Played) -> dict[str, Any]:
+@shared
+def membership_tests(
+    context: Context,
+    game: Game,
+    threshold: float | str,
+    fpr: float,
+    n_synthetic: int,
+    execution: Execution,
+) -> tuple[list[MembershipTest], dict[bool, bool], int]:
+    """Play the game of each target; parameters are those of :class:`ShadowMembershipInference`.
+
+    Returns
+    -------
+    tests : list of MembershipTest
+        Of each target.
+    common : dict of bool to bool
+        Whether all targets were tested on the same tables with a target (True), without (False).
+    n_fits : int
+        How often the generator was fitted.
+    """
+    seen, n_fits = observed(context, game, WORLDS, n_synthetic, execution)
+    vectors = {
+        world: [[features for _, features in of_target] for of_target in targets]
+        for world, targets in seen.items()
+    }
+    tests = []
+    for i in range(game_rows(context, game).n_targets):
+        if game.learns:
+            with_it, without = (vectors["shadow", inside][i] for inside in (True, False))
+            classifier, limit = learned_distinguisher(
+                game.classifier, with_it, without, threshold, fpr, game.random_state
+            )
+        else:
+            classifier, limit = None, float(threshold)
+        inside, outside = (
+            table_scores(classifier, np.concatenate(vectors["test", world][i]))
+            for world in (True, False)
+        )
+        tests.append(MembershipTest(inside, outside, limit, classifier))
+    common = {world: seen["test", world][0][0][0].target == ALL for world in (True, False)}
+    return tests, common, n_fits
+
+
+def attacked_release(
+    context: Context, game: Game, tests: Sequence[MembershipTest], n_synthetic: int
+) -> dict[str, Any]:
     """Return the share of the targets that the release is called one with."""
+    rows = game_rows(context, game)
+    measure = measure_of(context, rows, n_synthetic)
+    release = context.given("synthetic")[list(context.schema.kinds)]
     called = []
-    names = list(context.schema.kinds)
-    tables = [
-        played.measure(context.given("synthetic")[names], i) for i in range(len(played.duels))
-    ]
-    for one, vectors in zip(played.distinguishers, tables, strict=True):
-        called.append(bool((one.scores(np.stack(vectors)) >= one.threshold).any()))
+    for i, test in enumerate(tests):
+        scores = table_scores(test.classifier, np.stack(measure(release, i)))
+        called.append(bool((scores >= test.threshold).any()))
     return {
         "n_called_in": int(np.sum(called)),
         "share_called_in": float(np.mean(called)),
-        "n_in_train": played.n_in_train,
-        "mean_fpr": float(np.mean([duel.rates.fpr for duel in played.duels])),
+        "n_in_train": rows.n_in_train,
+        "mean_fpr": float(np.mean([test.rates.fpr for test in tests])),
     }
+
+
+# --------------------------------------------------------------------------------- distinguishers
+
+
+def table_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
+    """Return the scores of tables: of a classifier, or as they are if nothing was learned."""
+    return features[:, 0] if classifier is None else positive_scores(classifier, features)
+
+
+def learned_distinguisher(
+    classifier: Any,
+    inside: Tables,
+    outside: Tables,
+    threshold: float | str,
+    fpr: float,
+    seed: int,
+) -> tuple[Any, float]:
+    """Learn to distinguish tables with a target from tables without it.
+
+    Parameters
+    ----------
+    classifier : classifier or None
+        A random forest if None.
+    inside, outside : sequence of ndarray of shape (n_copies, n_features)
+        For each fit the features of its tables.
+    threshold : float or {"accuracy", "fpr"}
+        A fixed score; or that of the largest advantage, or of the largest true positive rate at a
+        false positive rate of at most `fpr`, over scores of fits that were not learned from.
+    fpr : float
+        As said.
+    seed : int
+        Of classifiers without a seed.
+
+    Returns
+    -------
+    classifier : classifier
+        Fitted; 1 stands for tables with the target.
+    threshold : float
+        The score from which on a table is called one with the target.
+    """
+    model = _fitted(classifier, inside, outside, seed)
+    if not isinstance(threshold, str):
+        return model, float(threshold)
+    n_folds = min(_N_FOLDS, len(inside), len(outside))
+    scores: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    for fold in range(n_folds):
+        seen = [
+            [tables for i, tables in enumerate(world) if i % n_folds != fold]
+            for world in (inside, outside)
+        ]
+        fold_model = _fitted(classifier, seen[0], seen[1], seed)
+        for unseen, world in zip(scores, (inside, outside), strict=True):
+            unseen += [positive_scores(fold_model, tables) for tables in world[fold::n_folds]]
+    with_it, without = (np.concatenate(unseen) for unseen in scores)
+    if threshold == "accuracy":
+        best = advantage_threshold(with_it, without)
+    else:
+        best = threshold_at(with_it, without, fpr)
+    best = np.inf if np.isnan(best) else best
+    return model, midway(np.concatenate([with_it, without]), best)
+
+
+def _fitted(classifier: Any, inside: Tables, outside: Tables, seed: int) -> Any:
+    features = np.concatenate([*inside, *outside])
+    n_inside = sum(len(tables) for tables in inside)
+    labels = (np.arange(len(features)) < n_inside).astype(np.int64)
+    return fitted_classifier(classifier, features, labels, seed)
+
+
+def midway(scores: np.ndarray, threshold: float) -> float:
+    """Return the middle between a threshold and the next lower score: scores of others differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.shadow_membership import midway
+    >>> midway(np.array([0.1, 0.3, 0.7, 0.9]), 0.7), midway(np.array([0.1]), 0.1)
+    (0.5, 0.1)
+    """
+    below = scores[scores < threshold]
+    if below.size == 0 or not np.isfinite(threshold):
+        return float(threshold)
+    return float((threshold + below.max()) / 2.0)
+
+
+# ------------------------------------------------------------------------------ rates and bounds
+
+
+@dataclass(frozen=True)
+class MembershipTest:
+    """Scores of tables that were made with a target and of tables that were made without it.
+
+    Attributes
+    ----------
+    inside, outside : ndarray of shape (n_in,), (n_out,)
+        The higher, the more likely with it; of independent fits.
+    threshold : float
+        At or above, a table is called one with the target. Chosen without these tables.
+    classifier : classifier, optional
+        That gave the scores.
+    """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    threshold: float
+    classifier: Any = None
+
+    @property
+    def rates(self) -> Rates:
+        """How many tables are called in."""
+        return rates_at(self.inside, self.outside, self.threshold)
+
+    @property
+    def advantage(self) -> Advantage:
+        """True less false positive rate."""
+        return Advantage(*self.rates)
+
+    @property
+    def rates_by_chance(self) -> tuple[float, int, int]:
+        """The common rate if the target made no difference, and the numbers of tables."""
+        n_true, n_in, n_false, n_out = self.rates
+        return (n_true + n_false) / (n_in + n_out), n_in, n_out
+
+    def epsilon(self, confidence: float = 0.95) -> float:
+        """Return a lower bound of epsilon, from Clopper and Pearson's bounds of both rates."""
+        return two_world_epsilon(*self.rates, confidence=confidence)
+
+    def details(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Return rates, area and bound by name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skeval.privacy.attacks.shadow.shadow_membership import MembershipTest
+        >>> test = MembershipTest(np.array([0.9, 0.8, 0.2]), np.array([0.3, 0.1]), 0.5)
+        >>> details = test.details()
+        >>> round(details["tpr"], 4), round(details["privacy_gain"], 4), details["fpr"]
+        (0.6667, 0.3333, 0.0)
+        """
+        rates, area = self.rates, delong(self.inside, self.outside, confidence)
+        of_inside, of_outside = rates.intervals(confidence)
+        return {
+            "tpr": rates.tpr,
+            "tpr_interval": list(of_inside),
+            "fpr": rates.fpr,
+            "fpr_interval": list(of_outside),
+            "privacy_gain": 1.0 - self.advantage.value,
+            "auc": area.value,
+            "auc_interval": list(area.interval),
+            "epsilon": self.epsilon(confidence),
+        }
+
+
+def mean_advantage(
+    tests: Sequence[MembershipTest],
+    common: dict[bool, bool],
+    confidence: float = 0.95,
+) -> tuple[float, tuple[float, float]]:
+    """Return the mean of several targets' advantages, and its interval.
+
+    Parameters
+    ----------
+    tests : sequence of MembershipTest
+        Of each target.
+    common : dict of bool to bool
+        Whether the tables with a target (True), without one (False), are the same for all targets:
+        they count once then.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.shadow_membership import MembershipTest, mean_advantage
+    >>> tests = [MembershipTest(np.full(40, score), np.zeros(40), 0.5) for score in (1.0, 0.0)]
+    >>> value, (low, high) = mean_advantage(tests, {True: False, False: True})
+    >>> value, round(low, 2), round(high, 2)
+    (0.5, 0.36, 0.61)
+    """
+    means = []
+    for inside in (True, False):
+        calls = [(one.inside if inside else one.outside) >= one.threshold for one in tests]
+        if common[inside]:  # one score a table
+            totals = np.sum(calls, axis=0).astype(np.float64)
+            counts = np.full(totals.size, len(calls))
+        else:
+            totals = np.concatenate(calls).astype(np.float64)
+            counts = np.ones(totals.size, dtype=np.int64)
+        means.append(row_mean((totals, counts), confidence=confidence))
+    first, second = means
+    value = first.value - second.value
+    return value, difference_interval(first.value, first.interval, second.value, second.interval)

@@ -20,8 +20,6 @@ from skeval.tables.preprocessing import Discretizer
 from skeval.tables.schema import TableSchema
 
 METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")
-_DIGITS = 9
-_NAME = "canary"
 _LAST = pd.Timestamp.max.floor("us").as_unit("us")
 _BLOCK = 2**18  # distances held at once
 _DECIMALS = 9  # beyond these, numbers depend on how sums are blocked
@@ -66,8 +64,8 @@ def select_targets(
 ) -> pd.DataFrame:
     """Select the rows of a table that are most exposed to an attack.
 
-    The average over all rows hides what a release tells of those that are unlike the others. Select
-    before you see the synthetic table, and on train alone.
+    The average over all rows hides what a release reveals of those unlike the others. Select before
+    you see the synthetic table, and on train alone.
 
     Parameters
     ----------
@@ -155,8 +153,7 @@ def target_positions(
     ]
     rows = np.nan_to_num(plain_rows(context, "train", "gower", None)[ranked], nan=np.inf)
     _, first = np.unique(rows, axis=0, return_index=True)
-    found: np.ndarray = ranked[np.sort(first)[:k]]
-    return found
+    return ranked[np.sort(first)[:k]]
 
 
 @shared
@@ -174,7 +171,7 @@ def vulnerability(context: Context, method: str, n_neighbors: int = 5, seed: int
         return np.zeros(n_rows)
     if method == "gower-knn":
         distances, _ = nearest(train, "train", "train", k=min(n_neighbors, n_rows - 1))
-        return distances.mean(axis=1).round(_DIGITS)
+        return distances.mean(axis=1).round(_DECIMALS)
     if method == "rare-value":
         cutter = Discretizer(10, max_categories=None)
         return rarity(cutter.fit_transform(train.train[train.schema.measured]))
@@ -244,13 +241,12 @@ def _cells(given: pd.Series, read: pd.Series, kind: Kind, k: int) -> pd.Series:
         return _as_given([last + (i + 1) * step for i in range(k)], present)
     if pd.api.types.is_integer_dtype(given.dtype):
         return _whole(given, present, k)
-    if pd.api.types.is_numeric_dtype(given.dtype):
-        last, step = float(present.max()), float(present.max()) - float(present.min())
-        return pd.Series([last + (i + 1) * (step or 1.0) for i in range(k)]).astype(given.dtype)
-    if kind == "continuous":
-        last, step = float(read.max()), float(read.max() - read.min())
+    is_numeric = pd.api.types.is_numeric_dtype(given.dtype)
+    if is_numeric or kind == "continuous":
+        values = present if is_numeric else read
+        last, step = float(values.max()), float(values.max()) - float(values.min())
         return _as_given([last + (i + 1) * (step or 1.0) for i in range(k)], present)
-    labels: list[Any] = [f"{_NAME}-{i + 1}" for i in range(k)]
+    labels: list[Any] = [f"canary-{i + 1}" for i in range(k)]
     if not isinstance(given.dtype, pd.CategoricalDtype):
         return pd.Series(labels, dtype=given.dtype)
     known = given.cat.categories
@@ -288,7 +284,7 @@ def _as_given(values: Sequence[Any], present: pd.Series) -> pd.Series:
 def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Put tables below each other, in one type a column whatever rows are then taken.
 
-    Categories are those of all tables: what a column may hold is known to everybody.
+    Categories are those of all tables: what a column may hold is public.
     """
     first, *others = frames
     for name in first.columns:
@@ -334,18 +330,18 @@ def neighbor_vulnerability(distances: Block, n_rows: int, n_neighbors: int = 5) 
     >>> neighbor_vulnerability(lambda rows: cdist(points[rows], points), 4, 2).round(4).tolist()
     [1.0, 1.2071, 1.2071, 6.4031]
     """
-    found = np.zeros(n_rows)
+    means = np.zeros(n_rows)
     k = min(n_neighbors, n_rows - 1)
     if k < 1:
-        return found
+        return means
     width = max(1, _BLOCK // n_rows)
     for start in range(0, n_rows, width):
         rows = slice(start, min(start + width, n_rows))
         block = distances(rows)
         own = np.arange(len(block))
         block[own, start + own] = np.inf
-        found[rows] = np.partition(block, k - 1, axis=1)[:, :k].mean(axis=1)
-    return found.round(_DECIMALS)
+        means[rows] = np.partition(block, k - 1, axis=1)[:, :k].mean(axis=1)
+    return means.round(_DECIMALS)
 
 
 def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
@@ -384,10 +380,10 @@ def generalized_cosine(numbers: np.ndarray, codes: np.ndarray) -> Block:
     share = numbers.shape[1] / n_columns
 
     def distances(rows: slice) -> np.ndarray:
-        found: np.ndarray = share * (1.0 - units[rows] @ units.T)
+        block = share * (1.0 - units[rows] @ units.T)
         for column in codes.T:
-            found += (column[rows, None] != column) / n_columns
-        return found
+            block += (column[rows, None] != column) / n_columns
+        return block
 
     return distances
 
@@ -412,11 +408,11 @@ def rarity(cells: np.ndarray) -> np.ndarray:
     >>> np.exp(-rarity(np.array([[0, 5], [0, 5], [0, 7], [1, 5]]))).round(4).tolist()
     [0.5625, 0.5625, 0.1875, 0.1875]
     """
-    found = np.zeros(len(cells))
+    rarities = np.zeros(len(cells))
     for column in cells.T:
         _, places, counts = np.unique(column, return_inverse=True, return_counts=True)
-        found -= np.log(counts[places.ravel()] / len(cells))
-    return found.round(_DECIMALS)
+        rarities -= np.log(counts[places.ravel()] / len(cells))
+    return rarities.round(_DECIMALS)
 
 
 def isolation(features: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -443,5 +439,4 @@ def isolation(features: np.ndarray, seed: int = 0) -> np.ndarray:
     from sklearn.ensemble import IsolationForest
 
     forest = IsolationForest(n_estimators=100, random_state=seed).fit(features)
-    found: np.ndarray = -forest.score_samples(features)
-    return found.round(_DECIMALS)
+    return -forest.score_samples(features).round(_DECIMALS)

@@ -17,10 +17,19 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.generators import Bootstrap
 from skeval.privacy import DCRShare
 from skeval.privacy.attacks.membership.membership_inference import MembershipInference
-from skeval.privacy.attacks.shadow.duels import learn_distinguisher
-from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
+from skeval.privacy.attacks.shadow.shadow_membership import (
+    MembershipTest,
+    ShadowMembershipInference,
+    learned_distinguisher,
+    mean_advantage,
+    midway,
+    table_scores,
+)
 from skeval.privacy.attacks.shadow.targets import select_targets
+from skeval.stats.dp_audit import two_world_epsilon
+from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm
+from skeval.stats.roc import delong
 
 LINE = LogisticRegression(C=100.0, max_iter=2000)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -43,14 +52,14 @@ class Independent:
 
 
 class Gaussian:
-    """One normal law, with mean and covariance of the rows."""
+    """One normal distribution, with mean and covariance of the rows."""
 
     def fit(self, table):
-        self.law = table.mean().to_numpy(), np.cov(table.to_numpy().T)
+        self.moments = table.mean().to_numpy(), np.cov(table.to_numpy().T)
         return self
 
     def sample(self, n, random_state=None):
-        return frame(np.random.default_rng(random_state).multivariate_normal(*self.law, n))
+        return frame(np.random.default_rng(random_state).multivariate_normal(*self.moments, n))
 
 
 def normal(n, seed, outlier=False):
@@ -101,7 +110,7 @@ def test_rows_drawn_with_replacement_tell_whenever_the_target_is_drawn():
 
 
 @pytest.mark.parametrize("features", ["corr", "closest"])
-def test_an_outlier_shows_in_a_normal_law(features):
+def test_an_outlier_shows_in_a_normal_distribution(features):
     train, holdout = normal(300, 0, outlier=True)
     found = attack(
         Gaussian(), train, holdout, 300,
@@ -314,28 +323,90 @@ def test_several_features_are_put_side_by_side():
 APART = [np.full((1, 1), float(i)) for i in range(10)]
 
 
-def test_the_threshold_is_chosen_on_what_was_not_learnt_from():
+def test_the_threshold_is_chosen_on_what_was_not_learned_from():
     inside, outside = [part + 20.0 for part in APART], APART
-    fixed = learn_distinguisher(TREE, inside, outside, 0.3, 0.1, 0)
-    assert fixed.threshold == 0.3
+    _, threshold = learned_distinguisher(TREE, inside, outside, 0.3, 0.1, 0)
+    assert threshold == 0.3
     for how in ("accuracy", "fpr"):
-        found = learn_distinguisher(TREE, inside, outside, how, 0.1, 0)
-        assert (found.scores(np.concatenate(inside)) >= found.threshold).all()
-        assert not (found.scores(np.concatenate(outside)) >= found.threshold).any()
+        model, threshold = learned_distinguisher(TREE, inside, outside, how, 0.1, 0)
+        assert (table_scores(model, np.concatenate(inside)) >= threshold).all()
+        assert not (table_scores(model, np.concatenate(outside)) >= threshold).any()
 
 
 def test_a_false_positive_rate_that_no_threshold_holds():
     noise = np.random.default_rng(0).normal(size=(2, 10, 1, 1))
-    found = learn_distinguisher(LINE, list(noise[0]), list(noise[1]), "fpr", 0.01, 0)
-    assert found.threshold == np.inf
+    _, threshold = learned_distinguisher(LINE, list(noise[0]), list(noise[1]), "fpr", 0.01, 0)
+    assert threshold == np.inf
 
 
 def test_classifiers_without_probabilities():
     from sklearn.linear_model import RidgeClassifier
 
-    found = learn_distinguisher(RidgeClassifier(), [p + 20 for p in APART], APART, 0.5, 0.1, 0)
-    scores = found.scores(np.array([[25.0], [5.0]]))
+    inside = [part + 20 for part in APART]
+    model, _ = learned_distinguisher(RidgeClassifier(), inside, APART, 0.5, 0.1, 0)
+    scores = table_scores(model, np.array([[25.0], [5.0]]))
     assert scores[0] > 0.5 > scores[1]
+
+
+def test_midway():
+    scores = np.array([0.1, 0.3, 0.7])
+    assert midway(scores, 0.7) == 0.5
+    assert midway(scores, 0.1) == 0.1
+    assert midway(scores, np.inf) == np.inf
+
+
+# ------------------------------------------------------------------------------ rates and bounds
+
+
+def test_rates_and_bounds_of_a_target():
+    rng = np.random.default_rng(0)
+    inside, outside = rng.normal(1, 1, 60), rng.normal(0, 1, 40)
+    true, false = int((inside >= 0.5).sum()), int((outside >= 0.5).sum())
+    test = MembershipTest(inside, outside, 0.5)
+    details, advantage = test.details(0.9), test.advantage
+    assert details["tpr"] == true / 60
+    assert details["fpr_interval"] == list(clopper_pearson(false, 40, 0.9))
+    assert advantage.value == pytest.approx(true / 60 - false / 40)
+    assert advantage.interval(0.9) == newcombe(true, 60, false, 40, 0.9)
+    assert details["privacy_gain"] == 1 - advantage.value
+    assert details["auc"] == delong(inside, outside).value
+    assert details["epsilon"] == two_world_epsilon(true, 60, false, 40, confidence=0.9)
+    assert advantage.p_value < 0.01
+
+
+def test_the_ceiling_of_epsilon():
+    test = MembershipTest(np.ones(500), np.zeros(500), 0.5)
+    assert test.epsilon() == pytest.approx(4.9055942)
+    assert test.advantage.value == 1.0
+    assert MembershipTest(np.ones(50), np.ones(50), 0.5).epsilon() == 0.0
+
+
+def test_a_score_at_the_threshold_is_called_in():
+    assert MembershipTest(np.array([0.5]), np.array([0.49]), 0.5).advantage.value == 1.0
+
+
+def targets_called(*calls):
+    """Tests of targets, each with the number of 40 tables called in with it and without it."""
+    return [
+        MembershipTest(*((np.arange(40) < k).astype(float) for k in pair), 0.5) for pair in calls
+    ]
+
+
+def test_the_mean_of_targets_tested_on_tables_of_their_own():
+    value, interval = mean_advantage(
+        targets_called((40, 10), (20, 10)), {True: False, False: False}
+    )
+    assert value == 0.5
+    assert interval == pytest.approx(newcombe(60, 80, 20, 80), abs=1e-9)
+
+
+def test_tables_of_all_targets_count_once():
+    tests = targets_called((40, 10), (40, 10))
+    alone = mean_advantage(tests, {True: False, False: False})[1]
+    value, shared = mean_advantage(tests, {True: False, False: True})
+    assert value == 0.75
+    assert shared[1] - shared[0] > alone[1] - alone[0]
+    assert shared[0] <= value <= shared[1]
 
 
 # ---------------------------------------------------------------------------------- what is refused

@@ -10,19 +10,19 @@ from xgboost import XGBClassifier
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.steps import models
 from skeval.steps.models import (
-    AUGMENTED,
     FAMILIES,
+    HOLDOUT,
     SYNTHETIC,
     TRAIN,
     Native,
-    Training,
+    augmented,
     fitted,
     learn,
     out_of_fold,
     predicted,
-    synthetic_part,
+    rows_of,
+    synthetic_split,
     training_rows,
 )
 from skeval.steps.problem import Question, problem_of, rows_of_role
@@ -39,7 +39,7 @@ def mixed() -> Context:
 def test_each_family_learns_each_task(mixed, family, target):
     question = Question(target)
     problem = problem_of(mixed, question)
-    found = predicted(mixed, TRAIN, "holdout", family, question, 0)
+    found = predicted(mixed, TRAIN, HOLDOUT, family, question, 0)
     truth = rows_of_role(mixed, "holdout", question).target
     assert found.values.shape == truth.shape
     if problem.has_labels:
@@ -63,7 +63,7 @@ def test_few_rows(mixed, family, n_rows):
         assert np.isfinite(found.values).all()
 
 
-def test_levels_that_were_not_learnt_are_missing():
+def test_levels_that_were_not_learned_are_missing():
     rows = np.array([[1.0, 0.0], [3.0, 2.0], [np.nan, 2.0]])
     encoder = Native.of(rows, (False, True))
     found = encoder.transform(np.array([[2.0, 1.0], [np.inf, 2.0], [np.nan, 0.0], [3.0, np.nan]]))
@@ -83,29 +83,30 @@ def test_a_boosting_of_the_users_sees_categories(mixed):
 
 def test_margins_rank_where_there_are_no_probabilities(mixed):
     for target in ("member", "plan"):
-        found = predicted(mixed, TRAIN, "holdout", LinearSVC(), Question(target), 0)
+        found = predicted(mixed, TRAIN, HOLDOUT, LinearSVC(), Question(target), 0)
         assert not found.are_probabilities
         assert (found.scores.argmax(axis=1) == found.values).all()
 
 
 def test_parts_of_the_synthetic_rows_are_disjoint(mixed):
     question = Question("plan")
-    learnt = training_rows(mixed, synthetic_part(0.6), question, 0)
-    tested = models.tested_rows(mixed, "unlearnt 0.4", question, 0)
+    training, part = synthetic_split(0.4)
+    learned = training_rows(mixed, training, question, 0)
+    tested = rows_of(mixed, part, question, 0)
     every = rows_of_role(mixed, "synthetic", question)
-    assert len(learnt) + len(tested) == len(every)
-    joined = np.sort(np.concatenate([learnt.features[:, 0], tested.features[:, 0]]))
+    assert len(learned) + len(tested) == len(every)
+    joined = np.sort(np.concatenate([learned.features[:, 0], tested.features[:, 0]]))
     np.testing.assert_array_equal(joined, np.sort(every.features[:, 0]))
-    shares = [np.bincount(rows.target, minlength=3) / len(rows) for rows in (learnt, tested)]
+    shares = [np.bincount(rows.target, minlength=3) / len(rows) for rows in (learned, tested)]
     assert shares[0] == pytest.approx(shares[1], abs=0.02)
 
 
 def test_added_rows(mixed):
     question = Question("member")
-    assert len(training_rows(mixed, AUGMENTED, question, 0)) == 300
-    assert len(training_rows(mixed, Training("both", ratio=0.2), question, 0)) == 180
-    assert len(training_rows(mixed, Training("both", ratio=9.0), question, 0)) == 300
-    assert len(training_rows(mixed, Training("train", max_rows=40), question, 0)) == 40
+    assert len(training_rows(mixed, augmented(1.0), question, 0)) == 300
+    assert len(training_rows(mixed, augmented(0.2), question, 0)) == 180
+    assert len(training_rows(mixed, augmented(9.0), question, 0)) == 300
+    assert len(training_rows(mixed, TRAIN._replace(max_rows=40), question, 0)) == 40
 
 
 def test_out_of_fold_predictions_have_not_seen_their_row(mixed):
@@ -116,11 +117,11 @@ def test_out_of_fold_predictions_have_not_seen_their_row(mixed):
     context = Context.of(train, holdout).with_synthetic(mixed.synthetic)
     question = Question("member")
     truth = rows_of_role(context, "train", question).target
-    own = predicted(context, TRAIN, "train", "forest", question, 0).values
+    own = predicted(context, TRAIN, TRAIN.rows, "forest", question, 0).values
     unseen = out_of_fold(context, TRAIN, "forest", question, 5, 0).values
     assert (own == truth).mean() > 0.75
     assert 0.3 < (unseen == truth).mean() < 0.7
-    added = out_of_fold(context, AUGMENTED, "forest", question, 5, 0)
+    added = out_of_fold(context, augmented(1.0), "forest", question, 5, 0)
     assert added.values.shape == truth.shape
 
 

@@ -14,36 +14,62 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.generators import Bootstrap, GaussianCopula
-from skeval.privacy.attacks.shadow.features import arena_of, extractor_of, secret_sources
-from skeval.privacy.attacks.shadow.game import ALL, Execution, Rules, check_cost, plan, play
+from skeval.privacy.attacks.shadow.features import table_features
+from skeval.privacy.attacks.shadow.game import (
+    ALL,
+    Execution,
+    Game,
+    check_cost,
+    game_rows,
+    plan,
+    play,
+    secret_sources,
+)
 
 TRAIN, HOLDOUT = make_mixed(40, random_state=0), make_mixed(30, random_state=1)
 CONTEXT = Context.of(TRAIN, HOLDOUT)
 TARGETS = [3, 7]
-AVERAGE = Rules("average", "auxiliary", "add", 3, 4, None, 0)
-EXACT = Rules("model_seeded", "exact", "add", 3, 4, None, 0)
-SEEDED = Rules("model_seeded", "auxiliary", "add", 3, 4, None, 0)
+AVERAGE = Game(
+    Bootstrap(),
+    TARGETS,
+    n_targets=2,
+    features=("naive", "closest"),
+    n_shadow=3,
+    n_eval=4,
+    n_rows=None,
+    n_copies=1,
+    classifier=None,
+    game="average",
+    knowledge="auxiliary",
+    known_share=0.5,
+    access="black-box",
+    shadow_parameters=None,
+    random_state=0,
+)
+SEEDED = replace(AVERAGE, game="model_seeded")
+EXACT = replace(SEEDED, knowledge="exact")
 
 
-def arena(targets=TARGETS, **settings):
-    return arena_of(CONTEXT, targets, 2, 0, **settings)
+def rows_of(game=AVERAGE, **settings):
+    return game_rows(CONTEXT, replace(game, **settings))
 
 
-def replacing(rules: Rules) -> Rules:
-    return Rules(rules.game, rules.knowledge, "replace", 3, 4, None, 0)
+def fits_of(game=AVERAGE, **settings):
+    return plan(rows_of(game, **settings))
 
 
 def worlds(fits):
-    found: dict = {}
+    by_world: dict = {}
     for fit in fits:
-        found.setdefault((fit.phase, fit.inside, fit.target), []).append(set(fit.rows.tolist()))
-    return found
+        key = fit.phase, fit.inside, fit.target
+        by_world.setdefault(key, []).append(set(fit.rows.tolist()))
+    return by_world
 
 
-@pytest.mark.parametrize("rules", [AVERAGE, EXACT, SEEDED])
+@pytest.mark.parametrize("game", [AVERAGE, EXACT, SEEDED])
 @pytest.mark.parametrize("targets", [TARGETS, "canary", make_mixed(2, random_state=9)])
-def test_as_many_fits_as_foretold(rules, targets):
-    fits = plan(rules, arena(targets))
+def test_as_many_fits_as_foretold(game, targets):
+    fits = fits_of(game, targets=targets)
     assert len(fits) == (2 + 1) * (3 + 4)
     assert len({fit.seed for fit in fits}) == len(fits)
     for fit in fits:
@@ -52,8 +78,7 @@ def test_as_many_fits_as_foretold(rules, targets):
 
 @pytest.mark.parametrize("adjacency", ["add", "replace"])
 def test_tables_are_drawn_from_disjoint_pools(adjacency):
-    rules = AVERAGE if adjacency == "add" else replacing(AVERAGE)
-    found = worlds(plan(rules, arena()))
+    found = worlds(fits_of(adjacency=adjacency))
     assert {key: len(rows) for key, rows in found.items()} == {
         ("shadow", True, 0): 3,
         ("shadow", True, 1): 3,
@@ -74,7 +99,7 @@ def test_tables_are_drawn_from_disjoint_pools(adjacency):
 
 
 def test_all_of_train_and_its_neighbours():
-    found = worlds(plan(EXACT, arena()))
+    found = worlds(fits_of(EXACT))
     train = set(range(40))
     for phase in ("shadow", "test"):
         assert all(rows == train for rows in found[phase, True, ALL])
@@ -83,7 +108,7 @@ def test_all_of_train_and_its_neighbours():
 
 
 def test_another_row_in_the_place_of_the_target():
-    found = worlds(plan(replacing(EXACT), arena()))
+    found = worlds(fits_of(EXACT, adjacency="replace"))
     for i, target in enumerate(TARGETS):
         for rows in found["test", False, i]:
             assert target not in rows
@@ -93,15 +118,15 @@ def test_another_row_in_the_place_of_the_target():
 
 
 def test_a_row_of_no_table_comes_in():
-    for rules, size in ((EXACT, 41), (replacing(EXACT), 40)):
-        found = worlds(plan(rules, arena("canary")))
+    for adjacency, size in (("add", 41), ("replace", 40)):
+        found = worlds(fits_of(EXACT, targets="canary", adjacency=adjacency))
         assert all(rows == set(range(40)) for rows in found["test", False, ALL])
         for i in range(2):
             assert all(70 + i in rows and len(rows) == size for rows in found["test", True, i])
 
 
 def test_an_attacker_without_train_learns_from_the_holdout():
-    found = worlds(plan(SEEDED, arena()))
+    found = worlds(fits_of(SEEDED))
     for rows in found["shadow", False, ALL]:
         assert rows <= set(range(40, 70))
     assert all(rows == set(range(40)) for rows in found["test", True, ALL])
@@ -110,7 +135,7 @@ def test_an_attacker_without_train_learns_from_the_holdout():
 def test_rows_equal_to_a_target_are_in_no_pool():
     train = pd.concat([TRAIN, TRAIN.iloc[[3]]], ignore_index=True)
     holdout = pd.concat([HOLDOUT, TRAIN.iloc[[7]]], ignore_index=True)
-    found = arena_of(Context.of(train, holdout), TARGETS, 2, 0)
+    found = game_rows(Context.of(train, holdout), AVERAGE)
     assert set(range(41)) - set(found.test_pool.tolist()) == {3, 7, 40}
     assert set(range(41, 72)) - set(found.shadow_pool.tolist()) == {71}
 
@@ -118,9 +143,9 @@ def test_rows_equal_to_a_target_are_in_no_pool():
 @pytest.mark.parametrize("adjacency", ["add", "replace"])
 def test_a_part_of_train_is_known(adjacency):
     """Half of the 39 other rows stand in each table to learn from, the others are drawn anew."""
-    rules = replace(SEEDED, knowledge="exact-with-uncertainty", adjacency=adjacency)
-    assert (rules.faults, arena().faults(rules)) == ([], [])
-    found = worlds(plan(rules, arena()))
+    game = replace(SEEDED, knowledge="exact-with-uncertainty", adjacency=adjacency)
+    assert (game.faults, rows_of(game).faults) == ([], [])
+    found = worlds(fits_of(game))
     tables = [(key[1:], rows) for key, own in found.items() if key[0] == "shadow" for rows in own]
     (known,) = {frozenset(rows & set(range(40)) - set(TARGETS)) for _, rows in tables}
     assert len(known) == 20
@@ -130,19 +155,19 @@ def test_a_part_of_train_is_known(adjacency):
         assert rows - known - own <= set(range(40, 70))
         assert len(rows) == 39 + (inside and adjacency == "add")
     assert tables[0][1] != tables[1][1]
-    assert found["test", True, ALL] == worlds(plan(SEEDED, arena()))["test", True, ALL]
-    (fault,) = arena().faults(replace(rules, known_share=0.1))
+    assert found["test", True, ALL] == worlds(fits_of(SEEDED))["test", True, ALL]
+    (fault,) = rows_of(game, known_share=0.1).faults
     assert "35 rows to be drawn from the holdout, which has 30" in fault
 
 
 def test_parameters_of_the_attacker_are_drawn_for_what_they_learn_from():
     ranges = {"depth": [1, 2], "rate": uniform(0.0, 1.0)}
-    fits = plan(replace(AVERAGE, access="uncertain-box", shadow_parameters=ranges), arena())
+    fits = fits_of(access="uncertain-box", shadow_parameters=ranges)
     drawn = [fit.parameters for fit in fits if fit.phase == "shadow"]
     assert {one["depth"] for one in drawn} == {1, 2}
     assert len({one["rate"] for one in drawn}) == len(drawn) == 9
     assert all(fit.parameters == {} for fit in fits if fit.phase == "test")
-    known = [(fit.rows.tolist(), fit.seed) for fit in plan(AVERAGE, arena()) if fit.phase == "test"]
+    known = [(fit.rows.tolist(), fit.seed) for fit in fits_of() if fit.phase == "test"]
     assert [(fit.rows.tolist(), fit.seed) for fit in fits if fit.phase == "test"] == known
     for settings in ({"access": "uncertain-box"}, {"shadow_parameters": ranges}):
         (fault,) = replace(AVERAGE, **settings).faults
@@ -150,22 +175,21 @@ def test_parameters_of_the_attacker_are_drawn_for_what_they_learn_from():
 
 
 def test_without_a_generator_nothing_is_learnt_from():
-    fits = plan(replace(AVERAGE, access="no-box"), arena())
+    fits = fits_of(access="no-box")
     assert {fit.phase for fit in fits} == {"test"}
     assert len(fits) == (2 + 1) * 4
 
 
 def test_more_tests_leave_what_is_learnt_as_it_was():
-    more = Rules("average", "auxiliary", "add", 3, 9, None, 0)
     first, second = (
-        [(fit.rows.tolist(), fit.seed) for fit in plan(rules, arena()) if fit.phase == "shadow"]
-        for rules in (AVERAGE, more)
+        [(fit.rows.tolist(), fit.seed) for fit in fits_of(n_eval=n_eval) if fit.phase == "shadow"]
+        for n_eval in (4, 9)
     )
     assert first == second
 
 
 def test_exact_knowledge_of_rows_that_change_is_a_contradiction():
-    (fault,) = Rules("average", "exact", "add", 3, 4, None, 0).faults
+    (fault,) = replace(AVERAGE, knowledge="exact").faults
     assert "model_seeded" in fault
     assert EXACT.faults == []
 
@@ -174,14 +198,14 @@ def test_exact_knowledge_of_rows_that_change_is_a_contradiction():
 
 
 def test_each_value_of_a_secret_has_a_row():
-    found = arena(secret="plan", n_values=3)
+    found = rows_of(EXACT, secret="plan", n_values=3)
     assert found.targets.shape == (2, 3)
     rows = found.table.iloc[found.targets[1]]
     assert sorted(rows["plan"]) == ["basic", "family", "premium"]
     others = rows.drop(columns="plan")
     assert (others == TRAIN.drop(columns="plan").iloc[7]).all(axis=None)
     assert found.table["plan"].dtype == TRAIN["plan"].dtype
-    fits = plan(EXACT, found, [("shadow", True), ("test", True), ("test", False)])
+    fits = plan(found, [("shadow", True), ("test", True), ("test", False)])
     assert len(fits) == 2 * (3 + 4 + 4)
     for fit in fits:
         own = set(fit.rows.tolist()) - set(range(40))
@@ -211,8 +235,8 @@ def measure(table, target):
 
 
 def test_copies_are_of_what_is_learnt_from():
-    fits = plan(AVERAGE, arena())
-    found = list(play(Bootstrap(), arena().table, fits, measure, n_synthetic=9, n_copies=2))
+    fits = fits_of()
+    found = list(play(Bootstrap(), rows_of().table, fits, measure, n_synthetic=9, n_copies=2))
     assert [len(tables) for tables in found] == [2 if f.phase == "shadow" else 1 for f in fits]
     assert all(target == fit.target for fit, ((_, target), *_) in zip(fits, found, strict=True))
     (first, _), (second, _) = found[0]
@@ -221,14 +245,14 @@ def test_copies_are_of_what_is_learnt_from():
 
 @pytest.mark.slow
 def test_jobs_change_no_bit_and_progress_is_told():
-    fits, done = plan(AVERAGE, arena())[:4], []
+    fits, done = fits_of()[:4], []
     execution = Execution(2, lambda *count: done.append(count))
 
     def local(table, target):  # goes to other processes as it is, which cannot import tests
         return float(table["age"].sum()), target
 
     both = [
-        list(play(GaussianCopula(), arena().table, fits, local, n_synthetic=9, execution=how))
+        list(play(GaussianCopula(), rows_of().table, fits, local, n_synthetic=9, execution=how))
         for how in (None, execution)
     ]
     assert both[0] == both[1]
@@ -244,20 +268,20 @@ def test_too_many_fits_are_refused():
 
 def test_targets_that_are_not_there():
     with pytest.raises(InvalidParameterError, match="below 40, got 40"):
-        arena([40])
+        rows_of(targets=[40])
     with pytest.raises(SchemaMismatchError, match="age"):
-        arena(TRAIN.drop(columns="age").iloc[:1])
+        rows_of(targets=TRAIN.drop(columns="age").iloc[:1])
 
 
 # ------------------------------------------------------------------------------------- features
 
 
 def test_tables_are_read_by_the_levels_of_all_real_rows():
-    found = arena("canary")
-    extractor = extractor_of(CONTEXT, found, ("naive", "closest"), 0)
-    table = found.table.iloc[[70, 70, 0]].sample(frac=1.0, axis=1, random_state=0)
-    first, second = extractor(table, ALL)
+    rows = rows_of(targets="canary")
+    features = table_features(CONTEXT, rows)
+    table = rows.table.iloc[[70, 70, 0]].sample(frac=1.0, axis=1, random_state=0)
+    first, second = features(table, ALL)
     assert first.size == second.size
-    assert first[-7:-2] == pytest.approx([0.0, 0.0, *([extractor(table, 0)[0][-5]] * 3)])
+    assert first[-7:-2] == pytest.approx([0.0, 0.0, *([features(table, 0)[0][-5]] * 3)])
     assert (second[-7:-2] > 0).all()
-    assert np.array_equal(extractor(table, 1)[0], second)
+    assert np.array_equal(features(table, 1)[0], second)

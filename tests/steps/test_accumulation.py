@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
-from skeval.fidelity.accumulation import (
+from skeval.stats.intervals import clopper_pearson
+from skeval.steps.accumulation import (
     FEW,
     accumulation_curve,
     area_interval,
@@ -18,7 +19,6 @@ from skeval.fidelity.accumulation import (
     resemblance_terms,
     scaled_distances,
 )
-from skeval.stats.intervals import clopper_pearson
 
 DISTANCES = arrays(float, st.integers(1, 30), elements=st.floats(0.0, 1.0))
 THRESHOLDS = st.floats(0.01, 0.99)

@@ -46,7 +46,7 @@ def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.ranks import agreement
+    >>> from skeval.utility.ranks import agreement
     >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])[:, :, None]
     >>> [round(float(agreement(real, synthetic, s)[0]), 4) for s in ("sra", "kendall", "spearman")]
     [0.6667, 0.3333, 0.6]
@@ -140,7 +140,7 @@ def agreement_interval(
     Parameters
     ----------
     value : float
-        The agreement found; the interval holds it.
+        The agreement; the interval holds it.
     real, synthetic : Decided
         Of both scorings.
     statistic : {"sra", "kendall", "spearman"}, default="sra"
@@ -188,7 +188,7 @@ def permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> float:
-    """Return the share of orders of the models that agree with the real one as well as was found.
+    """Return the share of orders of models that agree with the real one as well as the synthetic.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def permutation_p_value(
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.ranks import permutation_p_value
+    >>> from skeval.utility.ranks import permutation_p_value
     >>> round(permutation_p_value(np.arange(4.0), np.arange(4.0)), 6)  # one order of 24
     0.041667
     """
@@ -220,13 +220,13 @@ def permutation_p_value(
     else:
         rng = np.random.default_rng(seed)
         orders = np.array([rng.permutation(n_models) for _ in range(n_permutations)])
-        n_more = 1  # the order found is one of them
+        n_more = 1  # the synthetic order is one of them
     observed = agreement(real[:, None], synthetic[:, None], statistic)[0]
     if np.isnan(observed):
         return float("nan")
-    found = agreement(real[:, None], synthetic[orders.T], statistic)
+    agreed = agreement(real[:, None], synthetic[orders.T], statistic)
     n_orders = factorial(n_models) if n_models <= _EXACT else n_permutations + 1
-    return (int((found >= observed - _ROUNDING).sum()) + n_more) / n_orders
+    return (int((agreed >= observed - _ROUNDING).sum()) + n_more) / n_orders
 
 
 def first_best(scores: np.ndarray, *, greater_is_better: bool = True) -> int:
@@ -265,7 +265,7 @@ def regret(
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.ranks import first_best, regret
+    >>> from skeval.utility.ranks import first_best, regret
     >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])
     >>> chosen = first_best(synthetic)
     >>> chosen, [round(float(regret(real[:, None], chosen, relative=r)[0]), 4) for r in (0, 1)]
@@ -278,14 +278,14 @@ def _shortfalls(
     real: np.ndarray, chosen: int, greater_is_better: bool, relative: bool
 ) -> np.ndarray:
     """Return by how much each model is better than the chosen one; 0 where rounding is."""
-    found = (real - real[chosen]) * (1.0 if greater_is_better else -1.0)
+    gaps = (real - real[chosen]) * (1.0 if greater_is_better else -1.0)
     rounding = _ROUNDING * np.maximum(np.abs(real), np.abs(real[chosen]))
-    found = np.where(np.abs(found) <= rounding, 0.0, found)
+    gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps)
     if not relative:
-        return found
+        return gaps
     best = real.max(axis=0) if greater_is_better else real.min(axis=0)
-    whole = np.broadcast_to(best, found.shape)
-    return np.divide(found, whole, out=np.full(found.shape, np.nan), where=whole > 0)
+    whole = np.broadcast_to(best, gaps.shape)
+    return np.divide(gaps, whole, out=np.full(gaps.shape, np.nan), where=whole > 0)
 
 
 def regret_interval(
@@ -312,7 +312,7 @@ def regret_interval(
     Returns
     -------
     tuple of float or None
-        It holds the regret found, and 0 unless another model is better beyond chance. None where
+        It holds the regret, and 0 unless another model is better beyond chance. None where
         fewer than half the replicates are defined.
 
     Notes
@@ -326,8 +326,8 @@ def regret_interval(
     J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the
     best", Annals of Statistics 12 (1984), doi:10.1214/aos/1176346732.
     """
-    found = _shortfalls(real, chosen, greater_is_better, relative)
-    value, others = found[:, 0], found[:, 1:]
+    gaps = _shortfalls(real, chosen, greater_is_better, relative)
+    value, others = gaps[:, 0], gaps[:, 1:]
     known = others[:, ~np.isnan(others).any(axis=0)]
     if np.isnan(value).any() or known.shape[1] == 0 or 2 * known.shape[1] < others.shape[1]:
         return None

@@ -10,7 +10,7 @@ from scipy.stats import linregress, norm, t
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LogisticRegression
 
-from skeval.utility.coefficients import least_squares, logistic, n_rows_behind
+from skeval.utility.regressions import least_squares, logistic, n_rows_behind
 
 
 def with_ones(*columns):

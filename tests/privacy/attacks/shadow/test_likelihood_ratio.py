@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from skeval import Context
 from skeval.datasets import make_mixed
@@ -13,12 +14,13 @@ from skeval.generators import Bootstrap
 from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import (
     LikelihoodRatioMIA,
-    halved,
+    Moments,
     likelihood_ratio,
     moments,
     offline_score,
     pooled_targets,
     record_scores,
+    scores_of_halves,
 )
 from skeval.reporting import ROCDisplay
 from skeval.stats.roc import auc, auc_p_value, delong
@@ -58,7 +60,7 @@ def evaluate(context=CONTEXT, **settings):
 
 
 def models(n_models=8, score="neg_distance"):
-    return halved(CONTEXT, Bootstrap(), n_models, score, 70, 0, Execution())
+    return scores_of_halves(CONTEXT, Bootstrap(), n_models, score, 70, 0, Execution())
 
 
 # --------------------------------------------------------------------------------------- halves
@@ -66,7 +68,7 @@ def models(n_models=8, score="neg_distance"):
 
 @pytest.mark.parametrize("n_models", [8, 9])
 def test_each_row_is_in_as_many_halves_as_it_is_not(n_models):
-    inside = models(n_models).inside
+    _, inside = models(n_models)
     assert inside.shape == (n_models, 110)
     assert (inside.sum(axis=1) == 55).all()
     assert (inside[:8].sum(axis=0) == 4).all()
@@ -75,12 +77,12 @@ def test_each_row_is_in_as_many_halves_as_it_is_not(n_models):
 
 
 def test_rows_that_were_drawn_are_at_no_distance():
-    found = models()
-    present = found.scores == 0.0
-    assert not (present & ~found.inside).any()
+    scores, inside = models()
+    present = scores == 0.0
+    assert not (present & ~inside).any()
     # 55 rows and 70 draws
     expected = 1 - (1 - 1 / 55) ** 70
-    assert present[found.inside].mean() == pytest.approx(expected, abs=0.03)
+    assert present[inside].mean() == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -110,8 +112,8 @@ def test_pooled_targets_do_not_go_by_table():
 @pytest.mark.parametrize("mode", ["online", "offline"])
 @pytest.mark.parametrize("variance", ["global", "per_record"])
 def test_the_value_is_the_auc_on_the_release(mode, variance):
-    found, half = evaluate(mode=mode, variance=variance), models()
-    known = moments(half.scores, half.inside, per_record=variance == "per_record")
+    found, (scores, inside) = evaluate(mode=mode, variance=variance), models()
+    known = moments(scores, inside, per_record=variance == "per_record")
     judge = likelihood_ratio if mode == "online" else offline_score
     ratios = judge(record_scores(CONTEXT, "neg_distance"), known)
     area = delong(ratios[:60], ratios[60:])
@@ -187,6 +189,73 @@ def test_a_density_of_few_rows_is_not_defined():
     found = evaluate(few, record_score="log_density")
     assert np.isnan(found.value)
     assert "10 synthetic rows" in str(found.warnings[0])
+
+
+# ------------------------------------------------------------------------------------- formulas
+
+RNG = np.random.default_rng(0)
+DRAWN = RNG.normal(size=(8, 5))
+LEARNED = np.repeat([[True], [False]], 4, axis=0).reshape(8, 1) ^ (RNG.random((1, 5)) < 0.5)
+
+
+def test_by_hand():
+    one = np.ones(1)
+    known = Moments(2 * one, one, 0 * one, one)
+    assert likelihood_ratio(np.array([1.5]), known).tolist() == [1.0]
+    assert offline_score(np.array([1.5]), known).tolist() == [1.5]
+
+
+def test_it_is_a_ratio_of_normal_densities():
+    known = moments(DRAWN, LEARNED, per_record=True)
+    x = RNG.normal(size=5)
+    expected = norm.logpdf(x, known.mean_in, known.sd_in)
+    expected -= norm.logpdf(x, known.mean_out, known.sd_out)
+    assert likelihood_ratio(x, known) == pytest.approx(expected)
+
+
+def test_moments_of_each_record():
+    known = moments(DRAWN, LEARNED, per_record=True)
+    for j in range(5):
+        own, others = DRAWN[LEARNED[:, j], j], DRAWN[~LEARNED[:, j], j]
+        assert known.mean_in[j] == pytest.approx(own.mean())
+        assert known.sd_in[j] == pytest.approx(own.std(ddof=1))
+        assert known.mean_out[j] == pytest.approx(others.mean())
+        assert known.sd_out[j] == pytest.approx(others.std(ddof=1))
+
+
+def test_one_spread_of_all_records():
+    known = moments(DRAWN, LEARNED, per_record=False)
+    own = np.concatenate([DRAWN[m, j] - DRAWN[m, j].mean() for j, m in enumerate(LEARNED.T)])
+    assert known.sd_in == pytest.approx(np.sqrt((own**2).sum() / (own.size - 5)))
+
+
+@pytest.mark.parametrize("per_record", [True, False])
+def test_groups_are_left_out(per_record):
+    groups = np.array([0, 1, 2, 3, 0, 1, 2, 3])
+    found = moments(DRAWN, LEARNED, per_record=per_record, left_out=groups)
+    for model in range(8):
+        kept = groups != groups[model]
+        # the least spread is that of all models: none of these is near it
+        alone = moments(DRAWN[kept], LEARNED[kept], per_record=per_record)
+        for name in ("mean_in", "sd_in", "mean_out", "sd_out"):
+            assert getattr(found, name)[model] == pytest.approx(getattr(alone, name))
+
+
+def test_records_in_another_order_have_the_same_bits():
+    order = np.array([3, 0, 4, 1, 2])
+    for per_record in (True, False):
+        first = moments(DRAWN, LEARNED, per_record=per_record)
+        second = moments(DRAWN[:, order], LEARNED[:, order], per_record=per_record)
+        assert np.array_equal(first.sd_in[order], second.sd_in)
+
+
+def test_scores_that_do_not_vary_have_a_least_spread():
+    scores = np.where(LEARNED, 1.0, 0.0)
+    known = moments(scores, LEARNED, per_record=True)
+    assert (known.sd_in > 0).all()
+    assert np.isfinite(likelihood_ratio(np.zeros(5), known)).all()
+    constant = moments(np.ones((8, 5)), LEARNED, per_record=False)
+    assert likelihood_ratio(np.ones(5), constant).tolist() == [0.0] * 5
 
 
 # ------------------------------------------------------------------------------------- slow runs

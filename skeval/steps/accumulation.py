@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.stats import norm
 
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.formatting import as_float, number, percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Interval, Legal, Seed, Space
+from skeval.parameters import Interval, Legal
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.neighbors import is_gower, nearest
-from skeval.tags import MetricTags
 
 FEW = 10  # rows too few for a normal approximation, or to show without showing one of them
 _N_LEVELS = 100
@@ -165,99 +163,6 @@ class AccumulationMetric(NeighborMetric):
         return error, area_interval(list(parts.values()), error)
 
 
-class MDAResemblance(AccumulationMetric):
-    """Reach of the rows for each other: 1 where all find one within the threshold, 0 where none do.
-
-    For each synthetic row the distance to its nearest train row is taken, and for each train row
-    that to its nearest synthetic row. The accumulation curve F(u) is the share of these distances
-    that are at most u. Its area right of a threshold is the larger, the sooner all rows have found
-    another: synthetic rows that are like none of train, and train rows that no synthetic row is
-    like, make it smaller. How near rows are within the threshold does not matter here; that is
-    :class:`~skeval.privacy.MinimumDistanceAccumulation`.
-
-    Parameters
-    ----------
-    threshold : float, list of float or "loo-median", default=0.2
-        Distances in (0, 1) that are near enough, as shares of the largest one. Of a list, the first
-        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
-        of a train row to its nearest other train row.
-    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
-        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
-        the mean of both areas.
-    scale : {"max", "observed"}, default="max"
-        What distances are divided by: the largest distance that there can be, which only the space
-        "gower" has (1), or the largest that is found between train and synthetic rows; then one
-        far row makes all others near.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
-        needs ``scale="observed"``.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
-    random_state : int, default=0
-        Seed of the sample of the larger of synthetic table and holdout.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
-    Raises
-    ------
-    InvalidParameterError
-        At fit, if ``scale="max"`` is asked for in another space than "gower".
-
-    Notes
-    -----
-    With x the distances and t the threshold, the value is ``1 / (1 - t) * (integral of F from t to
-    1) = mean(1 - max(x, t)) / (1 - t)``, the integral being exact. It is near 1 wherever hardly any
-    distance exceeds the threshold, as in tables of few columns: "loo-median" then tells more. Read
-    it against the baseline, which is that of the holdout in the synthetic rows' place. The baseline
-    at equal sizes, the interval and the curve in ``details`` are as for the metric of privacy. A
-    table of copies has the value 1: never read it without a metric of privacy.
-
-    References
-    ----------
-    A. Pavao (2018) proposed the accumulation curve and its two areas; the definition by exact
-    integrals, and the choice of directions, are ours.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import MDAResemblance
-    >>> table = make_mixed()
-    >>> MDAResemblance().fit(table).score(table)
-    1.0
-    """
-
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="MDADisplay")
-
-    def __init__(
-        self,
-        threshold: Thresholds = 0.2,
-        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
-        scale: Literal["max", "observed"] = "max",
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.threshold = threshold
-        self.direction = direction
-        self.scale = scale
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-
-    area = "resemblance"
-
-    def _summary(self, result: Result) -> str:
-        return (
-            f"Nearest rows fill {percent(result.value)} of the area right of "
-            f"{number(as_float(result.details['threshold']))}: the rest is of rows that find none "
-            "so near."
-        )
-
-
 @shared
 def loo_median(context: Context, space: Any, columns: Any) -> float:
     """Return the median distance of a train row to its nearest other train row."""
@@ -282,7 +187,7 @@ def scaled_distances(distances: np.ndarray, largest: float) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import scaled_distances
+    >>> from skeval.steps.accumulation import scaled_distances
     >>> scaled_distances(np.array([0.0, 1.0, 4.0]), 2.0)
     array([0. , 0.5, 1. ])
     """
@@ -300,7 +205,7 @@ def privacy_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import privacy_terms
+    >>> from skeval.steps.accumulation import privacy_terms
     >>> round(privacy_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
     0.375
     """
@@ -315,7 +220,7 @@ def resemblance_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import resemblance_terms
+    >>> from skeval.steps.accumulation import resemblance_terms
     >>> round(resemblance_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
     0.84375
     """
@@ -328,7 +233,7 @@ def removed_terms(terms: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import removed_terms
+    >>> from skeval.steps.accumulation import removed_terms
     >>> removed_terms(np.array([0.0, 0.0, 3.0]))
     array([ 0.5,  0.5, -1. ])
     """
@@ -357,7 +262,7 @@ def moved_terms(
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import moved_terms
+    >>> from skeval.steps.accumulation import moved_terms
     >>> moved_terms(np.array([1.0, 0.5]), np.array([0.5, 0.5]), np.array([2, 0]), 3)
     array([ 0.  ,  0.  , -0.25])
     """
@@ -372,7 +277,7 @@ def jackknife_error(changes: np.ndarray) -> float:
     Of a mean it is the usual one.
 
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import jackknife_error, removed_terms
+    >>> from skeval.steps.accumulation import jackknife_error, removed_terms
     >>> values = np.array([1.0, 2.0, 4.0, 9.0])
     >>> bool(np.isclose(jackknife_error(removed_terms(values)), values.std(ddof=1) / 2))
     True
@@ -405,7 +310,7 @@ def area_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import area_interval
+    >>> from skeval.steps.accumulation import area_interval
     >>> low, high = area_interval([np.zeros(200)], 0.0)
     >>> low, round(high, 4)
     (0.0, 0.0183)
@@ -429,7 +334,7 @@ def _furthest(parts: Sequence[np.ndarray], confidence: float) -> float:
 def accumulation_curve(
     distances: Mapping[str, np.ndarray], largest: float = 1.0
 ) -> dict[str, np.ndarray]:
-    """Return the share of rows within each distance, where that tells of no single row.
+    """Return the share of rows within each distance, where that shows no single row.
 
     Parameters
     ----------
@@ -443,13 +348,13 @@ def accumulation_curve(
     dict
         `u`, distances among ``(k / 100) ** 2``, which are dense where nearest rows are; and `share`
         of the same shape, from (0, 0) to (1, 1). Of each direction, at least 10 rows lie between
-        two points and beyond each; that there is none is told at every tenth `k` only, lest the
+        two points and beyond each; that there is none is shown at every tenth `k` only, lest the
         least and the largest distance be known closely. Empty if a direction has fewer rows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.fidelity.accumulation import accumulation_curve
+    >>> from skeval.steps.accumulation import accumulation_curve
     >>> curve = accumulation_curve({"real": np.repeat([0.0, 0.0625], 10)})
     >>> curve["u"][:5], curve["share"][:5]
     (array([0.  , 0.  , 0.01, 0.04, 0.09]), array([0. , 0.5, 0.5, 0.5, 1. ]))

@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import cdist
 
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.parameters import legal_sets
+from skeval.privacy.attacks.shadow import targets as module
 from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
 from skeval.privacy.attacks.shadow.targets import (
     METHODS,
     canaries,
+    generalized_cosine,
+    isolation,
+    neighbor_vulnerability,
+    rarity,
     select_targets,
     stacked,
     target_positions,
@@ -193,3 +199,70 @@ def test_categories_are_those_of_all_tables():
     whole = stacked(frames)
     assert whole["x"].cat.categories.tolist() == ["a", "b", "c"]
     assert whole["x"].tolist() == ["a", "b", "c", "b"]
+
+
+# ------------------------------------------------------------------------------------- formulas
+
+POINTS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [5.0, 5.0]])
+
+
+def euclidean(points):
+    return lambda rows: cdist(points[rows], points)
+
+
+def test_mean_distance_by_hand():
+    found = neighbor_vulnerability(euclidean(POINTS), 4, 2)
+    assert found == pytest.approx([1.0, 1.2071, 1.2071, 6.4031], abs=5e-5)
+
+
+def test_a_row_is_no_neighbour_of_itself_and_a_duplicate_is():
+    twice = np.repeat(POINTS, 2, axis=0)
+    assert neighbor_vulnerability(euclidean(twice), 8, 1).tolist() == [0.0] * 8
+    assert (neighbor_vulnerability(euclidean(POINTS), 4, 1) > 0).all()
+
+
+def test_there_may_be_fewer_neighbours():
+    every = cdist(POINTS, POINTS).sum(axis=1) / 3
+    assert neighbor_vulnerability(euclidean(POINTS), 4, 9) == pytest.approx(every)
+    assert neighbor_vulnerability(euclidean(POINTS[:1]), 1, 5).tolist() == [0.0]
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    points = np.random.default_rng(0).normal(size=(37, 3))
+    whole = neighbor_vulnerability(euclidean(points), 37)
+    monkeypatch.setattr(module, "_BLOCK", 80)
+    assert np.array_equal(neighbor_vulnerability(euclidean(points), 37), whole)
+    nearest = np.sort(cdist(points, points), axis=1)[:, 1:6].mean(axis=1)
+    assert whole == pytest.approx(nearest, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n_numbers", "n_codes"), [(3, 2), (0, 2), (3, 0)])
+def test_generalized_cosine_is_that_of_one_hot_rows(n_numbers, n_codes):
+    rng = np.random.default_rng(0)
+    numbers, codes = rng.random((12, n_numbers)), rng.integers(3, size=(12, n_codes))
+    one_hot = (codes[:, :, None] == np.arange(3)).reshape(12, -1).astype(float)
+    expected = np.zeros((12, 12))
+    for part, n in ((numbers, n_numbers), (one_hot, n_codes)):
+        if n:
+            expected += n / (n_numbers + n_codes) * cdist(part, part, "cosine")
+    found = generalized_cosine(numbers, codes)(slice(0, 12))
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_vector_of_zeros_is_at_right_angles():
+    numbers = np.array([[0.0, 0.0], [1.0, 0.0]])
+    found = generalized_cosine(numbers, np.empty((2, 0)))(slice(0, 2))
+    assert found.tolist() == [[1.0, 1.0], [1.0, 0.0]]
+
+
+def test_rarity_is_a_product_of_shares():
+    cells = np.array([[0, 0], [0, 1], [0, 1], [1, 1]])
+    shares = np.array([0.75 * 0.25, 0.75 * 0.75, 0.75 * 0.75, 0.25 * 0.75])
+    assert np.exp(-rarity(cells)) == pytest.approx(shares)
+
+
+def test_isolation_finds_what_is_apart():
+    rows = np.random.default_rng(0).normal(size=(50, 2))
+    rows[7] = 9.0
+    assert isolation(rows).argmax() == 7
+    assert np.array_equal(isolation(rows, 1), isolation(rows, 1))

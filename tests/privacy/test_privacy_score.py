@@ -14,8 +14,15 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import NNDistanceDistributions
 from skeval.fidelity.distances import _levels
 from skeval.privacy import PrivacyScore
+from skeval.privacy.distance_screens.privacy_score import (
+    null_clipped_mean,
+    proximity,
+    proximity_bootstrap,
+    proximity_covariance,
+)
 from skeval.reporting import DistancesDisplay
 from skeval.stats.distributions import common_histograms
+from skeval.stats.percentiles import ratios
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -285,3 +292,103 @@ def test_baseline_is_the_mean_score_of_a_fresh_table():
         np.mean([r.baseline for r in results]), abs=1.5
     )
     assert np.mean([r.baseline for r in results]) == pytest.approx(94.8, abs=2.0)
+
+
+# ------------------------------------------------------------------------------------- the shares
+
+
+TSPR = np.array([0.05, 0.2, 0.3, 0.9, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6])
+TTPR = np.array([0.25, 0.5, 0.6, 0.8, 1, 1.1, 1.2, 1.3, 1.4, 2])
+
+
+def test_ratios_of_zero():
+    found = ratios(np.array([0.0, 1.0, 0.0, 3.0]), np.array([0.0, 0.0, 2.0, 2.0]))
+    assert found.tolist() == [1.0, np.inf, 0.0, 1.5]
+
+
+def test_proximity_by_hand():
+    tail = proximity(TSPR, TTPR, 0.1)
+    assert (tail.threshold, tail.p_synthetic, tail.p_real, tail.ratio) == (0.25, 0.2, 0.1, 0.5)
+
+
+def test_proximity_of_the_toy_table():
+    nn = {
+        "SR": np.array([0, 0.2, 1, 4]),
+        "HR": np.array([2, 1, 2, 2]),
+        "loo": np.array([1, 1, 3, 5]),
+    }
+    np.testing.assert_allclose(ratios(nn["SR"], nn["loo"]), [0, 0.2, 1 / 3, 0.8])
+    np.testing.assert_allclose(ratios(nn["HR"], nn["loo"]), [2, 1, 2 / 3, 0.4])
+
+
+def test_no_synthetic_ratio_in_the_tail():
+    assert proximity(TSPR + 5, TTPR, 0.1).ratio == np.inf
+
+
+def resampled_shares(tspr, ttpr, q, n_bootstrap, rng):
+    """Resample rows the plain way."""
+    shares = []
+    for _ in range(n_bootstrap):
+        rows = rng.integers(0, ttpr.size, ttpr.size)
+        tail = proximity(tspr[rows], ttpr[rows], q)
+        shares.append((tail.p_synthetic, tail.p_real))
+    return np.array(shares).T
+
+
+@pytest.mark.parametrize("digits", [1, 8])
+def test_bootstrap_is_resampling_of_rows(digits):
+    rng = np.random.default_rng(0)
+    tspr, ttpr = rng.exponential(size=(2, 60)).round(digits)
+    fast = proximity_bootstrap(tspr, ttpr, 0.1, 50, np.random.default_rng(1))
+    plain = resampled_shares(tspr, ttpr, 0.1, 50, np.random.default_rng(1))
+    np.testing.assert_allclose(fast, plain, atol=1e-12)
+
+
+def leaky_ratios(rng, n, leak):
+    """Return ratios of n train rows to a synthetic table that copies each with probability `leak`."""
+    train, holdout, synthetic = rng.normal(size=(3, n, 2))
+    copied = rng.random(n) < leak
+    synthetic[copied] = train[copied]
+    nearest = [
+        np.partition(np.abs(train[:, None] - other).sum(axis=2), 1, axis=1)
+        for other in (synthetic, holdout, train)
+    ]
+    base = nearest[2][:, 1]
+    return (
+        ratios(nearest[0][:, 0], base),
+        ratios(nearest[1][:, 0], base),
+        ratios(nearest[1][:, 1], base),
+    )
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """Ratios of 150 independent tables at each of three leaks."""
+    return {
+        leak: [leaky_ratios(np.random.default_rng([7, i]), 200, leak) for i in range(150)]
+        for leak in (0, 0.1, 0.3)
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leak", [0, 0.1, 0.3])
+def test_standard_errors_are_those_of_independent_tables(simulated, leak):
+    shares = [proximity(tspr, ttpr, 0.1).p_synthetic for tspr, ttpr, _ in simulated[leak]]
+    linearised = [proximity_covariance(tspr, ttpr, 0.1) ** 0.5 for tspr, ttpr, _ in simulated[leak]]
+    replicates = [
+        proximity_bootstrap(tspr, ttpr, 0.1, 100, np.random.default_rng(i))[0].std(ddof=1)
+        for i, (tspr, ttpr, _) in enumerate(simulated[leak])
+    ]
+    truth = np.std(shares, ddof=1)
+    assert 0.85 * truth < np.mean(linearised) < 1.35 * truth
+    assert 0.85 * truth < np.mean(replicates) < 1.35 * truth
+
+
+def test_mean_score_of_a_fresh_table(simulated):
+    scores, predicted = [], []
+    for tspr, ttpr, second in simulated[0]:
+        tail = proximity(tspr, ttpr, 0.1)
+        scores.append(min(1.0, tail.ratio))
+        both = np.clip(2 * np.mean(second <= tail.threshold), tail.p_real**2, tail.p_real)
+        predicted.append(null_clipped_mean(tail.p_real, both, tspr.size))
+    assert np.mean(predicted) == pytest.approx(np.mean(scores), abs=0.02)

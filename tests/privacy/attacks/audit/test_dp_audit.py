@@ -15,8 +15,8 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, SchemaMismatchError
 from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, SequentialCART
 from skeval.privacy.attacks.audit.dp_audit import DPAudit
-from skeval.privacy.attacks.audit.runs import Level, best_rule, named, scorer_of
-from skeval.privacy.attacks.audit.worlds import BASES, TARGETS, worlds_of
+from skeval.privacy.attacks.audit.runs import Level, best_rule
+from skeval.privacy.attacks.audit.worlds import BASES, TARGETS, named, scorer_of, worlds_of
 from skeval.stats.dp_audit import gdp_epsilon
 from skeval.stats.roc import Rates
 

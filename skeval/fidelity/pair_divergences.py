@@ -1,0 +1,178 @@
+"""Divergences of the joint shares of pairs of columns of one kind."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import NothingToMeasureWarning
+from skeval.fidelity.divergences import kl_divergence
+from skeval.formatting import number
+from skeval.parameters import BinCount, Columns, NonNegative
+from skeval.result import Result, undefined
+from skeval.steps.pairs import Binning, joint_tables
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tags import MetricTags
+
+
+class PairKLDivergence(Metric):
+    """Base of the metrics of one kind of columns, whose pairs are counted on the cells of train."""
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
+    )
+    kinds: ClassVar[tuple[str, ...]]
+    smoothing: float
+    columns: Columns
+
+    def _binning(self) -> Binning:
+        return Binning()
+
+    def _compute(self, context: Context) -> Result:
+        chosen = chosen_columns(context.schema, self.columns)
+        names = tuple(name for name in chosen if context.schema.kinds[name] in self.kinds)
+        if len(names) < 2:
+            reason = f"fewer than two columns are {' or '.join(self.kinds)}."
+            return undefined(reason, NothingToMeasureWarning, names=list(names))
+        divergences = np.full((len(names), len(names)), np.nan)
+        train, synthetic = (
+            joint_tables(context, role, names, self._binning()) for role in ("train", "synthetic")
+        )
+        for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
+            divergences[i, j] = kl_divergence(p.ravel(), q.ravel(), self.smoothing)
+        above = divergences[np.triu_indices(len(names), 1)]
+        scores = 1.0 / (1.0 + np.fmin(divergences, divergences.T))
+        return Result(
+            float(np.mean(1.0 / (1.0 + above))),
+            details={
+                "names": list(names),
+                "matrix": scores,
+                "mean_divergence": float(above.mean()),
+                "n_used": above.size,
+            },
+        )
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Train's pairs of values carry {number(result.details['mean_divergence'])} nats more "
+            "surprise for a reader who expects the synthetic joint shares, on average over "
+            f"{result.details['n_used']} pairs."
+        )
+
+
+class ContinuousKLDivergence(PairKLDivergence):
+    r"""Agreement of joint bins: 1 where pairs of numbers share them, near 0 where they miss.
+
+    An analyst lays a grid over every two numeric or date columns and asks how much the synthetic
+    shares of its cells surprise one who sees train's rows. The value is the mean over the pairs of
+    ``1 / (1 + KL)``.
+
+    Parameters
+    ----------
+    n_bins : int, default=10
+        Bins of each column, of equal width over train; the outer ones reach to infinity.
+    smoothing : float, default=1e-5
+        Added to all shares of both tables, which are then brought back to sum 1.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    See Also
+    --------
+    DiscreteKLDivergence : The same for categories.
+    KLDivergence : Of single columns, in nats.
+    ContingencySimilarity : Total variation of joint shares, of all kinds of columns.
+
+    Notes
+    -----
+    .. math:: \frac{1}{1 + \sum_c p_c \ln (p_c / q_c)}
+
+    with the shares p of train and q of the synthetic table in the cells c that either uses. Missing
+    values have a cell of their own. A sample misses cells by chance alone, and the value then
+    depends on `smoothing`: compare with the baseline, which misses cells too.
+
+    References
+    ----------
+    Published under this name by SDMetrics, whose grid is that of train without its surroundings, so
+    that values beyond train's range are not counted at all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import ContinuousKLDivergence
+    >>> train = pd.DataFrame({"a": [0.0, 0.0, 1.0, 1.0], "b": [0.0, 0.0, 1.0, 1.0]})
+    >>> metric = ContinuousKLDivergence(n_bins=2, smoothing=0.0).fit(train)
+    >>> metric.score(train), round(metric.score(train.iloc[[0, 1, 1, 2]]), 4)
+    (1.0, 0.8742)
+    """
+
+    kinds = NUMERIC
+
+    def __init__(
+        self, n_bins: BinCount = 10, smoothing: NonNegative = 1e-5, columns: Columns = None
+    ) -> None:
+        self.n_bins = n_bins
+        self.smoothing = smoothing
+        self.columns = columns
+
+    def _binning(self) -> Binning:
+        return Binning(self.n_bins)
+
+
+class DiscreteKLDivergence(PairKLDivergence):
+    """Agreement of joint categories: 1 where pairs have the same shares, near 0 where they miss.
+
+    An analyst cross-tabulates every two categorical or boolean columns and asks how much the
+    synthetic shares surprise one who sees train's rows. The value is the mean over the pairs of
+    ``1 / (1 + KL)``.
+
+    Parameters
+    ----------
+    smoothing : float, default=1e-5
+        Added to all shares of both tables, which are then brought back to sum 1.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    See Also
+    --------
+    ContinuousKLDivergence : The same for numbers and dates, and its formula.
+    KLDivergence : Of single columns, in nats.
+    CramersVDifference : How much the association of two categories changes.
+
+    Notes
+    -----
+    Categories beyond the 50 most frequent of a column are pooled, those that train never had have a
+    cell of their own, and so have missing values.
+
+    References
+    ----------
+    Published under this name by SDMetrics.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import DiscreteKLDivergence
+    >>> train = pd.DataFrame({"a": list("xxyy"), "b": list("ppqq")})
+    >>> metric = DiscreteKLDivergence(smoothing=0.0).fit(train)
+    >>> metric.score(train), round(metric.score(train.iloc[[0, 1, 1, 2]]), 4)
+    (1.0, 0.8742)
+    """
+
+    kinds = NOMINAL
+
+    def __init__(self, smoothing: NonNegative = 1e-5, columns: Columns = None) -> None:
+        self.smoothing = smoothing
+        self.columns = columns

@@ -1,0 +1,290 @@
+"""What both shadow attacks have in common: parameters, refusals, and the largest of advantages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.formatting import as_float
+from skeval.generators.adapter import unknown_parameters
+from skeval.privacy.attacks.shadow.features import feature_names, measure_of
+from skeval.privacy.attacks.shadow.game import (
+    ALL,
+    Execution,
+    Fit,
+    Game,
+    World,
+    check_cost,
+    game_rows,
+    plan,
+    play,
+)
+from skeval.result import Result, undefined
+from skeval.stats.intervals import clopper_pearson, newcombe
+from skeval.stats.relabelling import holm, share_p_value
+from skeval.verdict import TEST_LEVEL
+
+_FEW = 50  # tables that a target is tested on
+_N_DRAWS = 2000
+# by world, for each target, the fits that say something of it and the features of their tables
+Observed = dict[World, list[list[tuple[Fit, np.ndarray]]]]
+
+
+class ShadowAttack(Metric):
+    """Base of the attacks that learn from tables of generators which they ran themselves.
+
+    Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
+    """
+
+    generator: Any
+    targets: Any
+    n_targets: int
+    features: str | Sequence[str]
+    n_eval: int
+    n_synthetic: int | None
+    game: str
+    knowledge: str
+    access: str
+    shadow_parameters: dict[str, Any] | None
+    confidence: float
+    max_fits: int
+    n_jobs: int | None
+    progress: Any
+
+    def estimate_cost(self) -> int:
+        """Return how often the generator is fitted to score one synthetic table."""
+        raise NotImplementedError
+
+    @property
+    def _game(self) -> Game:
+        values = self.get_params(deep=False)
+        names = [one.name for one in fields(Game) if one.name in values]
+        return Game(**{name: values[name] for name in names})
+
+    @property
+    def _n_asked(self) -> int:
+        """How many targets are asked for."""
+        return self.n_targets if isinstance(self.targets, str) else len(self.targets)
+
+    def _lacking(self, context: Context) -> str:
+        """Say why nothing can be attacked in these tables; empty if something can."""
+        raise NotImplementedError
+
+    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
+        """Test the generator on tables of so many rows."""
+        raise NotImplementedError
+
+    def _faults(self) -> list[str]:
+        """Return which parameters contradict each other."""
+        game = self._game
+        faults = list(game.faults)
+        if unknown := unknown_parameters(self.generator, self.shadow_parameters or {}):
+            names = ", ".join(unknown)
+            faults.append(f"the generator has no parameter {names}, of shadow_parameters")
+        if not game.learns and not feature_names(self.features, learns=False):
+            faults.append(
+                "access='no-box' takes 'query' or 'closest' as features: others are learned"
+            )
+        return faults
+
+    def _prepare(self, context: Context) -> None:
+        owner, cure = type(self).__name__, "n_targets, n_shadow or n_eval"
+        check_cost(owner, self.estimate_cost(), self.max_fits, cure)
+        faults = self._faults()
+        if not self._lacking(context):
+            faults += game_rows(context, self._game).faults
+        if faults:
+            raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
+
+    def _compute(self, context: Context) -> Result:
+        if reason := self._lacking(context):
+            return undefined(reason)
+        if game_rows(context, self._game).n_drawn < 2:
+            return undefined("train and holdout have too few rows to draw tables from.")
+        n_synthetic = self.n_synthetic or context.n_rows("synthetic")
+        return self._tested(context, n_synthetic, Execution(self.n_jobs, self.progress))
+
+    def _largest(
+        self,
+        advantages: Sequence[Advantage],
+        described: Sequence[dict[str, Any]],
+        few: str,
+        **details: Any,
+    ) -> Result:
+        """Return the largest advantage, corrected for being the largest of several.
+
+        Parameters
+        ----------
+        advantages : sequence of Advantage
+            Of each target.
+        described : sequence of dict
+            What else is said of each.
+        few : str
+            What is said where each target is tested on few tables.
+        **details
+            What else is said of all.
+        """
+        together = self._together(len(advantages))
+        intervals = [one.interval(together) for one in advantages]
+        corrected = holm([one.p_value for one in advantages])
+        # ranks alone: neither a position nor a cell says which row of train it is
+        targets = [
+            {
+                "target": f"target {i + 1}",
+                **others,
+                "advantage": one.value,
+                "interval": list(one.interval(self.confidence)),
+                "p_value": one.p_value,
+                "holm_p_value": p_value,
+            }
+            for i, (one, others, p_value) in enumerate(
+                zip(advantages, described, corrected, strict=True)
+            )
+        ]
+        return Result(
+            max(one.value for one in advantages),
+            interval=(max(low for low, _ in intervals), max(high for _, high in intervals)),
+            p_value=min(corrected),
+            baseline=0.0,
+            details={
+                "targets": targets,
+                "n_significant": int(np.sum(np.array(corrected) < TEST_LEVEL)),
+                "n_targets": len(targets),
+                "game": self.game,
+                "knowledge": self.knowledge,
+                "access": self.access,
+                "features": list(feature_names(self.features, learns=self._game.learns)),
+                **details,
+            },
+            warnings=(MetricWarning(few),) if self.n_eval < _FEW else (),
+        )
+
+    def _together(self, n_targets: int) -> float:
+        """Return the confidence of each of several intervals that hold at once (Bonferroni)."""
+        return 1.0 - (1.0 - self.confidence) / n_targets
+
+
+def observed(
+    context: Context,
+    game: Game,
+    worlds: Sequence[World],
+    n_synthetic: int,
+    execution: Execution,
+) -> tuple[Observed, int]:
+    """Play a game; return what the attacker sees of all tables, and the number of fits.
+
+    Features of the tables of one fit are of shape (n_copies, n_features).
+    """
+    rows = game_rows(context, game)
+    fits = plan(rows, worlds)
+    tables = play(
+        game.generator,
+        rows.table,
+        fits,
+        measure_of(context, rows, n_synthetic),
+        n_synthetic=n_synthetic,
+        n_copies=game.n_copies,
+        execution=execution,
+    )
+    seen: Observed = {}
+    for fit, vectors in zip(fits, tables, strict=True):
+        world = seen.setdefault((fit.phase, fit.inside), [[] for _ in range(rows.n_targets)])
+        targets = range(rows.n_targets) if fit.target == ALL else [fit.target]
+        for place, i in enumerate(targets):
+            world[i].append((fit, np.stack([own[place] for own in vectors])))
+    return seen, len(fits)
+
+
+def most_exposed(result: Result) -> Any:
+    """Return what is said of the target with the largest advantage."""
+    return max(result.details["targets"], key=lambda target: as_float(target["advantage"]))
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """A share of hits, less the share without the target or the share that chance gives.
+
+    Attributes
+    ----------
+    n_hits, n : int
+        Hits, and all tables, of those made with the target.
+    n_hits_without, n_without : int
+        Of those made without it; no such tables if 0.
+    chance : float
+        What to expect where there are none.
+
+    Examples
+    --------
+    >>> from skeval.privacy.attacks.shadow.base import Advantage
+    >>> advantage = Advantage(15, 20, chance=0.25)
+    >>> advantage.value, round(advantage.p_value, 6)
+    (0.5, 4e-06)
+    """
+
+    n_hits: int
+    n: int
+    n_hits_without: int = 0
+    n_without: int = 0
+    chance: float = 0.0
+
+    @property
+    def by_chance(self) -> float:
+        """Share of hits to expect without the target."""
+        return self.n_hits_without / self.n_without if self.n_without else self.chance
+
+    @property
+    def value(self) -> float:
+        """Share of hits beyond that."""
+        return self.n_hits / self.n - self.by_chance
+
+    @property
+    def p_value(self) -> float:
+        """One-sided: of Fisher's test that both shares are equal, or of the binomial test."""
+        if self.n_without:
+            return share_p_value(self.n_hits, self.n, self.n_hits_without, self.n_without)
+        return float(binom.sf(self.n_hits - 1, self.n, self.chance))
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the interval of the value: Newcombe's, or Clopper and Pearson's."""
+        if self.n_without:
+            return newcombe(self.n_hits, self.n, self.n_hits_without, self.n_without, confidence)
+        low, high = clopper_pearson(self.n_hits, self.n, confidence)
+        return low - self.by_chance, high - self.by_chance
+
+
+def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -> float:
+    """Return what the largest of several differences of shares is on average without a difference.
+
+    Parameters
+    ----------
+    shares : sequence of (float, int, int)
+        For each pair the common share, and the numbers of trials of both.
+    seed : int, default=0
+        Of 2,000 draws of all counts, as if they were independent.
+
+    Returns
+    -------
+    float
+        0 for one pair.
+
+    Examples
+    --------
+    >>> from skeval.privacy.attacks.shadow.base import largest_by_chance
+    >>> round(largest_by_chance([(0.5, 50, 50)] * 5), 2), largest_by_chance([(0.5, 50, 50)])
+    (0.12, 0.0)
+    """
+    if len(shares) < 2:
+        return 0.0
+    rng = np.random.default_rng(seed)
+    differences = [
+        rng.binomial(n, share, _N_DRAWS) / n - rng.binomial(m, share, _N_DRAWS) / m
+        for share, n, m in shares
+    ]
+    return float(np.max(differences, axis=0).mean())

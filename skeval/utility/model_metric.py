@@ -1,0 +1,159 @@
+"""What metrics that train models share: what is predicted, scores of models, numbers of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.formatting import number
+from skeval.result import Result
+from skeval.stats.intervals import percentile_interval
+from skeval.steps.classifiers import named
+from skeval.steps.models import (
+    DEFAULT,
+    HOLDOUT,
+    Part,
+    Training,
+    replicates,
+    rows_of,
+    training_rows,
+)
+from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.scoring import scoring_for
+
+_SCORE_NAMES = {
+    "roc_auc": "ROC-AUC",
+    "average_precision": "average precision",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "log_loss": "log-loss",
+    "brier": "Brier score",
+    "r2": "R2",
+    "mse": "mean squared error",
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
+}
+
+
+class ModelMetric(Metric):
+    """Base of metrics that train models to predict a target.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+    """
+
+    # the tasks that the metric is defined for, and the models that it trains by default
+    _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass", "regression")
+    _default: ClassVar[tuple[str, ...]] = (DEFAULT,)
+
+    target: str
+    features: list[str] | int | None
+    task: str
+    pos_label: Any
+    scoring: str
+    estimators: Any
+    n_repeats: int
+    random_state: int
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Return which need the real tables leave unmet, a target of the right kind among them."""
+        if (unmet := super().unmet_need(context)) or len(self._tasks) == 3:
+            return unmet
+        problem = problem_of(context, self._question(context))
+        if problem.task in self._tasks:
+            return None
+        if "multiclass" in self._tasks:
+            return f"needs a target of labels, and {problem.target} is one of numbers."
+        return (
+            f"needs a target of two labels, and {problem.target} makes a task of kind "
+            f"{problem.task}. Set task='binary' and pos_label for one label against all others."
+        )
+
+    def _prepare(self, context: Context) -> None:
+        if hasattr(self, "scoring"):
+            self._scoring(context)  # refuses, at fit, a score that does not suit the target
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        return replace(result, **self._relation(context, result))
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        """Return the fields of a defined result that `score` does without, as its interval."""
+        return {}
+
+    def _question(self, context: Context) -> Question:
+        """Return what is predicted from what."""
+        chosen = self.features
+        features = tuple(chosen) if isinstance(chosen, list | tuple) else chosen
+        return Question(self.target, self.task, self.pos_label, features)
+
+    def _scoring(self, context: Context) -> str:
+        """Return the score that the parameter stands for."""
+        return scoring_for(self.scoring, problem_of(context, self._question(context)))
+
+    def _models(self) -> dict[str, Any]:
+        """Return the models by name."""
+        chosen = self._default if self.estimators is None else self.estimators
+        return named(list(chosen) if isinstance(chosen, list | tuple) else [chosen])
+
+    def _replicates(
+        self,
+        context: Context,
+        training: Training,
+        tested: Part,
+        scoring: str,
+        n_bootstrap: int = 0,
+    ) -> np.ndarray:
+        """Return the scores of all models, of shape (n_models, 1 + n_bootstrap)."""
+        question, n_repeats, seed = self._question(context), self.n_repeats, self.random_state
+        asked = (question, scoring, n_bootstrap, n_repeats, seed)
+        models = self._models().values()
+        return np.array([replicates(context, training, tested, one, *asked) for one in models])
+
+    def _counts(
+        self, context: Context, trainings: Mapping[str, Training], tested: Part = HOLDOUT
+    ) -> dict[str, Any]:
+        """Return how many rows were tested, learned from, and left out for want of a target."""
+        question, seed = self._question(context), self.random_state
+        roles = [role for role in ("train", "holdout", "synthetic") if role in context]
+        return {
+            "n_tested": len(rows_of(context, tested, question, seed)),
+            "n_learned": {
+                name: len(training_rows(context, training, question, seed))
+                for name, training in trainings.items()
+            },
+            "n_dropped": {role: rows_of_role(context, role, question).n_dropped for role in roles},
+        }
+
+
+def stated(value: float, interval: tuple[float, float] | None) -> dict[str, float | None]:
+    """Return a value with its interval, as details hold it."""
+    low, high = interval or (None, None)
+    return {"value": float(value), "low": low, "high": high}
+
+
+def stated_replicates(replicates: np.ndarray) -> dict[str, float | None]:
+    """Return a value with the percentile interval of its replicates."""
+    return stated(replicates[0], percentile_interval(replicates))
+
+
+def score_name(result: Result) -> str:
+    """Return the name of the score of a result as sentences have it."""
+    scoring = str(result.details["scoring"])
+    return _SCORE_NAMES.get(scoring, scoring)
+
+
+def shown_difference(difference: Mapping[str, Any]) -> str:
+    """Return a stated difference in words, with the ends of its interval if it has one."""
+    value = number(difference["value"])
+    if difference["low"] is None:
+        return value
+    return f"{value} ({number(difference['low'])} to {number(difference['high'])})"

@@ -1,0 +1,271 @@
+"""Regressions without penalty, with intervals, also where rows do not determine all coefficients.
+
+They are not those of statsmodels: its least squares gives every coefficient of columns that add up
+a value, and its logistic regression has none for any coefficient where some labels are separated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import norm, t
+
+_RANK = 1e-10  # singular values below this share of the largest are 0
+_FREE = 1e-6  # a coefficient with more than this in a direction without rows is not determined
+_EXACT = 1e-12  # residuals below this share of the target are rounding
+_FLAT = 1e-12  # a likelihood that bends less than this has no maximum there
+_SURE = 1e-8  # probabilities so near the label say nothing of the coefficients
+_STEP = 1e-9
+_MOST_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Coefficients of one regression, with their intervals.
+
+    Attributes
+    ----------
+    estimates, errors, low, high : ndarray of shape (n_columns,)
+        Coefficients, standard errors and ends of intervals; nan where the rows do not determine
+        them, or leave no degree of freedom to the errors.
+    n_rows : int
+        Number of rows.
+    separated : bool
+        Whether a combination of columns tells some labels for sure, so that coefficients of a
+        logistic regression are infinite; these are nan here.
+    """
+
+    estimates: np.ndarray
+    errors: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_rows: int
+    separated: bool = False
+
+    @property
+    def is_determined(self) -> np.ndarray:
+        """Which coefficients have an interval."""
+        determined: np.ndarray = np.isfinite(self.high - self.low) & (self.high > self.low)
+        return determined
+
+    def stated(self, i: int) -> dict[str, float]:
+        """Return a coefficient with its interval, as details hold it."""
+        ends = {"low": float(self.low[i]), "high": float(self.high[i])}
+        return {"estimate": float(self.estimates[i]), **ends}
+
+
+def _regression(
+    estimates: np.ndarray,
+    errors: np.ndarray,
+    quantile: float,
+    n_rows: int,
+    separated: bool = False,
+) -> Regression:
+    """Return coefficients with their intervals, `quantile` standard errors to each side."""
+    half = quantile * errors
+    return Regression(estimates, errors, estimates - half, estimates + half, n_rows, separated)
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """An orthonormal basis of the columns of a design.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_rows, rank)
+        The basis.
+    back : ndarray of shape (n_columns, rank)
+        From coordinates in it to coefficients.
+    is_free : ndarray of bool of shape (n_columns,)
+        Coefficients that the rows do not determine.
+    """
+
+    vectors: np.ndarray
+    back: np.ndarray
+    is_free: np.ndarray
+
+    @classmethod
+    def of(cls, design: np.ndarray) -> _Basis:
+        """Decompose a design of at least one row and column."""
+        scales = np.linalg.norm(design, axis=0)
+        scales = np.where(scales > 0.0, scales, 1.0)
+        rows, triangle = np.linalg.qr(design / scales)
+        turned, sizes, right = np.linalg.svd(triangle, full_matrices=False)
+        kept = sizes > _RANK * sizes[0] if sizes[0] > 0.0 else np.zeros(sizes.size, dtype=bool)
+        right = right[kept]
+        free = np.sqrt(np.maximum(0.0, 1.0 - (right**2).sum(axis=0)))
+        back = (right / sizes[kept, None]).T / scales[:, None]
+        return cls(rows @ turned[:, kept], back, free > _FREE)
+
+
+def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
+    """Regress numbers by least squares, with intervals of Student's t.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n_rows, n_columns)
+        Finite; with a column of ones, if there is to be an intercept.
+    target : ndarray of shape (n_rows,)
+        Finite.
+    confidence : float, default=0.95
+        Of the intervals, in (0, 1).
+
+    Returns
+    -------
+    Regression
+        Standard errors are 0 where the target is met exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.regressions import least_squares
+    >>> design = np.column_stack([np.ones(4), [0.0, 1.0, 2.0, 3.0]])
+    >>> fit = least_squares(design, np.array([0.0, 1.0, 1.0, 2.0]))
+    >>> fit.estimates.round(3).tolist(), fit.low.round(3).tolist()
+    ([0.1, 0.6], [-1.038, -0.008])
+    """
+    n_rows, n_columns = design.shape
+    if n_rows == 0 or n_columns == 0:
+        nothing = np.full(n_columns, np.nan)
+        return _regression(nothing, nothing, 1.0, n_rows)
+    basis = _Basis.of(design)
+    places = basis.vectors.T @ target
+    residuals = target - basis.vectors @ places
+    freedom = n_rows - basis.vectors.shape[1]
+    unexplained = float(residuals @ residuals)
+    if unexplained <= (_EXACT * float(np.linalg.norm(target))) ** 2:
+        unexplained = 0.0
+    variance = unexplained / freedom if freedom > 0 else np.nan
+    estimates = np.where(basis.is_free, np.nan, basis.back @ places)
+    errors = np.sqrt(variance * (basis.back**2).sum(axis=1))
+    quantile = float(t.ppf((1.0 + confidence) / 2.0, freedom)) if freedom > 0 else np.nan
+    return _regression(estimates, np.where(basis.is_free, np.nan, errors), quantile, n_rows)
+
+
+def n_rows_behind(design: np.ndarray) -> np.ndarray:
+    """Return how many rows each coefficient of least squares rests on.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n_rows, n_columns)
+        Finite.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+        A coefficient is a weighted sum of the target; this is the inverse participation ratio of
+        the squared weights: k for a mean of k rows, 1 where one row decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.regressions import n_rows_behind
+    >>> n_rows_behind(np.eye(2)[[0] * 7 + [1] * 3]).round(6).tolist()
+    [7.0, 3.0]
+    """
+    if 0 in design.shape:
+        return np.zeros(design.shape[1])
+    basis = _Basis.of(design)
+    squares = (basis.vectors @ basis.back.T) ** 2
+    squares /= np.maximum(squares.max(axis=0), np.finfo(np.float64).tiny)
+    total = (squares**2).sum(axis=0)
+    return np.divide(squares.sum(axis=0) ** 2, total, out=np.zeros(total.size), where=total > 0.0)
+
+
+def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
+    """Regress labels by maximum likelihood, without penalty, with Wald's intervals.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n_rows, n_columns)
+        Finite; with a column of ones, if there is to be an intercept.
+    target : ndarray of shape (n_rows,)
+        0 or 1.
+    confidence : float, default=0.95
+        Of the intervals, in (0, 1).
+
+    Returns
+    -------
+    Regression
+
+    Notes
+    -----
+    Where a combination of columns puts some rows on the right side for sure, the likelihood grows
+    for ever and some coefficients are infinite. Their rows say nothing of the other coefficients,
+    which are estimated from the rows that are left; there may be none.
+
+    References
+    ----------
+    C. J. Geyer, "Likelihood inference in exponential families and directions of recession",
+    Electronic Journal of Statistics 3 (2009) 259-289, doi:10.1214/08-EJS349.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.regressions import logistic
+    >>> design = np.column_stack([np.ones(10), np.repeat([0.0, 1.0], 5)])
+    >>> fit = logistic(design, np.array([1, 0, 0, 0, 0, 1, 1, 1, 1, 0]))
+    >>> fit.estimates.round(3).tolist(), fit.errors.round(3).tolist()
+    ([-1.386, 2.773], [1.118, 1.581])
+    """
+    n_rows, n_columns = design.shape
+    left, rank = np.arange(n_rows), 0
+    while left.size and n_columns:
+        basis = _Basis.of(design[left])
+        rank = max(rank, basis.vectors.shape[1])
+        places, p, roots = _climb(basis.vectors, target[left])
+        if roots is not None:
+            free, z = basis.is_free, float(norm.ppf((1.0 + confidence) / 2.0))
+            errors = np.sqrt(((basis.back @ roots) ** 2).sum(axis=1))
+            estimates = np.where(free, np.nan, basis.back @ places)
+            # rows far out may be separated too, and yet leave nothing undetermined
+            separated = basis.vectors.shape[1] < rank
+            return _regression(estimates, np.where(free, np.nan, errors), z, n_rows, separated)
+        sure = np.abs(target[left] - p) < _SURE
+        if not sure.any():  # rounding, not separation, is in the way
+            break
+        left = left[~sure]
+    nothing = np.full(n_columns, np.nan)
+    return _regression(nothing, nothing, 1.0, n_rows, separated=left.size == 0 < n_rows)
+
+
+def _climb(
+    vectors: np.ndarray, target: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Maximise the likelihood over coordinates; stop where it bends no more.
+
+    Returns coordinates, probabilities, and a root of the coordinates' covariance: its product with
+    its transpose is the covariance. There is none where the likelihood has no maximum.
+    """
+    places = np.zeros(vectors.shape[1])
+    signs = 2.0 * target - 1.0
+    for _ in range(_MOST_STEPS):
+        logits = vectors @ places
+        p = expit(logits)
+        weights = p * expit(-logits)
+        bends, axes = np.linalg.eigh(vectors.T @ (vectors * weights[:, None]))
+        if bends.size and bends[0] < _FLAT:
+            break
+        roots = axes / np.sqrt(bends)
+        step = roots @ (roots.T @ (vectors.T @ (target - p)))
+        if np.abs(vectors @ step).max(initial=0.0) <= _STEP:
+            return places, p, roots
+        places = places + _shortened(vectors, signs, places, step)
+    return places, p, None
+
+
+def _shortened(
+    vectors: np.ndarray, signs: np.ndarray, places: np.ndarray, step: np.ndarray
+) -> np.ndarray:
+    """Halve a step until it does not lead down."""
+
+    def likelihood(at: np.ndarray) -> float:
+        return -float(np.logaddexp(0.0, -signs * (vectors @ at)).sum())
+
+    least = likelihood(places)
+    least -= 1e-10 * (1.0 + abs(least))
+    while likelihood(places + step) < least:
+        step = 0.5 * step
+    return step
