@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -173,8 +173,9 @@ def numbers(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=float)
 
 
-def stacked_frames(frames: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """Return the frames below each other; an empty one with these columns if there are none."""
+def stacked(parts: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Return parts below each other, each a name or an array for every column."""
+    frames = [pd.DataFrame(dict(zip(columns, part, strict=True))) for part in parts]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 

@@ -16,7 +16,7 @@ from skeval.reporting.displays.base import (
     numbers,
     register_display,
     say_empty,
-    stacked_frames,
+    stacked,
 )
 from skeval.reporting.displays.ticks import label_axis, number_ticks
 from skeval.reporting.text import drawable
@@ -26,7 +26,6 @@ from skeval.stats.pareto import dominated, ends_of, points_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 _AREAS = {"privacy_area": "privacy area", "resemblance": "resemblance"}
 _LINES: dict[str, Any] = {"privacy_area": "-", "resemblance": (0, (4, 2))}
@@ -41,9 +40,11 @@ _DOTTED: dict[str, Any] = {"color": GREY, "ls": (0, (1, 2))}
 _LETTER, _LINE = 0.6, 1.2  # width and height of a name, in font sizes
 
 
-def _number_axis(axis: Axis, end: float) -> None:
-    """Label an axis with round numbers from 0 to `end`."""
-    label_axis(axis, *number_ticks(0.0, end, most=6))
+def _number_axes(ax: Axes, end: float, *, past: tuple[float, float] = (0.0, 0.04)) -> None:
+    """Label both axes with round numbers, from 0 to `end` and from 0 to 1; they end `past` it."""
+    ax.set(xlim=(0.0, end + past[0]), ylim=(0.0, 1.0 + past[1]))
+    label_axis(ax.xaxis, *number_ticks(0.0, end, most=6))
+    label_axis(ax.yaxis, *number_ticks(0.0, 1.0, most=6))
 
 
 def _dress(ax: Axes, title: str, place: Any = "lower right") -> None:
@@ -88,17 +89,23 @@ class MDADisplay(Display):
             if given.get(name)
         }
         self.thresholds = numbers(result.details.get("thresholds", []))
+        tables = {"synthetic": result.details, "holdout": result.details.get("holdout") or {}}
+        self.areas = {
+            name: {area: numbers(table[area]) for area in _AREAS}
+            for name, table in tables.items()
+            if all(area in table for area in _AREAS)
+        }
         self.n_panels = 2 if self.thresholds.size > 1 and self.curves else 1
         self.figsize = (7.0 if self.n_panels == 2 else 5.0), 3.0
 
     def frame(self) -> pd.DataFrame:
         """Return `what`, the curve or one of the areas, `rows` of which table, `u` and `share`."""
-        lines = [("curve", name, *curve) for name, curve in self.curves.items()]
-        for name, areas in self._areas().items():
+        lines: list[tuple[Any, ...]] = [
+            ("curve", name, *curve) for name, curve in self.curves.items()
+        ]
+        for name, areas in self.areas.items():
             lines += [(area, name, self.thresholds, values) for area, values in areas.items()]
-        columns = ["what", "rows", "u", "share"]
-        frames = [pd.DataFrame(dict(zip(columns, line, strict=True))) for line in lines]
-        return stacked_frames(frames, columns)
+        return stacked(lines, ["what", "rows", "u", "share"])
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the curves, and next to them the areas if there are several thresholds."""
@@ -108,15 +115,6 @@ class MDADisplay(Display):
         self._curves(axes[0])
         if self.n_panels == 2:
             self._against_threshold(axes[1])
-
-    def _areas(self) -> dict[str, dict[str, np.ndarray]]:
-        of_holdout = self.result.details.get("holdout") or {}
-        tables = {"synthetic": self.result.details, "holdout": of_holdout}
-        return {
-            name: {area: numbers(table[area]) for area in _AREAS}
-            for name, table in tables.items()
-            if all(area in table for area in _AREAS)
-        }
 
     def _curves(self, ax: Axes) -> None:
         first, *others = self.thresholds if self.thresholds.size else [math.nan]
@@ -128,9 +126,7 @@ class MDADisplay(Display):
             ax.axvline(threshold, lw=0.6, **_DOTTED)
         ax.axvline(first, **_CUT)
         end = self._end()
-        _share_axis(ax)
-        ax.set_xlim(0.0, end)
-        _number_axis(ax.xaxis, end)
+        _number_axes(ax, end)
         beyond = " (beyond the axis, all curves are at 1)" if end < 1 else ""
         ax.set_xlabel(f"distance to the nearest row{beyond}")
         _dress(ax, f"Share of rows within a distance, cut at {first:.3g}")
@@ -149,10 +145,9 @@ class MDADisplay(Display):
         if name == "synthetic at baseline size":
             n_rows = self.result.details.get("at_baseline_size", {}).get("n_rows", 0)
             return f"synthetic, {n_rows:,} rows"
-        areas = self._areas().get(name)
-        if areas is None:
+        if name not in self.areas:
             return name
-        left, right = (number(float(areas[area][0])) for area in _AREAS)
+        left, right = (number(float(area[0])) for area in self.areas[name].values())
         return f"{name}: {left} left, {right} right"
 
     def _end(self) -> float:
@@ -163,23 +158,15 @@ class MDADisplay(Display):
 
     def _against_threshold(self, ax: Axes) -> None:
         order = np.argsort(self.thresholds, kind="stable")
-        for name, areas in self._areas().items():
+        for name, areas in self.areas.items():
             for area, values in areas.items():
                 style = {"color": COLOURS[name], "ls": _LINES[area], "marker": "o"}
                 label = f"{name}: {_AREAS[area]}"
                 ax.plot(self.thresholds[order], values[order], ms=2.5, lw=1.2, label=label, **style)
         ax.axvline(self.thresholds[0], **_CUT)
-        end = float(self.thresholds.max()) * 1.05
-        ax.set_xlim(0.0, end)
-        _number_axis(ax.xaxis, end)
-        _share_axis(ax)
+        _number_axes(ax, float(self.thresholds.max()) * 1.05)
         ax.set_xlabel("threshold")
         _dress(ax, "Areas against the threshold", "best")
-
-
-def _share_axis(ax: Axes) -> None:
-    ax.set_ylim(0.0, 1.04)
-    _number_axis(ax.yaxis, 1.0)
 
 
 @register_display
@@ -228,11 +215,8 @@ class PRDDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return `precision` and `recall` along the curve of the `rows` of which table."""
-        frames = [
-            pd.DataFrame({"rows": name, "recall": recall, "precision": precision})
-            for name, (recall, precision) in self.curves.items()
-        ]
-        return stacked_frames(frames, ["rows", "recall", "precision"])
+        curves = [(name, *curve) for name, curve in self.curves.items()]
+        return stacked(curves, ["rows", "recall", "precision"])
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the curves with the points of the F scores."""
@@ -247,9 +231,8 @@ class PRDDisplay(Display):
             ax.plot(recall, precision, color=COLOURS[name], lw=width, label=self._label(name))
         if "synthetic" in self.curves:
             self._mark_scores(ax, *self.curves["synthetic"], COLOURS["synthetic"])
-        for axis in (ax.xaxis, ax.yaxis):
-            _number_axis(axis, 1.0)
-        ax.set(xlim=(0.0, 1.03), ylim=(0.0, 1.03), xlabel="recall", ylabel="precision")
+        _number_axes(ax, 1.0, past=(0.03, 0.03))
+        ax.set(xlabel="recall", ylabel="precision")
         ax.set_aspect("equal")
         _dress(ax, "Precision against recall", "lower left")
 
@@ -436,10 +419,10 @@ class ParetoDisplay(Display):
         self.y = y
         points = points_of(scores, [x, y], "ParetoDisplay")
         ends = ends_of(scores, low, high, [x, y], "ParetoDisplay")
-        self.scores = pd.DataFrame(points, index=scores.index, columns=[x, y])
+        labels: dict[str, Any] = {"index": scores.index, "columns": [x, y]}
+        self.scores = pd.DataFrame(points, **labels)
         self.low, self.high = (
-            None if end is None else pd.DataFrame(end, index=scores.index, columns=[x, y])
-            for end in ends or (None, None)
+            None if end is None else pd.DataFrame(end, **labels) for end in ends or (None, None)
         )
         known = ~np.isnan(points).any(axis=1)
         beaten = dominated(points, *(ends or ()))

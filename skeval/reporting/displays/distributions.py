@@ -18,7 +18,7 @@ from skeval.reporting.displays.base import (
     points,
     register_display,
     say_empty,
-    stacked_frames,
+    stacked,
 )
 from skeval.reporting.displays.ticks import (
     Candidate,
@@ -79,12 +79,9 @@ class HistogramDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return `distribution`, `low`, `high`, `share` of every bar."""
-        ends = {"low": self.edges[:-1], "high": self.edges[1:]}
-        frames = [
-            pd.DataFrame({"distribution": name, **ends, "share": shares})
-            for name, shares in self.shares.items()
-        ]
-        return stacked_frames(frames, ["distribution", "low", "high", "share"])
+        ends = self.edges[:-1], self.edges[1:]
+        parts = [(name, *ends, shares) for name, shares in self.shares.items()]
+        return stacked(parts, ["distribution", "low", "high", "share"])
 
     def _label(self, ax: Axes, title: str, top: float) -> None:
         """Label a panel; the last bar of its axis is marked as open."""
