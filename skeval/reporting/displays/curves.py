@@ -330,6 +330,11 @@ class ROCDisplay(Display):
         colour = COLOURS["synthetic"]
         ax.fill_between(x, low, high, step="post", color=colour, alpha=0.14, lw=0)
         ax.step(x, tpr, where="post", color=colour, lw=1.4, label=self._label())
+        self._write_marks(ax, floor, colour)
+        self._label_axes(ax, floor)
+        _dress(ax, "Membership inference")
+
+    def _write_marks(self, ax: Axes, floor: float, colour: str) -> None:
         for mark in self.marks:
             y = max(float(mark["tpr"]), floor)
             ax.plot(mark["fpr"], y, "o", color=colour, ms=4.0, clip_on=False)
@@ -343,8 +348,6 @@ class ROCDisplay(Display):
                 va="center",
                 fontsize=6.5,
             )
-        self._label_axes(ax, floor)
-        _dress(ax, "Membership inference")
 
     def _floor(self) -> float:
         """Return where both axes start: below the smallest rate that is drawn."""
