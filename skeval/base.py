@@ -102,7 +102,7 @@ class Metric(BaseEstimator):
         Parameters
         ----------
         train : table of shape (n_train, n_columns)
-            The rows that the generator learnt from: pandas, polars or pyarrow.
+            The rows that the generator learned from: pandas, polars or pyarrow.
         holdout : table of shape (n_holdout, n_columns), optional
             Real rows of the same population that the generator never saw.
         schema : TableSchema or mapping of str to str, optional
@@ -153,7 +153,7 @@ class Metric(BaseEstimator):
         Returns
         -------
         Result
-            The value beside its baseline and interval, aggregates, warnings, among them those that
+            The value with its baseline and interval, aggregates, warnings, among them those that
             were given of the real tables at fit.
         """
         check_is_fitted(self, "context_")
@@ -225,18 +225,18 @@ class Metric(BaseEstimator):
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
     def _result(self, context: Context) -> Result:
-        found = self._compute(context)
-        if not isinstance(found, Result | Real):
+        computed = self._compute(context)
+        if not isinstance(computed, Result | Real):
             raise TypeError(
                 f"{type(self).__name__}._compute must return a float or a Result, "
-                f"got {type(found).__name__}."
+                f"got {type(computed).__name__}."
             )
-        result = found if isinstance(found, Result) else Result(found)
+        result = computed if isinstance(computed, Result) else Result(computed)
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        """Set a result beside what fresh real rows get; `score` does without."""
+        """Compare a result with what fresh real rows get; `score` does without."""
         if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
             return self._with_baseline(context, result)
         return result

@@ -39,6 +39,8 @@ _SHARED_ROWS = (
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
+# what copies and pickles hold; the rest is computed again
+_KEPT = ("schema", "levels", "notices", "remember_rows", "_tables", "_given", "_parent")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -101,7 +103,7 @@ class Context:
 
     @property
     def train(self) -> pd.DataFrame:
-        """The rows that the generator learnt from."""
+        """The rows that the generator learned from."""
         return self["train"]
 
     @property
@@ -147,7 +149,7 @@ class Context:
         Parameters
         ----------
         train : table of shape (n_train, n_columns)
-            The rows that the generator learnt from: pandas, polars or pyarrow.
+            The rows that the generator learned from: pandas, polars or pyarrow.
         holdout : table of shape (n_holdout, n_columns), optional
             Real rows of the same population that the generator never saw.
         schema : TableSchema or mapping of str to str, optional
@@ -171,7 +173,7 @@ class Context:
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
-        notices = [notice for _, told in read.values() for notice in told]
+        notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
             notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
         return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
@@ -267,22 +269,12 @@ class Context:
         return cast("T", value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
-        tables = {} if self._tables is None else dict(self._tables)
-        copied = Context(
-            self.schema,
-            tables,
-            levels=self.levels,
-            notices=self.notices,
-            given=dict(self._given),
-            parent=self._parent,
-        )
-        copied._tables = None if self._tables is None else tables
-        copied.remember_rows = self.remember_rows
+        copied = object.__new__(Context)  # frames are never written to: copies share them
+        copied.__setstate__({name: getattr(self, name) for name in _KEPT})
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"schema", "levels", "notices", "remember_rows", "_tables", "_given", "_parent"}
-        state = {name: value for name, value in vars(self).items() if name in kept}
+        state = {name: getattr(self, name) for name in _KEPT}
         if not self.remember_rows:
             state |= {"_tables": None, "_given": {}, "levels": {}}
         return state
@@ -316,7 +308,7 @@ def _key(argument: Any) -> Hashable:
         return tuple(_key(part) for part in argument)
     if isinstance(argument, Context) or hasattr(argument, "context_"):
         raise TypeError(
-            "A shared step cannot take a context or a fitted metric beside its own context; "
+            "A shared step cannot take a context or a fitted metric besides its own context; "
             "call it on that context."
         )
     return _hash(argument)
@@ -327,7 +319,7 @@ def _hash(argument: Any) -> str:
         return str(joblib.hash(argument))
     except pickle.PicklingError:  # a transformer made of a lambda or of a class of the script
         try:
-            import cloudpickle  # comes with joblib: beside it since 1.6, within it before
+            import cloudpickle  # comes with joblib: next to it since 1.6, within it before
         except ImportError:
             from joblib.externals import cloudpickle
         return hashlib.sha1(cloudpickle.dumps(argument), usedforsecurity=False).hexdigest()

@@ -57,7 +57,7 @@ class DegenerateInputWarning(MetricWarning):
 
 
 class HoldoutShiftWarning(MetricWarning):
-    """Train and holdout are no samples of one population, so that contrasts of the two are void."""
+    """Train and holdout are not samples of one population; contrasts of the two are void."""
 
 
 class InvalidValueWarning(MetricWarning):

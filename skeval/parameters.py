@@ -186,7 +186,7 @@ def is_text(value: object) -> bool:
 
 
 def are_columns(value: object) -> bool:
-    """Tell whether `value` chooses columns: None all, an int the first so many, or their names."""
+    """Tell whether `value` chooses columns: None all, an int the first n, or their names."""
     if value is None:
         return True
     if isinstance(value, list | tuple):

@@ -174,7 +174,7 @@ class MetricSuite(_BaseComposition):
                 progress(name, len(done), len(self.metrics_))
             return result
 
-        found = dict(
+        measured = dict(
             zip(
                 self.metrics_,
                 Parallel(n_jobs=self.n_jobs, backend="threading")(
@@ -183,7 +183,7 @@ class MetricSuite(_BaseComposition):
                 strict=True,
             )
         )
-        results = {name: found.get(name) or self._left_out[name] for name in self._names}
+        results = {name: measured.get(name) or self._left_out[name] for name in self._names}
         for notice in [*failures, *context.notices, *property_warnings(results)]:
             warnings.warn(notice, stacklevel=2)
         sizes = {

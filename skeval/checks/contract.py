@@ -222,7 +222,7 @@ def check_pickles(metric: Metric, tables: Tables, shared: Evaluations) -> None:
 
 
 def check_suite_agrees(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """In a suite, beside a copy of itself and in threads, the value is that of the metric alone."""
+    """In a suite, with a copy of itself and in threads, the value is that of the metric alone."""
     alone = shared.result.value
     with quiet():
         suite = MetricSuite([("a", metric), ("b", clone(metric))], n_jobs=2, on_error="raise")
@@ -277,8 +277,8 @@ def _demand_an_answer(name: str, evaluate: Callable[[], Result]) -> None:
         result = evaluate()
     except SkevalError:
         return  # refused in one sentence
-    told = result.warnings or not math.isnan(result.value)
-    demand(bool(told), f"{name}: nan without a warning.")
+    explained = result.warnings or not math.isnan(result.value)
+    demand(bool(explained), f"{name}: nan without a warning.")
 
 
 def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -353,36 +353,9 @@ def _peak(metric: Metric, tables: Any) -> int:
         tracemalloc.stop()
 
 
-CHECKS: tuple[Check, ...] = (
-    check_init_sets_only_parameters,
-    check_clone_keeps_parameters,
-    check_repr_names_the_parameters,
-    check_tags,
-    check_docstring_names_parameters,
-    check_parameters_are_checked,
-    check_unfitted,
-    check_fit_returns_self,
-    check_refit_forgets,
-    check_inputs_untouched,
-    check_context_untouched,
-    check_score_is_the_value,
-    check_bounds,
-    check_interval,
-    check_deterministic,
-    check_global_state_untouched,
-    check_row_order_ignored,
-    check_index_ignored,
-    check_column_order_ignored,
-    check_pickles,
-    check_suite_agrees,
-    check_missing_needs_are_named,
-    check_faulty_columns_are_named,
-    check_odd_tables,
-    check_result_round_trips,
-    check_no_cell_leaks,
-    check_direction,
-    check_half_the_rows,
-    check_memory,
+# all of the above, in this order
+CHECKS: tuple[Check, ...] = tuple(
+    check for name, check in list(globals().items()) if name.startswith("check_")
 )
 
 

@@ -50,7 +50,9 @@ _LIGHT: dict[str, dict[str, Any]] = {
 def example_of(kind: type[Metric]) -> Metric:
     """Return an instance that the default tables suit, cheap to evaluate."""
     parameters = inspect.signature(kind).parameters
-    required = [name for name, found in parameters.items() if found.default is found.empty]
+    required = [
+        name for name, parameter in parameters.items() if parameter.default is parameter.empty
+    ]
     arguments = {name: _argument(name) for name in required}
     light = _LIGHT.get(kind.__name__, {})
     if light is _SHADOW:

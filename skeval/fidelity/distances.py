@@ -18,7 +18,7 @@ from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
-from skeval.steps.accumulation import AccumulationMetric, Thresholds
+from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.neighbors import nearest
 from skeval.tags import MetricTags
@@ -218,23 +218,6 @@ class MDAResemblance(AccumulationMetric):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="MDADisplay")
-
-    def __init__(
-        self,
-        threshold: Thresholds = 0.2,
-        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
-        scale: Literal["max", "observed"] = "max",
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.threshold = threshold
-        self.direction = direction
-        self.scale = scale
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
 
     area = "resemblance"
 

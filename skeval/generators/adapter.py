@@ -122,8 +122,8 @@ class GeneratorAdapter(BaseEstimator):
         """Return the parameters, those of the generator as ``generator__name``."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            found = parameters_of(self.generator, self.parameters)
-            params |= {f"generator__{name}": value for name, value in found.items()}
+            inner = parameters_of(self.generator, self.parameters)
+            params |= {f"generator__{name}": value for name, value in inner.items()}
         return params
 
     def set_params(self, **params: Any) -> Self:

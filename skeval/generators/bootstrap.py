@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
-
+import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
-from skeval.generators.columns import check_table, start_draw
+from skeval.generators.columns import Sampler
+from skeval.parameters import Seed
 
 
-class Bootstrap(BaseEstimator):
+class Bootstrap(Sampler):
     """Sample whole training rows with replacement.
 
     One end of the scale that tests and examples need: nothing is more faithful, and nothing leaks
@@ -43,52 +42,13 @@ class Bootstrap(BaseEstimator):
     (1000, True)
     """
 
-    def __init__(self, random_state: int | None = None) -> None:
+    _needs_hashes = False
+
+    def __init__(self, random_state: Seed | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Keep the rows of a table.
+    def _learn(self, train: pd.DataFrame) -> None:
+        self.train_ = train
 
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes.
-
-        Returns
-        -------
-        Bootstrap
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, or has no rows.
-        """
-        check_table(self, table)
-        self.train_ = table.reset_index(drop=True)
-        return self
-
-    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
-        """Draw training rows with replacement.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1.
-        """
-        rng = start_draw(self, n, random_state)
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         return self.train_.take(rng.integers(len(self.train_), size=n)).reset_index(drop=True)

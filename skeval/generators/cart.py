@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeRegressor
 
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.columns import (
     Codes,
     Grid,
+    Sampler,
     as_dtype,
-    check_hashable,
-    check_table,
     kind_of,
     numbers_of,
     ordered_codes,
-    start_draw,
     table_of,
 )
-from skeval.parameters import Count, Seed, check_parameters, legal_sets
+from skeval.parameters import Count, Seed
 
 
-class SequentialCART(BaseEstimator):
+class SequentialCART(Sampler):
     """Sample column by column, each from the leaves of a tree that was grown on those before it.
 
     The generator that statistical offices use, and hard to beat on tables of mixed types: the first
@@ -112,30 +109,7 @@ class SequentialCART(BaseEstimator):
         self.order = order
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Grow the trees of all columns.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes whose values are hashable.
-
-        Returns
-        -------
-        SequentialCART
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
-        InvalidParameterError
-            If a parameter is outside its legal set, or `order` names columns that are not there.
-        """
-        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
-        check_table(self, table)
-        check_hashable(self, table)
-        train = table.reset_index(drop=True)
+    def _learn(self, train: pd.DataFrame) -> None:
         order = self._positions(train.columns)
         columns = [ordered_codes(train.iloc[:, j]) for j in order]
         settings = {"min_samples_leaf": self.min_samples_leaf, "max_depth": self.max_depth}
@@ -147,31 +121,8 @@ class SequentialCART(BaseEstimator):
             grid = Grid.of(numbers_of(train.iloc[columns[place].positions, j])) if smooth else None
             models.append(_model(columns[place], grower, self.max_levels, grid))
         self.train_, self.order_, self.models_ = train, order, models
-        return self
 
-    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
-        """Draw rows column by column.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1.
-        """
-        rng = start_draw(self, n, random_state)
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         features: list[np.ndarray] = []
         drawn: dict[int, pd.Series] = {}
         for j, model in zip(self.order_, self.models_, strict=True):
@@ -225,8 +176,8 @@ class _Leaves:
     def donors(self, features: list[np.ndarray], n: int, rng: np.random.Generator) -> np.ndarray:
         """Return a training row for each row: one of its leaf."""
         u, start, stop = self.places(features, n, rng)
-        found: np.ndarray = self.rows[start + (u * (stop - start)).astype(np.int64)]
-        return found
+        donors: np.ndarray = self.rows[start + (u * (stop - start)).astype(np.int64)]
+        return donors
 
 
 @dataclass(frozen=True)
@@ -287,9 +238,11 @@ def _indicators(codes: np.ndarray, max_levels: int) -> np.ndarray:
     frequent = np.argsort(-counts, kind="stable")[:max_levels]
     rank = np.full(levels.size, frequent.size)
     rank[frequent] = np.arange(frequent.size)
-    found: np.ndarray = (rank[place.ravel()][:, None] == np.arange(frequent.size)).astype(float)
+    indicators: np.ndarray = (rank[place.ravel()][:, None] == np.arange(frequent.size)).astype(
+        float
+    )
     # of two levels each tells the other
-    return found[:, 0] if levels.size <= 2 else found
+    return indicators[:, 0] if levels.size <= 2 else indicators
 
 
 @dataclass
@@ -339,9 +292,9 @@ class _Numbers:
             return column.take(donors), self.codes.codes[donors]
         lower, upper, part = self._neighbours(features, n, rng)
         distinct = numbers_of(column.iloc[self.codes.positions])
-        found = self.grid.between(distinct[lower], distinct[upper], part)
-        codes = _codes_between(distinct, found)
-        values = as_dtype(found, column.dtype)
+        drawn = self.grid.between(distinct[lower], distinct[upper], part)
+        codes = _codes_between(distinct, drawn)
+        values = as_dtype(drawn, column.dtype)
         return values.mask(missing) if missing.any() else values, np.where(missing, -1.0, codes)
 
     def _neighbours(

@@ -118,8 +118,8 @@ class Synthesizer:
         """Sample by seed; left alone, all of a kind would start from the same one."""
         with _global_seed(seed):
             _seed_sampling(fitted, secrets.randbits(32) if seed is None else seed)
-            found = fitted.sample(num_rows=n)
-        rows = next(iter(found.values())) if isinstance(found, dict) else found
+            drawn = fitted.sample(num_rows=n)
+        rows = next(iter(drawn.values())) if isinstance(drawn, dict) else drawn
         return rows.astype(self.dtypes)
 
 
@@ -218,9 +218,11 @@ def _only_table(metadata: Any) -> str:
 
 
 def _arguments(synthesizer: Any) -> dict[str, Any]:
-    found = dict(synthesizer.get_parameters())
+    arguments = dict(synthesizer.get_parameters())
     taken = inspect.signature(type(synthesizer).__init__).parameters
-    return {name: value for name, value in found.items() if name in taken and name != "metadata"}
+    return {
+        name: value for name, value in arguments.items() if name in taken and name != "metadata"
+    }
 
 
 def _seed_sampling(synthesizer: Any, seed: int) -> None:

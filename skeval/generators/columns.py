@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,17 +15,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import TableError
-from skeval.parameters import Constraint, Interval, check_parameters
+from skeval.parameters import Count, Seed, check_parameters, legal_sets
 
-_NUMBER: dict[str, Constraint] = {"n": Interval(1, kind=int)}
-# Floats with at most so many decimals are taken as rounded, and rounded again when sampled.
+# Floats with at most that many decimals are taken as rounded, and rounded again when sampled.
 _MOST_DECIMALS = 6
 T = TypeVar("T")
 # Later and earlier dates count as these, which all resolutions of pandas can be brought to.
 _LAST = (2**63 - 1) // 1_000_000 * 1_000_000
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
-_MICROSECONDS = {"W": 604_800_000_000, "D": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000}
+_MICROSECONDS = {
+    "W": 604_800_000_000,
+    "D": 86_400_000_000,
+    "h": 3_600_000_000,
+    "m": 60_000_000,
+    "s": 1_000_000,
+    "ms": 1_000,
+    "us": 1,
+}
 _PARTS = {"ns": 1_000, "ps": 10**6, "fs": 10**9, "as": 10**12}  # of a microsecond
 # Tuples are faster to ask than unions, and exact types faster than the abstract ones of numbers.
 _PLAIN = frozenset({float, int, bool})
@@ -45,36 +52,92 @@ class Codes:
     ordered: bool
 
 
-def check_table(generator: BaseEstimator, table: object) -> None:
-    """Raise unless `table` is a DataFrame with rows and columns."""
-    if not isinstance(table, pd.DataFrame) or table.empty:
-        came = f"shape {table.shape}" if isinstance(table, pd.DataFrame) else type(table).__name__
-        raise TableError(
-            f"{type(generator).__name__}.fit expected a DataFrame with rows and columns, and got "
-            f"{came}."
-        )
+class Sampler(BaseEstimator):
+    """Base of the generators here: :meth:`fit` on a table, then :meth:`sample` tables like it."""
 
+    random_state: int | None
+    _needs_hashes: ClassVar[bool] = True
 
-def check_hashable(generator: BaseEstimator, table: pd.DataFrame) -> None:
-    """Raise one error for all columns that hold lists or the like."""
-    faults = [
-        str(name)
-        for name, column in table.items()
-        if column.dtype == object and any(t.__hash__ is None for t in set(map(type, column)))
-    ]
-    if faults:
-        raise TableError(
-            f"{type(generator).__name__}.fit expected values that can be hashed, and got lists or "
-            f"the like in {', '.join(faults)}. Drop these columns, or turn their values into "
-            "strings."
-        )
+    def fit(self, table: pd.DataFrame) -> Self:
+        """Learn from a training table.
 
+        Parameters
+        ----------
+        table : DataFrame of shape (n_rows, n_columns)
+            Training rows, of any dtypes.
 
-def start_draw(generator: Any, n: int, random_state: int | None) -> np.random.Generator:
-    """Check that the generator is fitted and `n` positive, and seed the draw: its own seed last."""
-    check_is_fitted(generator)
-    check_parameters(f"{type(generator).__name__}.sample", {"n": n}, _NUMBER)
-    return np.random.default_rng(generator.random_state if random_state is None else random_state)
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TableError
+            If `table` is not a DataFrame or has no rows, or if its values cannot be hashed and the
+            generator has to tell them apart.
+        InvalidParameterError
+            If a parameter is outside its legal set, or names columns that are not there.
+        """
+        self._learn(self._checked(table))
+        return self
+
+    def sample(self, n: Count, random_state: Seed | None = None) -> pd.DataFrame:
+        """Draw rows with the columns and dtypes of the training table.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        random_state : int or None, default=None
+            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
+            each time. Equal seeds give equal rows.
+
+        Returns
+        -------
+        DataFrame of shape (n, n_columns)
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If `fit` has not been called.
+        InvalidParameterError
+            If `n` is below 1.
+        """
+        check_is_fitted(self)
+        given = {"n": n, "random_state": random_state}
+        check_parameters(f"{type(self).__name__}.sample", given, legal_sets(Sampler.sample))
+        seed = self.random_state if random_state is None else random_state
+        return self._draw(n, np.random.default_rng(seed))
+
+    def _learn(self, train: pd.DataFrame) -> None:
+        raise NotImplementedError
+
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
+
+    def _checked(self, table: object) -> pd.DataFrame:
+        """Return the training table under a plain index, or raise one error for all its faults."""
+        self._check_parameters()
+        owner = f"{type(self).__name__}.fit"
+        if not isinstance(table, pd.DataFrame) or table.empty:
+            name = type(table).__name__
+            came = f"shape {table.shape}" if isinstance(table, pd.DataFrame) else name
+            raise TableError(f"{owner} expected a DataFrame with rows and columns, and got {came}.")
+        faults = [
+            str(name)
+            for name, column in table.items()
+            if self._needs_hashes and column.dtype == object
+            if any(t.__hash__ is None for t in set(map(type, column)))
+        ]
+        if faults:
+            raise TableError(
+                f"{owner} expected values that can be hashed, and got lists or the like in "
+                f"{', '.join(faults)}. Drop these columns, or turn their values into strings."
+            )
+        return table.reset_index(drop=True)
 
 
 def table_of(columns: Iterable[pd.Series], names: pd.Index) -> pd.DataFrame:
@@ -177,9 +240,6 @@ def _step_of(distinct: np.ndarray) -> int:
     return int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1
 
 
-_MICROSECONDS |= {"s": 1_000_000, "ms": 1_000, "us": 1}
-
-
 def read_each(column: pd.Series, read: Callable[[Any], T], otherwise: T) -> list[T]:
     """Read each cell by itself; `otherwise` where that fails."""
 
@@ -190,8 +250,8 @@ def read_each(column: pd.Series, read: Callable[[Any], T], otherwise: T) -> list
             return otherwise
 
     if isinstance(column.dtype, pd.CategoricalDtype):
-        found = [*read_each(pd.Series(column.cat.categories), read, otherwise), read_one(None)]
-        return [found[code] for code in column.cat.codes]  # that of missing is -1
+        by_code = [*read_each(pd.Series(column.cat.categories), read, otherwise), read_one(None)]
+        return [by_code[code] for code in column.cat.codes]  # that of missing is -1
     return [read_one(cell) for cell in _cells(column)]
 
 
@@ -221,9 +281,9 @@ def dates_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     ):
         dates = pd.DatetimeIndex(column)
         return _plain_microseconds(dates.asi8, dates.unit), np.asarray(dates.isna())
-    found = read_each(column, date_of, None)
-    absent = np.array([date is None for date in found], dtype=bool)
-    return np.array([0 if date is None else date for date in found], dtype=np.int64), absent
+    dates = read_each(column, date_of, None)
+    absent = np.array([date is None for date in dates], dtype=bool)
+    return np.array([0 if date is None else date for date in dates], dtype=np.int64), absent
 
 
 def is_missing(cell: Any) -> bool:

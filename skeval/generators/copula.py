@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
-from sklearn.base import BaseEstimator
 
 from skeval.generators.columns import (
     Codes,
     Grid,
+    Sampler,
     as_dtype,
-    check_hashable,
-    check_table,
     kind_of,
     numbers_of,
     ordered_codes,
-    start_draw,
     table_of,
 )
+from skeval.parameters import Seed
 
 # Levels rarer than this say too little about the numeric columns to be ordered by them.
 _MIN_ROWS_TO_ORDER = 10
@@ -31,7 +29,7 @@ _N_BISECTIONS = 30
 _LEAST_EIGENVALUE = 1e-8
 
 
-class GaussianCopula(BaseEstimator):
+class GaussianCopula(Sampler):
     """Sample rows whose columns follow the training marginals and a Gaussian copula.
 
     A small baseline for tables of mixed types: every column keeps its distribution, its dtype and
@@ -53,7 +51,7 @@ class GaussianCopula(BaseEstimator):
     columns_ : Index of length n_columns
         The columns of the training table.
     marginals_ : list of length n_columns
-        The learnt distribution of each column: all numbers, dates and durations of the training
+        The learned distribution of each column: all numbers, dates and durations of the training
         table, sorted within the column, and the distinct values of other columns with their shares.
     correlation_ : ndarray of shape (n_latent, n_latent)
         Correlations of the latent normals: one per column, then one for each column that has both
@@ -87,62 +85,20 @@ class GaussianCopula(BaseEstimator):
     (True, 1000)
     """
 
-    def __init__(self, random_state: int | None = None) -> None:
+    def __init__(self, random_state: Seed | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Learn the marginals and the correlations of a table.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes whose values are hashable.
-
-        Returns
-        -------
-        GaussianCopula
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
-        """
-        check_table(self, table)
-        check_hashable(self, table)
-        columns = [ordered_codes(table.iloc[:, j]) for j in range(table.shape[1])]
+    def _learn(self, train: pd.DataFrame) -> None:
+        columns = [ordered_codes(train.iloc[:, j]) for j in range(train.shape[1])]
         anchors = [_scores(column.codes)[0] for column in columns if column.ordered]
         columns = [c if c.ordered else _put_in_order(c, anchors) for c in columns]
         gaps = [(c.codes < 0).astype(np.int64) for c in columns]
         gaps = [gap for gap in gaps if 0 < gap.sum() < len(gap)]
-        self.columns_ = table.columns
-        self.marginals_ = [_marginal(table.iloc[:, j], c) for j, c in enumerate(columns)]
+        self.columns_ = train.columns
+        self.marginals_ = [_marginal(train.iloc[:, j], c) for j, c in enumerate(columns)]
         self.correlation_ = _latent_correlation([*(c.codes for c in columns), *gaps])
-        return self
 
-    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
-        """Draw rows with the columns and dtypes of the training table.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1.
-        """
-        rng = start_draw(self, n, random_state)
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         uniform = ndtr(rng.normal(size=(n, len(self.correlation_))) @ _root(self.correlation_).T)
         gaps = iter(uniform[:, len(self.marginals_) :].T)
         drawn = (

@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
 from skeval.generators.columns import (
+    Sampler,
     date_of,
     dates_of,
     is_date,
@@ -21,9 +21,8 @@ from skeval.generators.columns import (
     key_of,
     read_each,
     read_numbers,
-    start_draw,
 )
-from skeval.parameters import Positive, Seed, check_parameters, legal_sets
+from skeval.parameters import Positive, Seed
 
 _SENSITIVITY = {"add_remove": 1, "replace": 2}
 _MOST_CELLS = 4_000_000
@@ -34,7 +33,7 @@ _WANTED = (
 )
 
 
-class DPHistogram(BaseEstimator):
+class DPHistogram(Sampler):
     """Sample from noisy counts of the cells of a public domain: differential privacy, exactly.
 
     The simplest generator with a guarantee, and the yardstick that an audit needs: its epsilon is
@@ -76,11 +75,11 @@ class DPHistogram(BaseEstimator):
     -----
     Adding or removing a row changes one count by 1; replacing it changes two. With s = 1 or 2 of
     these, noise k has a probability proportional to ``exp(-epsilon |k| / s)``, the two-sided
-    geometric law, drawn as the difference of two geometric numbers. Counts and noise being whole,
-    every noisy count can stem from every true one, at odds of at most ``exp(epsilon)``. Laplace
-    noise in floating point is another matter: which doubles can come out depends on the true count,
-    and their last digits tell it. What remains is that NumPy's generator is no cryptographic one,
-    and that it resolves probabilities to 53 bits.
+    geometric distribution, drawn as the difference of two geometric numbers. Counts and noise being
+    whole, every noisy count can stem from every true one, at odds of at most ``exp(epsilon)``.
+    Laplace noise in floating point is another matter: which doubles can come out depends on the
+    true count, and their last digits give it away. What remains is that NumPy's generator is no
+    cryptographic one, and that it resolves probabilities to 53 bits.
 
     A value outside the domain counts as the nearest bin's; an unknown category as the first. What
     is no number or no date counts as missing, and what is missing as the first category or bin
@@ -92,6 +91,10 @@ class DPHistogram(BaseEstimator):
     column, since a further row may change that: numbers, and numbers in strings, as float64; dates,
     and those that strings give by ISO 8601, in UTC and to the microsecond. What a reader of files
     does before that, by rules that look at all rows, is not covered.
+
+    Drawing rows costs no privacy, however many they are. But where `adjacency` is "add_remove", the
+    size of the training table is protected too: take a number of rows that does not come from it.
+    Columns come in the order of the domain; numbers and dates are uniform within their bin.
 
     Clipping noisy counts at 0 adds about half the noise's scale to each empty cell on average.
 
@@ -148,7 +151,7 @@ class DPHistogram(BaseEstimator):
         TableError, SchemaMismatchError
             If `table` is not a DataFrame with the columns of the domain.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
+        self._check_parameters()
         axes = axes_of(self.domain)
         if not isinstance(table, pd.DataFrame):
             raise TableError(
@@ -167,31 +170,7 @@ class DPHistogram(BaseEstimator):
         self._axes = axes
         return self
 
-    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
-        """Draw rows by the noisy counts; that costs no privacy, however many are drawn.
-
-        Parameters
-        ----------
-        n : int
-            How many. Where `adjacency` is "add_remove", the size of the training table is protected
-            too: take a number that does not come from it.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-            In the order of the domain. Numbers and dates are uniform within their bin.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1.
-        """
-        rng = start_draw(self, n, random_state)
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         weights = np.maximum(self.counts_.ravel(), 0)
         # all cells alike where the noise left none
         cumulative = np.cumsum(weights if weights.any() else np.ones_like(weights))
@@ -276,8 +255,8 @@ class Bins:
         else:
             values = read_numbers(column)
             absent = np.isnan(values)
-        found = np.searchsorted(self.edges[1:-1], values, side="right")
-        return np.where(absent, self.n_cells - 1 if self.missing else 0, found)
+        cells = np.searchsorted(self.edges[1:-1], values, side="right")
+        return np.where(absent, self.n_cells - 1 if self.missing else 0, cells)
 
     def draw(self, codes: np.ndarray, rng: np.random.Generator) -> pd.Series:
         """Return a value of each cell."""
@@ -319,15 +298,15 @@ def axes_of(domain: Any) -> dict[str, Axis]:
             f"DPHistogram: domain needs for each column {_WANTED}; {', '.join(wrong)} has none of "
             "these."
         )
-    found = {name: axis for name, axis in axes.items() if axis is not None}
+    complete = {name: axis for name, axis in axes.items() if axis is not None}
     # a whole number of Python, which does not overflow
-    n_cells = math.prod(axis.n_cells for axis in found.values())
+    n_cells = math.prod(axis.n_cells for axis in complete.values())
     if n_cells > _MOST_CELLS:
         raise InvalidParameterError(
             f"DPHistogram: the domain has {n_cells:,} cells, and {_MOST_CELLS:,} are the most that "
             "are counted; give it fewer columns, or wider bins."
         )
-    return found
+    return complete
 
 
 def _axis_of(values: Any) -> Axis | None:

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from skeval.generators.columns import (
     Codes,
     Grid,
+    Sampler,
     as_dtype,
-    check_hashable,
-    check_table,
     kind_of,
     numbers_of,
     ordered_codes,
-    start_draw,
     table_of,
 )
-from skeval.parameters import Count, Fraction, JobCount, Seed, check_parameters, legal_sets
+from skeval.parameters import Count, Fraction, JobCount, Seed
 
-# Shares of 50 levels for so many rows take 6 MB.
+# Shares of 50 levels for that many rows take 6 MB.
 _ROWS_AT_ONCE = 16_384
 
 
-class RandomForestImputation(BaseEstimator):
+class RandomForestImputation(Sampler):
     """Sample training rows, each cell replaced with probability p by what a forest predicts for it.
 
     A dial for tests: at p = 0 the sample is the training rows themselves, at p = 1 every cell is a
@@ -58,7 +55,7 @@ class RandomForestImputation(BaseEstimator):
         The most rows a tree is grown on, so that large tables do not take long.
     max_levels : int, default=50
         The most levels of a category that its forest tells apart: the most frequent ones. Others
-        are never predicted, and rows that have them are not learnt from in that column.
+        are never predicted, and rows that have them are not learned from in that column.
     n_jobs : int or None, default=None
         Columns fitted at the same time, in threads; None is 1, -1 all cores. It does not change
         the values.
@@ -74,6 +71,9 @@ class RandomForestImputation(BaseEstimator):
 
     Notes
     -----
+    :meth:`sample` draws as many rows as the training table has, or fewer, without replacement and
+    in random order; more with replacement. Then it replaces cells.
+
     Each column has a forest that learns it from all other columns: a regressor for numbers, dates
     and durations, a classifier for all else. A cell's prediction is made from the original row,
     never from replaced cells, and in sample: the row was among those the forest was fitted on
@@ -81,7 +81,7 @@ class RandomForestImputation(BaseEstimator):
 
     The forests see ranks: of size, or of frequency where a column has no order, and missing values
     below all others. Of a category, missing is a level that can be predicted like any other. Of a
-    number, a missing cell stays missing, a present one present; infinite values are not learnt
+    number, a missing cell stays missing, a present one present; infinite values are not learned
     from. Predicted numbers are rounded to the grid of the training values (whole numbers,
     decimals, whole days). A table of one column has nothing to learn from: its mean or most
     frequent level is predicted.
@@ -125,30 +125,7 @@ class RandomForestImputation(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Fit a forest for each column, and predict all training cells.
-
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes whose values are hashable.
-
-        Returns
-        -------
-        RandomForestImputation
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, has no rows, or values that cannot be hashed.
-        InvalidParameterError
-            If a parameter is outside its legal set.
-        """
-        self._check_parameters()
-        check_table(self, table)
-        check_hashable(self, table)
-        train = table.reset_index(drop=True)
+    def _learn(self, train: pd.DataFrame) -> None:
         columns = [train.iloc[:, j] for j in range(train.shape[1])]
         features = features_of([ordered_codes(column) for column in columns])
         seeds = np.random.SeedSequence(self.random_state).generate_state(len(columns))
@@ -158,33 +135,9 @@ class RandomForestImputation(BaseEstimator):
         )
         self.train_ = train
         self.predicted_ = table_of(predicted, train.columns)
-        return self
 
-    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
-        """Draw training rows and replace cells.
-
-        Parameters
-        ----------
-        n : int
-            How many. As many as the training table has, or fewer, are drawn without replacement,
-            in random order; more, with replacement.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1, or `p` not in [0, 1].
-        """
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         self._check_parameters()
-        rng = start_draw(self, n, random_state)
         n_rows, n_columns = self.train_.shape
         rows = rng.permutation(n_rows)[:n] if n <= n_rows else rng.integers(n_rows, size=n)
         replaced = rng.random((n, n_columns)) < self.p
@@ -196,9 +149,6 @@ class RandomForestImputation(BaseEstimator):
             for j in range(n_columns)
         )
         return table_of(cells, self.train_.columns)
-
-    def _check_parameters(self) -> None:
-        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
     def _forest(self) -> Forest:
         settings = {
@@ -281,7 +231,7 @@ def _predict_levels(
 def _predict_numbers(
     column: pd.Series, features: np.ndarray, forest: Forest, seed: int
 ) -> pd.Series:
-    """Predict a mean wherever there is a value; infinite ones are not learnt from."""
+    """Predict a mean wherever there is a value; infinite ones are not learned from."""
     missing = column.isna().to_numpy(dtype=bool)
     present = np.flatnonzero(~missing)
     values = numbers_of(column.iloc[present])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
-
+import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
-from skeval.generators.columns import check_table, start_draw, table_of
+from skeval.generators.columns import Sampler, table_of
+from skeval.parameters import Seed
 
 
-class IndependentMarginals(BaseEstimator):
+class IndependentMarginals(Sampler):
     """Sample each column on its own, with replacement, from its training values.
 
     The opposite of a good generator with the same marginals: measures of single columns find
@@ -44,54 +43,15 @@ class IndependentMarginals(BaseEstimator):
     [43, 43]
     """
 
-    def __init__(self, random_state: int | None = None) -> None:
+    _needs_hashes = False
+
+    def __init__(self, random_state: Seed | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
-        """Keep the values of a table.
+    def _learn(self, train: pd.DataFrame) -> None:
+        self.train_ = train
 
-        Parameters
-        ----------
-        table : DataFrame of shape (n_rows, n_columns)
-            Training rows, of any dtypes.
-
-        Returns
-        -------
-        IndependentMarginals
-            The fitted generator itself.
-
-        Raises
-        ------
-        TableError
-            If `table` is not a DataFrame, or has no rows.
-        """
-        check_table(self, table)
-        self.train_ = table.reset_index(drop=True)
-        return self
-
-    def sample(self, n: int, random_state: int | None = None) -> pd.DataFrame:
-        """Draw every column with replacement, independently of the others.
-
-        Parameters
-        ----------
-        n : int
-            How many rows.
-        random_state : int or None, default=None
-            Seed of this draw; None takes the generator's own, and if that is None too, draws anew
-            each time. Equal seeds give equal rows.
-
-        Returns
-        -------
-        DataFrame of shape (n, n_columns)
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If `fit` has not been called.
-        InvalidParameterError
-            If `n` is below 1.
-        """
-        rng = start_draw(self, n, random_state)
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         n_rows, n_columns = self.train_.shape
         rows = rng.integers(n_rows, size=(n_columns, n))
         drawn = (self.train_.iloc[:, j].take(rows[j]) for j in range(n_columns))

@@ -39,7 +39,7 @@ class CrossValidated:
     results : tuple of SuiteResult
         One a fold.
     test_shares : tuple of float
-        Rows tested on for each row learnt from, one a fold.
+        Rows tested on for each row learned from, one a fold.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class CrossValidated:
         share = sum(self.test_shares) / len(self.test_shares)
         every, rows = self.folds(), {}
         for name, own in every.groupby("metric", sort=False):
-            found = fold_mean(own["value"].to_numpy(dtype=float), share, confidence)
+            mean = fold_mean(own["value"].to_numpy(dtype=float), share, confidence)
             rows[name] = {
-                **asdict(found),
+                **asdict(mean),
                 "baseline": own["baseline"].mean(),
                 "direction": own["direction"].iloc[0],
                 "evidence": own["evidence"].iloc[0],
@@ -114,7 +114,7 @@ def cross_validate_generator(
         Number of folds of shuffled rows, from 2 to the number of rows; or a splitter of
         scikit-learn, or pairs of positions to learn from and to test on.
     n_samples : int, optional
-        Rows to sample in each fold; as many as it learnt from if None.
+        Rows to sample in each fold; as many as it learned from if None.
     schema : TableSchema or mapping of str to str, optional
         The kinds of the columns; those not named are inferred from each training fold.
     groups : str or sequence of length n_rows, optional
@@ -139,7 +139,7 @@ def cross_validate_generator(
     ------
     InvalidParameterError
         If the generator or the evaluator is none, the rows cannot be split so, or a fold is tested
-        on rows that it has learnt from.
+        on rows that it has learned from.
 
     Notes
     -----
@@ -163,8 +163,8 @@ def cross_validate_generator(
     >>> from skeval.fidelity import KSComplement
     >>> from skeval.generators import GaussianCopula
     >>> from skeval.model_selection import cross_validate_generator
-    >>> found = cross_validate_generator(GaussianCopula(), make_mixed(400), KSComplement(), cv=4)
-    >>> found.frame()["n_folds"].to_dict(), len(found.folds())
+    >>> scores = cross_validate_generator(GaussianCopula(), make_mixed(400), KSComplement(), cv=4)
+    >>> scores.frame()["n_folds"].to_dict(), len(scores.folds())
     ({'KSComplement': 4}, 4)
     """
     rows = as_frame(table, "train")
@@ -182,11 +182,11 @@ def cross_validate_generator(
         child.generate_state(2).tolist()
         for child in np.random.SeedSequence(random_state).spawn(len(splits))
     ]
-    found = Parallel(n_jobs=n_jobs)(
+    results = Parallel(n_jobs=n_jobs)(
         delayed(_evaluated)(
             reseeded(generator, fit_seed),
             clone(evaluator),
-            rows.iloc[split.learnt].reset_index(drop=True),
+            rows.iloc[split.learned].reset_index(drop=True),
             rows.iloc[split.tested].reset_index(drop=True),
             n_samples=n_samples,
             schema=schema,
@@ -194,7 +194,7 @@ def cross_validate_generator(
         )
         for split, (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
-    return CrossValidated(tuple(found), tuple(split.test_share for split in splits))
+    return CrossValidated(tuple(results), tuple(split.test_share for split in splits))
 
 
 def _evaluated(
@@ -210,21 +210,21 @@ def _evaluated(
     """Return the results of one fold."""
     n_rows = len(train) if n_samples is None else n_samples
     synthetic = adapter.fit(train).sample(n_rows, random_state=seed)
-    found = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
-    return SuiteResult({found.metric: found}) if isinstance(found, Result) else found
+    result = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
+    return SuiteResult({result.metric: result}) if isinstance(result, Result) else result
 
 
 @dataclass(frozen=True)
 class Split:
     """Positions of the rows to learn from, and of those to test on."""
 
-    learnt: np.ndarray
+    learned: np.ndarray
     tested: np.ndarray
 
     @property
     def test_share(self) -> float:
-        """Rows tested on for each row learnt from."""
-        return len(self.tested) / len(self.learnt)
+        """Rows tested on for each row learned from."""
+        return len(self.tested) / len(self.learned)
 
 
 def splits_of(
@@ -240,7 +240,7 @@ def splits_of(
     Raises
     ------
     InvalidParameterError
-        If the rows cannot be split so, or a split tests on rows that it has learnt from.
+        If the rows cannot be split so, or a split tests on rows that it has learned from.
     """
     y = None if stratify is None else _codes(rows, stratify, "stratify")
     together = None if groups is None else _codes(rows, groups, "groups")
@@ -294,12 +294,12 @@ def _splits(pairs: list[tuple[Any, Any]]) -> list[Split]:
     """Return splits, if rows stand on one side of each at most."""
     if not pairs:
         raise InvalidParameterError(f"{_OWNER}: cv gives no split.")
-    splits = [Split(_positions(learnt), _positions(tested)) for learnt, tested in pairs]
-    if any(len(split.learnt) == 0 or len(split.tested) == 0 for split in splits):
+    splits = [Split(_positions(learned), _positions(tested)) for learned, tested in pairs]
+    if any(len(split.learned) == 0 or len(split.tested) == 0 for split in splits):
         raise InvalidParameterError(
             f"{_OWNER}: a fold has no rows to learn from, or none to test on; take fewer folds."
         )
-    if any(np.isin(split.tested, split.learnt).any() for split in splits):
+    if any(np.isin(split.tested, split.learned).any() for split in splits):
         raise InvalidParameterError(
             f"{_OWNER}: a fold is tested on its training rows; rows must not stand in both."
         )
@@ -307,8 +307,8 @@ def _splits(pairs: list[tuple[Any, Any]]) -> list[Split]:
 
 
 def _positions(rows: Any) -> np.ndarray:
-    found = np.asarray(rows)
-    return np.flatnonzero(found) if found.dtype == bool else found
+    positions = np.asarray(rows)
+    return np.flatnonzero(positions) if positions.dtype == bool else positions
 
 
 def _codes(rows: pd.DataFrame, labels: str | Sequence[Any], name: str) -> np.ndarray:
@@ -362,7 +362,7 @@ def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -
     values : ndarray of shape (n_folds,)
         One a fold; nan where it has none.
     test_share : float
-        Rows tested on for each row learnt from: ``1 / (K - 1)`` in K-fold cross-validation.
+        Rows tested on for each row learned from: ``1 / (K - 1)`` in K-fold cross-validation.
     confidence : float, default=0.95
         In (0, 1).
 

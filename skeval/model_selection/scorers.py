@@ -38,13 +38,13 @@ def make_generator_scorer(
         What to measure. A metric gives a scorer of one number, a suite one of a number a metric:
         choose the one that a search goes by, ``GridSearchCV(..., refit="name")``.
     n_samples : int, optional
-        Rows to sample; as many as the generator learnt from if None.
+        Rows to sample; as many as the generator learned from if None.
     random_state : int, default=0
         Seed of the samples. From it and the rows of the test fold comes the seed of each split, so
         that all candidates of a search have the same one within a split, and each split another.
     schema : TableSchema or mapping of str to str, optional
         The kinds of the columns, as :meth:`Metric.fit` takes them. Give it where a fold might lack
-        what the kind of a column is told by.
+        what shows the kind of a column.
 
     Returns
     -------
@@ -148,59 +148,52 @@ class GeneratorScorer(BaseEstimator):
 
     def names(self) -> list[str]:
         """Return the names of a suite's metrics that have a direction; those of scores."""
-        if isinstance(self.evaluator, Metric):
-            return ["score"]
-        return [name for name, metric in self.evaluator.metrics if metric.tags.sign]
+        return list(self.directions())
 
     def directions(self) -> dict[str, int]:
         """Return 1 by the name of a score whose published values are best high, -1 if low."""
         if isinstance(self.evaluator, Metric):
             return {"score": self.evaluator.tags.sign}
-        metrics = dict(self.evaluator.metrics)
-        return {name: metrics[name].tags.sign for name in self.names()}
+        return {n: metric.tags.sign for n, metric in self.evaluator.metrics if metric.tags.sign}
 
     def __call__(self, generator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted generator on rows that it has not seen."""
-        if isinstance(self.evaluator, Metric):
-            found = self.evaluate(generator, X)
-            return signed(found) if isinstance(found, Result) else float("nan")
-        results = self._results(generator, X)
-        if results is None:
+        alone = isinstance(self.evaluator, Metric)
+        scored = self._evaluated(generator, X, lenient=not alone)
+        if alone:
+            return signed(scored) if isinstance(scored, Result) else float("nan")
+        if not isinstance(scored, SuiteResult):
             return dict.fromkeys(self.names(), np.nan)
-        return {name: signed(results[name]) for name in self.names()}
+        return {name: signed(scored[name]) for name in self.names()}
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
         """Return the whole result behind a score; None if X are the training rows.
 
         What the generator raises when it is sampled is raised.
         """
+        return self._evaluated(generator, X, lenient=False)
+
+    def _evaluated(self, generator: Any, X: Any, *, lenient: bool) -> Result | SuiteResult | None:
+        """Return the result; where `lenient`, None and a warning if there is nothing to measure."""
         generator, train, holdout = _folds(generator, X)
         if same_rows(train, holdout):
             return None
-        synthetic = self._sample(generator, train, holdout)
-        return clone(self.evaluator).fit(train, holdout, schema=self.schema).evaluate(synthetic)
-
-    def _results(self, generator: Any, X: Any) -> SuiteResult | None:
-        """Return what a suite finds; None if X are the training rows, or if nothing was sampled."""
-        generator, train, holdout = _folds(generator, X)
-        if same_rows(train, holdout):
-            return None
-        try:
-            synthetic = self._sample(generator, train, holdout)
-        except Exception as error:  # generators raise anything; other candidates must not be lost
-            _warn_of(generator, error)
-            return None
-        suite = clone(self.evaluator).fit(train, holdout, schema=self.schema)
-        try:
-            found: SuiteResult = suite.evaluate(synthetic)
-        except TableError as error:  # of the generator too: it left out a column, for example
-            _warn_of(generator, error)
-            return None
-        return found
-
-    def _sample(self, generator: Any, train: pd.DataFrame, holdout: pd.DataFrame) -> Any:
         n_samples = len(train) if self.n_samples is None else self.n_samples
-        return generator.sample(n_samples, random_state=self.sample_seed(holdout))
+        try:
+            synthetic = generator.sample(n_samples, random_state=self.sample_seed(holdout))
+        except Exception as error:  # generators raise anything; other candidates must not be lost
+            if not lenient:
+                raise
+            _warn_of(generator, error)
+            return None
+        evaluator = clone(self.evaluator).fit(train, holdout, schema=self.schema)
+        try:
+            return evaluator.evaluate(synthetic)
+        except TableError as error:  # of the generator too: it left out a column, for example
+            if not lenient:
+                raise
+            _warn_of(generator, error)
+            return None
 
     def sample_seed(self, X: Any) -> int:
         """Return the seed of the sample that a test fold is compared with.
@@ -237,7 +230,7 @@ def _warn_of(generator: Any, error: Exception) -> None:
 
 
 def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
-    """Return the adapter, the rows that it learnt from, and those of the test fold.
+    """Return the adapter, the rows that it learned from, and those of the test fold.
 
     Of a pipeline all is measured behind its transformers, where the generator stands.
     """

@@ -311,8 +311,8 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     """
     points = _finite(pareto.points_of(scores, facets, "knee"), "knee")
     _known(points, facets, "knee: there is none")
-    found = pareto.knee(points)
-    return None if found is None else scores.index[found]
+    position = pareto.knee(points)
+    return None if position is None else scores.index[position]
 
 
 def _finite(points: np.ndarray, owner: str) -> np.ndarray:
@@ -442,14 +442,14 @@ def facet_intervals(
 
 def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
     """Return the score of each facet with all metrics at one end of their intervals."""
-    frame = scorer.frame({name: _moved(found, better) for name, found in result.items()})
+    frame = scorer.frame({name: _moved(one, better) for name, one in result.items()})
     used = frame[frame["left_out"] == ""]
-    found = pd.Series(np.nan, index=_FACETS)
+    ends = pd.Series(np.nan, index=_FACETS)
     for facet, own in used.groupby("facet"):
         if any(result[name].interval is not None for name in own["metric"]):
             scores, weights = (own[name].to_numpy(dtype=float) for name in ("score", "weight"))
-            found[facet] = weighted_mean(scores, weights, scorer.mean)
-    return found
+            ends[facet] = weighted_mean(scores, weights, scorer.mean)
+    return ends
 
 
 def _moved(result: Result, better: bool) -> Result:

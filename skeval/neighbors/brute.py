@@ -115,28 +115,28 @@ def _nearest_block(
     """Sweep over the reference, keeping the k best so far in front of each new block."""
     # half a step beyond the limit: what lies at it is nearer than nothing
     best = np.repeat(limits[:, None] + GRID_STEP / 2.0, k, axis=1)
-    found = np.full((queries.n_rows, k), -1, dtype=np.int64)
+    best_rows = np.full((queries.n_rows, k), -1, dtype=np.int64)
     for block in _blocks(0, index.rows.n_rows, N_ROWS):
         sums = _sum_pairs(index, queries, block)
         here = np.flatnonzero((own >= block.start) & (own < block.stop))
         sums[here, own[here] - block.start] = np.inf
         if k == 1:
-            _improve(best, found, sums, block.start)
+            _improve(best, best_rows, sums, block.start)
         else:
-            best, found = _merge(best, found, sums, block.start)
-    return np.where(found < 0, np.inf, best), found
+            best, best_rows = _merge(best, best_rows, sums, block.start)
+    return np.where(best_rows < 0, np.inf, best), best_rows
 
 
-def _improve(best: Floats, found: Ints, sums: Floats, start: int) -> None:
+def _improve(best: Floats, best_rows: Ints, sums: Floats, start: int) -> None:
     """Note in place what a block has nearer than the one best so far; earlier rows win ties."""
     column = sums.argmin(axis=1)
     least = sums[np.arange(len(sums)), column]
     nearer = least < best[:, 0]
     best[nearer, 0] = least[nearer]
-    found[nearer, 0] = column[nearer] + start
+    best_rows[nearer, 0] = column[nearer] + start
 
 
-def _merge(best: Floats, found: Ints, sums: Floats, start: int) -> tuple[Floats, Ints]:
+def _merge(best: Floats, best_rows: Ints, sums: Floats, start: int) -> tuple[Floats, Ints]:
     """Return the k best of what is known and of a block; earlier rows win ties."""
     k, worst = best.shape[1], best[:, -1:]
     query, column = np.nonzero(sums < worst)
@@ -144,7 +144,7 @@ def _merge(best: Floats, found: Ints, sums: Floats, start: int) -> tuple[Floats,
     everyone = np.repeat(np.arange(len(sums)), k)
     group = np.concatenate([everyone, query])
     value = np.concatenate([best.ravel(), sums[query, column]])
-    row = np.concatenate([found.ravel(), column + start])
+    row = np.concatenate([best_rows.ravel(), column + start])
     order = np.lexsort((row, value, group))
     heads = np.cumsum(n_new + k) - (n_new + k)
     keep = order[heads[:, None] + np.arange(k)]

@@ -202,16 +202,6 @@ class ColumnEncoder:
             books, narrow, wide, np.flatnonzero(metric), whole, np.r_[np.ones(len(wide)), weights]
         )
 
-    @property
-    def n_columns(self) -> int:
-        """Number of columns, by which a sum is divided to be a distance."""
-        return len(self.books) + len(self.metric)
-
-    @property
-    def n_codes(self) -> NDArray[np.int64]:
-        """Number of codes of each narrow column, the unseen one included."""
-        return np.array([self.books[j].n_seen + 1 for j in self.narrow.tolist()], dtype=np.int64)
-
     def encode(self, lines: Floats) -> Encoded:
         """Translate rows, column by column.
 
@@ -233,20 +223,15 @@ class ColumnEncoder:
         n_wide, n_rows = len(self.wide), lines.shape[1]
         numbers = np.empty((n_wide + len(self.metric), n_rows))
         codes = np.empty((len(self.narrow), n_rows), dtype=np.uint8)
-        for i, j in enumerate(self.narrow.tolist()):
-            codes[i] = self._encode_column(lines, j)
-        for i, j in enumerate(self.wide.tolist()):
-            numbers[i] = self._encode_column(lines, j)
+        coded = [*self.narrow.tolist(), *self.wide.tolist()]
+        for row, j in zip([*codes, *numbers[:n_wide]], coded, strict=True):
+            if j in self.whole:
+                _check_codes(lines[j], j)
+            row[:] = self.books[j].encode(lines[j] if j in self.whole else _clip(lines[j]))
         for i, j in enumerate(self.metric.tolist()):
             values = _clip(lines[j])
             numbers[n_wide + i] = np.where(np.isnan(values), MISSING, values)
         return Encoded(numbers, codes)
-
-    def _encode_column(self, lines: Floats, j: int) -> NDArray[np.int64]:
-        if j not in self.whole:
-            return self.books[j].encode(_clip(lines[j]))
-        _check_codes(lines[j], j)
-        return self.books[j].encode(lines[j])
 
 
 def _clip(line: Floats) -> Floats:

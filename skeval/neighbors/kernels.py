@@ -177,7 +177,7 @@ def sum_leaf(
 
 
 @jit
-def _absorb(sums: Floats, rows: Ints, own: int, best: Floats, found: Ints) -> float:
+def _absorb(sums: Floats, rows: Ints, own: int, best: Floats, best_rows: Ints) -> float:
     """Insert rows into the sorted list of the nearest; ties go to the lowest original index."""
     last = best.size - 1
     worst = best[last]
@@ -185,15 +185,15 @@ def _absorb(sums: Floats, rows: Ints, own: int, best: Floats, found: Ints) -> fl
         value = sums[r]
         if value <= worst:
             row = rows[r]
-            if row == own or (value == worst and row > found[last]):
+            if row == own or (value == worst and row > best_rows[last]):
                 continue
             slot = last
             while slot > 0 and (
-                best[slot - 1] > value or (best[slot - 1] == value and found[slot - 1] > row)
+                best[slot - 1] > value or (best[slot - 1] == value and best_rows[slot - 1] > row)
             ):
-                best[slot], found[slot] = best[slot - 1], found[slot - 1]
+                best[slot], best_rows[slot] = best[slot - 1], best_rows[slot - 1]
                 slot -= 1
-            best[slot], found[slot] = value, row
+            best[slot], best_rows[slot] = value, row
             worst = best[last]
     return float(worst)
 
@@ -202,7 +202,7 @@ def _absorb(sums: Floats, rows: Ints, own: int, best: Floats, found: Ints) -> fl
 def visit(
     numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, start: int, stop: int,
     query: Floats, query_codes: Bytes, own: int, step: int, sums: Floats, counts: Bytes,
-    best: Floats, found: Ints,
+    best: Floats, best_rows: Ints,
 ) -> float:  # fmt: skip
     """Read one leaf for one query; return the distance that the next rows must not exceed."""
     worst = best[best.size - 1]
@@ -210,7 +210,7 @@ def visit(
         numbers, codes, weights, query, query_codes, start, stop, worst, step, sums, counts
     )
     if least <= worst:
-        worst = _absorb(sums, rows[start:stop], own, best, found)
+        worst = _absorb(sums, rows[start:stop], own, best, best_rows)
     return float(worst)
 
 

@@ -151,10 +151,8 @@ class MixedNearestNeighbors(BaseEstimator):
             _check_ranges(self.ranges, rows.shape[1]),
             _check_categorical(self.categorical, rows.shape[1]),
         )
-        self.backend_, self._index = _build_index(
-            self.backend, self._columns, self._columns.encode(lines), self.leaf_size
-        )
         self.n_samples_fit_ = len(rows)
+        self.backend_, self._index = self._indexed(self._columns.encode(lines))
         return self
 
     def kneighbors(
@@ -195,17 +193,14 @@ class MixedNearestNeighbors(BaseEstimator):
         """
         check_is_fitted(self)
         queries = self._encode(Y)
-        own = self._check_exclude(exclude, queries.n_rows)
         limits = np.full(queries.n_rows, np.inf)
         if radius is not None:
             limits = self._radii_as_sums(radius, queries.n_rows, "queries")
-        self._check_n_neighbors(
-            n_neighbors, excluding=bool((own >= 0).any()), all_of_them=radius is None
-        )
+        own = self._own_rows(exclude, queries.n_rows, n_neighbors, all_of_them=radius is None)
         if not queries.n_rows:
             return np.empty((0, n_neighbors)), np.empty((0, n_neighbors), dtype=np.int64)
         sums, indices = self._index.nearest(queries, int(n_neighbors), own, limits, self.n_jobs)
-        return sums / self._columns.n_columns, indices
+        return sums / self.n_features_in_, indices
 
     def nearest_mass(self, Y: ArrayLike, *, exclude: ArrayLike | None = None) -> Floats:
         """Return which share of the queries each reference row is the nearest of.
@@ -233,8 +228,7 @@ class MixedNearestNeighbors(BaseEstimator):
         queries = self._encode(Y)
         if not queries.n_rows:
             raise InvalidParameterError("MixedNearestNeighbors: nearest_mass needs a query.")
-        own = self._check_exclude(exclude, queries.n_rows)
-        self._check_n_neighbors(1, excluding=bool((own >= 0).any()))
+        own = self._own_rows(exclude, queries.n_rows)
         unlimited = np.full(queries.n_rows, np.inf)
         least, _ = self._index.nearest(queries, 1, own, unlimited, self.n_jobs)
         return self._index.ties(queries, least[:, 0], own, self.n_jobs) / queries.n_rows
@@ -274,16 +268,42 @@ class MixedNearestNeighbors(BaseEstimator):
             queries, radii, NO_LIMIT if limit is None else int(limit), self.n_jobs
         )
 
+    def _indexed(self, rows: Encoded) -> tuple[str, _Index]:
+        """Choose a backend and hand it the rows; numba is imported here and nowhere earlier."""
+        columns = self._columns
+        if self.backend != "numpy":
+            try:
+                from skeval.neighbors.tree import TreeIndex
+            except ModuleNotFoundError as error:
+                if self.backend == "numba" or error.name != "numba":
+                    raise
+            else:
+                n_codes = [columns.books[j].n_seen + 1 for j in columns.narrow.tolist()]
+                return "numba", TreeIndex.build(
+                    rows, columns.weights, np.array(n_codes, dtype=np.int64), self.leaf_size
+                )
+        from skeval.neighbors.brute import BruteIndex
+
+        return "numpy", BruteIndex(rows, columns.weights)
+
     def _encode(self, Y: ArrayLike) -> Encoded:
         rows = validate_data(
             self, Y, reset=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
         )
         return self._columns.encode(column_lines(rows))
 
-    def _check_exclude(self, exclude: ArrayLike | None, n_queries: int) -> Ints:
-        if exclude is None:
-            return np.full(n_queries, -1, dtype=np.int64)
-        own = np.asarray(exclude)
+    def _own_rows(
+        self,
+        exclude: ArrayLike | None,
+        n_queries: int,
+        n_neighbors: Any = 1,
+        *,
+        all_of_them: bool = True,
+    ) -> Ints:
+        """Return for each query the row that it is, -1 for none, if there are enough others."""
+        owner, legal = f"{type(self).__name__}.kneighbors", {"n_neighbors": Interval(1, kind=int)}
+        check_parameters(owner, {"n_neighbors": n_neighbors}, legal)
+        own = np.full(n_queries, -1) if exclude is None else np.asarray(exclude)
         if own.shape != (n_queries,) or own.dtype.kind not in "iu":
             raise InvalidParameterError(
                 f"MixedNearestNeighbors: exclude must be one int for each of the {n_queries} "
@@ -295,16 +315,7 @@ class MixedNearestNeighbors(BaseEstimator):
                 "MixedNearestNeighbors: exclude must be -1 or an index of the "
                 f"{self.n_samples_fit_} reference rows, got {own.min()} to {own.max()}."
             )
-        return own
-
-    def _check_n_neighbors(
-        self, n_neighbors: Any, *, excluding: bool, all_of_them: bool = True
-    ) -> None:
-        check_parameters(
-            f"{type(self).__name__}.kneighbors",
-            {"n_neighbors": n_neighbors},
-            {"n_neighbors": Interval(1, kind=int)},
-        )
+        excluding = bool((own >= 0).any())
         available = self.n_samples_fit_ - excluding
         if all_of_them and n_neighbors > available:
             besides = " besides the excluded one" if excluding else ""
@@ -312,6 +323,7 @@ class MixedNearestNeighbors(BaseEstimator):
                 f"MixedNearestNeighbors: n_neighbors={n_neighbors} neighbours asked for, and there "
                 f"are {available} reference rows{besides}. Ask for fewer, or fit more rows."
             )
+        return own
 
     def _radii_as_sums(self, radius: ArrayLike, n_balls: int, around: str) -> Floats:
         """Radii in the unit of the sums, on their grid; -1 for a ball that holds nothing."""
@@ -321,7 +333,7 @@ class MixedNearestNeighbors(BaseEstimator):
                 f"MixedNearestNeighbors: radius must be one number or one for each of the {n_balls}"
                 f" {around}, got shape {radii.shape}."
             )
-        sums = round_to_grid(np.minimum(radii, 1.0) * self._columns.n_columns)
+        sums = round_to_grid(np.minimum(radii, 1.0) * self.n_features_in_)
         return np.broadcast_to(np.where(radii >= 0, sums, NO_BALL), n_balls)
 
 
@@ -353,20 +365,3 @@ def _check_categorical(
         )
     mask[given.astype(np.intp)] = True
     return mask
-
-
-def _build_index(
-    backend: str, columns: ColumnEncoder, rows: Encoded, leaf_size: int | None
-) -> tuple[str, _Index]:
-    """Choose a backend and hand it the rows; numba is imported here and nowhere earlier."""
-    if backend != "numpy":
-        try:
-            from skeval.neighbors.tree import TreeIndex
-        except ModuleNotFoundError as error:
-            if backend == "numba" or error.name != "numba":
-                raise
-        else:
-            return "numba", TreeIndex.build(rows, columns.weights, columns.n_codes, leaf_size)
-    from skeval.neighbors.brute import BruteIndex
-
-    return "numpy", BruteIndex(rows, columns.weights)

@@ -64,7 +64,7 @@ def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
 @inlined
 def _visit_closest(
     forest: Forest, query: Floats, query_codes: Bytes, own: int, step: int, bounds: Floats,
-    scratch: Scratch, best: Floats, found: Ints,
+    scratch: Scratch, best: Floats, best_rows: Ints,
 ) -> int:  # fmt: skip
     """Bound all leaves, read the closest few, strike them out; return the number of rows read."""
     bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
@@ -78,7 +78,7 @@ def _visit_closest(
         start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
         visit(
             numbers, codes, weights, rows, start, stop, query, query_codes, own, step,
-            scratch.sums, scratch.counts, best, found,
+            scratch.sums, scratch.counts, best, best_rows,
         )  # fmt: skip
         n_read += stop - start
     return n_read
@@ -98,7 +98,7 @@ def nearest_rows(
     index `NO_ROW`.
     """
     best = np.empty((picks.size, k))
-    found = np.full((picks.size, k), NO_ROW)
+    best_rows = np.full((picks.size, k), NO_ROW)
     worst = np.full(TILE, MISSING)
     scratch = _scratch(forest)
     bounds, offsets = scratch.bounds, forest.offsets
@@ -115,7 +115,7 @@ def nearest_rows(
             if bounded:
                 n_read += _visit_closest(
                     forest, queries[q], query_codes[q], own[q], step, bounds[g], scratch,
-                    best[begin + g], found[begin + g],
+                    best[begin + g], best_rows[begin + g],
                 )  # fmt: skip
                 worst[g] = best[begin + g, k - 1]
         _best_slack(bounds, worst[: tile.size], slack)
@@ -129,9 +129,9 @@ def nearest_rows(
                     n_read += stop - start
                     worst[g] = visit(
                         numbers, codes, weights, rows, start, stop, queries[q], query_codes[q],
-                        own[q], step, sums, counts, best[begin + g], found[begin + g],
+                        own[q], step, sums, counts, best[begin + g], best_rows[begin + g],
                     )  # fmt: skip
-    return best, found, n_read
+    return best, best_rows, n_read
 
 
 @jit

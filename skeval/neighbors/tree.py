@@ -66,8 +66,7 @@ class TreeIndex:
         """
         packed = self._sort(queries)
         limits = np.minimum(limits, MISSING)
-        bounded = self._bounds_pay(packed, own, limits, n_neighbors)
-        forest = self.forest if bounded else _unbounded(self.forest)
+        forest, bounded = self._leaves_for(packed, own, limits, n_neighbors)
         parts = run_chunks(
             _nearest_chunk, queries.n_rows, forest, packed, own, limits, n_neighbors, bounded,
             n_jobs=n_jobs, tile=TILE,
@@ -97,8 +96,7 @@ class TreeIndex:
     def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
         """Divide each query among its nearest rows, at distance `least`; mass of each row."""
         packed = self._sort(queries)
-        bounded = self._bounds_pay(packed, own, least, 1)
-        forest = self.forest if bounded else _unbounded(self.forest)
+        forest, bounded = self._leaves_for(packed, own, least, 1)
         parts = run_chunks(
             _ties_chunk, queries.n_rows, forest, least, packed, own, bounded,
             n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
@@ -119,21 +117,26 @@ class TreeIndex:
             order,
         )
 
-    def _bounds_pay(self, packed: Queries, own: Ints, limits: Floats, k: int) -> bool:
-        """Tell whether queries spread over the sorted order skip enough rows."""
-        n_rows, n_queries = self.forest.rows.size, len(own)
-        if self.bounded is not None:
-            return self.bounded
-        if n_rows <= 2 * self.leaf_size:
-            return False
-        if n_queries < PROBE_FROM:
-            return True
-        numbers, codes, order = packed
-        picks = order[np.linspace(0, n_queries - 1, PROBE).astype(np.intp)]
-        *_, n_read = nearest_rows(
-            self.forest, numbers, codes, own, limits, picks, k, True, BOUNDED_STEP
-        )
-        return bool(n_read <= MOST_READ * PROBE * n_rows)
+    def _leaves_for(
+        self, packed: Queries, own: Ints, limits: Floats, k: int
+    ) -> tuple[Forest, bool]:
+        """Return the leaves to search, and whether to use their bounds."""
+        n_rows, n_queries, bounded = self.forest.rows.size, len(own), self.bounded
+        if bounded is None:
+            bounded = n_rows > 2 * self.leaf_size
+            if bounded and n_queries >= PROBE_FROM:
+                # whether queries spread over the sorted order skip enough rows
+                numbers, codes, order = packed
+                picks = order[np.linspace(0, n_queries - 1, PROBE).astype(np.intp)]
+                *_, n_read = nearest_rows(
+                    self.forest, numbers, codes, own, limits, picks, k, True, BOUNDED_STEP
+                )
+                bounded = bool(n_read <= MOST_READ * PROBE * n_rows)
+        if bounded:
+            return self.forest, True
+        # the same rows in even blocks; the boxes no longer fit and are not looked at
+        offsets = np.append(np.arange(0, n_rows, BLOCK), n_rows)
+        return self.forest._replace(offsets=offsets), False
 
     def _balls(self, radii: Floats) -> tuple[Forest | None, Floats]:
         """Build one tree for each class of radii (given in leaf order); drop empty balls."""
@@ -165,12 +168,6 @@ def _radius_groups(radii: Floats) -> list[Ints]:
     cuts = np.quantile(radii[valid], RADIUS_CLASSES)
     label = np.searchsorted(cuts, radii[valid])
     return [valid[label == group] for group in np.unique(label)]
-
-
-def _unbounded(forest: Forest) -> Forest:
-    """Cut the same rows into even blocks; the boxes no longer fit and are not looked at."""
-    n = forest.rows.size
-    return forest._replace(offsets=np.append(np.arange(0, n, BLOCK), n))
 
 
 def _nearest_chunk(

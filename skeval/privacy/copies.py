@@ -43,8 +43,8 @@ class ExactMatchShare(Metric):
 
     An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
     every column looks like that person's record, and is it, if the generator has copied it. In
-    tables of few values rows agree by chance; the comparison with the holdout shows what is more
-    than chance.
+    tables of few values rows agree by chance; what is more than chance shows in comparison with the
+    holdout.
 
     Parameters
     ----------
@@ -339,12 +339,12 @@ def _measured_codes(
     key = column_key(context.schema, measured)
     pooled = np.concatenate([encoded(context, role, "gower", key) for role in roles])
     names = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-    found = []
+    codes = []
     for name, values in zip((n for n in names if n in measured), pooled.T, strict=True):
         if context.schema.kinds[name] == "continuous":
             values = digits_kept(values, decimals=decimals)
-        found.append(pd.factorize(values)[0])
-    return found
+        codes.append(pd.factorize(values)[0])
+    return codes
 
 
 class NearDuplicateShare(Metric):
@@ -507,14 +507,14 @@ class NearDuplicateShare(Metric):
         if not measures and not texts:
             return "no column of this table can be measured."
         columns = column_key(context.schema, chosen.measured)
-        tau = found_radius(context, self.tau, self.space, columns) if measures else 1.0
+        tau = radius_of(context, self.tau, self.space, columns) if measures else 1.0
         if np.isnan(tau):
             return "train has one row, which has no neighbour; give tau as a number."
         return NearRule(tau, measures, self.space, columns, texts, float(self.text))
 
 
 @shared
-def found_radius(context: Context, tau: float | str, space: Any, columns: Any) -> float:
+def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> float:
     """Return the distance that `tau` stands for; nan if no row has a neighbour."""
     if isinstance(tau, str):
         query = "train"
@@ -562,11 +562,11 @@ def near_rows(context: Context, rule: NearRule) -> NearRows:
     n_each = queries.count("synthetic")
     longest = longest_list(*(context.n_rows(role) for role in roles)) if len(roles) > 1 else 0
     if rule.texts:
-        found = near_texts(context, rule, queries, real, longest)
+        pairs = near_texts(context, rule, queries, real, longest)
         to_train, to_holdout = (
-            int(n_each[near].sum()) for near in (found.near_train, found.near_holdout)
+            int(n_each[near].sum()) for near in (pairs.near_train, pairs.near_holdout)
         )
-        lists = found.lists(n_each, context.n_rows("synthetic"))
+        lists = pairs.lists(n_each, context.n_rows("synthetic"))
     else:
         to_train = int(within["train"].sum())
         to_holdout = int(within["holdout"].sum()) if len(roles) > 1 else 0

@@ -323,8 +323,8 @@ def box_lists(
     points, values = distinct_rows(np.concatenate(real))
     n_train, n_holdout = (len(rows) for rows in real)
     counts = [np.bincount(part, minlength=len(points)) for part in np.split(values, [n_train])]
-    found = lists_within(queries, points, longest_list(n_train, n_holdout))
-    return MatchLists.of_matrix(found, weights, len(synthetic)), (counts[0], counts[1])
+    near = lists_within(queries, points, longest_list(n_train, n_holdout))
+    return MatchLists.of_matrix(near, weights, len(synthetic)), (counts[0], counts[1])
 
 
 @dataclass(frozen=True)
@@ -353,7 +353,7 @@ class BoxScale:
         With t at most a share of `tol` off s, ``log(t / s)`` lies between ``log(1 - tol)`` and
         ``log(1 + tol)``: the centre of a relative box is shifted to the middle between the two.
         """
-        found = np.zeros(numbers.shape)
+        scaled = np.zeros(numbers.shape)
         for j, values in enumerate(numbers.T):
             present = ~np.isnan(values)
             if self.relative[j]:
@@ -361,12 +361,12 @@ class BoxScale:
                 present &= values != 0.0
                 logs = np.minimum(np.log(np.abs(values[present])), _FAR)
                 shift = (up + down) / 2.0 if centre else 0.0
-                found[present, j] = (logs + shift) / ((up - down) / 2.0 + _SLACK)
+                scaled[present, j] = (logs + shift) / ((up - down) / 2.0 + _SLACK)
             elif self.span[j] > 0.0:
                 shares = (values[present] - self.low[j]) / self.span[j]
                 shares = np.clip(shares, -_BEYOND, 1.0 + _BEYOND)
-                found[present, j] = shares / (self.tolerance + _SLACK)
-        return found
+                scaled[present, j] = shares / (self.tolerance + _SLACK)
+        return scaled
 
     def states(self, numbers: np.ndarray) -> np.ndarray:
         """Return what two numbers must share whatever the tolerance: sign, value, missing."""
@@ -374,8 +374,8 @@ class BoxScale:
         of_range = np.where(self.span > 0.0, 0, constant)
         with np.errstate(invalid="ignore"):
             signs = np.sign(numbers)
-        found = np.where(self.relative, np.where(np.isnan(signs), 0, signs), of_range)
-        return np.where(np.isnan(numbers), _MISSING, found).astype(np.int64)
+        states = np.where(self.relative, np.where(np.isnan(signs), 0, signs), of_range)
+        return np.where(np.isnan(numbers), _MISSING, states).astype(np.int64)
 
 
 def box_points(
@@ -436,10 +436,10 @@ def any_within(queries: np.ndarray, points: np.ndarray) -> np.ndarray:
     tree = _tree(pd.DataFrame(points).drop_duplicates().to_numpy())
     # a point that is found is proof enough, and is found sooner if it need not be the nearest
     distances, _ = tree.query(queries, p=np.inf, eps=1.0, distance_upper_bound=1.0)
-    found: np.ndarray = distances <= 1.0
-    distances, _ = tree.query(queries[~found], p=np.inf, distance_upper_bound=1.0)
-    found[~found] = distances <= 1.0
-    return found
+    matched: np.ndarray = distances <= 1.0
+    distances, _ = tree.query(queries[~matched], p=np.inf, distance_upper_bound=1.0)
+    matched[~matched] = distances <= 1.0
+    return matched
 
 
 def lists_within(queries: np.ndarray, points: np.ndarray, longest: int) -> np.ndarray:

@@ -151,10 +151,10 @@ def _within(context: Context, rule: NearRule, rows: np.ndarray, others: np.ndarr
         set(chosen_columns(context.schema, rule.columns)) & set(context.schema.columns(*NOMINAL))
     )
     is_nominal = np.arange(rows.shape[1]) >= n_numbers
-    found: np.ndarray = (
+    near: np.ndarray = (
         gower_pairs(rows, others, ranges(context, rule.columns), is_nominal) <= rule.tau
     )
-    return found
+    return near
 
 
 @dataclass(frozen=True)
@@ -194,10 +194,10 @@ def token_sets(columns: Sequence[np.ndarray]) -> TokenSets:
     >>> np.unique(sets.which[:2]).size, np.unique(sets.which).size
     (1, 3)
     """
-    found = [_one_column(np.asarray(texts, dtype=object)) for texts in columns]
-    which = joint_classes(np.column_stack([codes for codes, _ in found]))
+    by_column = [_one_column(np.asarray(texts, dtype=object)) for texts in columns]
+    which = joint_classes(np.column_stack([codes for codes, _ in by_column]))
     first = np.unique(which, return_index=True)[1]
-    return TokenSets(which, [sets[codes[first]] for codes, sets in found])
+    return TokenSets(which, [sets[codes[first]] for codes, sets in by_column])
 
 
 def _one_column(texts: np.ndarray) -> tuple[np.ndarray, csr_array]:
@@ -318,12 +318,12 @@ def similar(sets: TokenSets, i: np.ndarray, j: np.ndarray, threshold: float) -> 
     >>> similar(sets, np.array([a, a, missing]), np.array([b, missing, missing]), 0.6)
     array([ True, False,  True])
     """
-    found = np.ones(i.size, dtype=np.bool_)
+    alike = np.ones(i.size, dtype=np.bool_)
     for column in sets.columns:
         sizes = np.diff(column.indptr)
-        a, b = i[found], j[found]
-        found[found] = _common(column, a, b) >= _needed(sizes[a] + sizes[b], threshold)
-    return found
+        a, b = i[alike], j[alike]
+        alike[alike] = _common(column, a, b) >= _needed(sizes[a] + sizes[b], threshold)
+    return alike
 
 
 def _needed(sizes: np.ndarray, threshold: float) -> np.ndarray:

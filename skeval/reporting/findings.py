@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 from skeval.formatting import as_float, number
-from skeval.reporting._sentences import SENTENCES
 from skeval.result import Result
 from skeval.verdict import WARNING_LEVEL, raises_alarm
 
@@ -47,10 +46,7 @@ def finding(result: Result) -> str:
     """
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
-    summary = result.summary
-    if not summary and result.metric in SENTENCES:
-        summary = SENTENCES[result.metric](result)
-    parts = [summary, _worst(result), _at_size(result), _verdict(result)]
+    parts = [result.summary, _worst(result), _at_size(result), _verdict(result)]
     return " ".join(filter(None, parts))
 
 

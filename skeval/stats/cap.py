@@ -40,8 +40,7 @@ def cap(targets: Rows, synthetic: Rows) -> np.ndarray:
     array([0.6667, 0.3333, 0.    ,    nan])
     """
     n_key, n_pair = _counts(targets, synthetic)
-    found = np.full(n_key.size, np.nan)
-    return np.divide(n_pair, n_key, out=found, where=n_key > 0)
+    return np.divide(n_pair, n_key, out=np.full(n_key.size, np.nan), where=n_key > 0)
 
 
 def _counts(targets: Rows, synthetic: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +60,7 @@ def _counts(targets: Rows, synthetic: Rows) -> tuple[np.ndarray, np.ndarray]:
 def weap(keys: np.ndarray, secrets: np.ndarray) -> np.ndarray:
     """Return for each row the share of the rows of its key that have its secret.
 
-    The attribution probability within equivalence classes: 1 where a key tells the secret.
+    The attribution probability within equivalence classes: 1 where a key gives the secret away.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def disclosed(targets: Rows, synthetic: Rows) -> np.ndarray:
 
 
 def cap_of_synthetic(real: Rows, synthetic: Rows, tau: float = 1.0) -> float:
-    """Return the mean CAP, over real rows, of the synthetic rows whose key tells their secret.
+    """Return the mean CAP, over real rows, of the synthetic rows whose key gives their secret away.
 
     The published form of TCAP: each synthetic row with WEAP of at least `tau` is held against the
     real rows of its key. nan if no such row has a key that a real row has.
@@ -143,9 +142,9 @@ def cap_of_synthetic(real: Rows, synthetic: Rows, tau: float = 1.0) -> float:
     >>> cap_of_synthetic(real, (np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])), tau=0.6)
     0.3333333333333333
     """
-    found = cap(synthetic, real)[weap(*synthetic) >= tau - _ROUNDING]
-    found = found[~np.isnan(found)]
-    return float(found.mean()) if found.size else float("nan")
+    shares = cap(synthetic, real)[weap(*synthetic) >= tau - _ROUNDING]
+    shares = shares[~np.isnan(shares)]
+    return float(shares.mean()) if shares.size else float("nan")
 
 
 # ------------------------------------------------------------------------- keys that nobody has
@@ -191,17 +190,17 @@ def generalized_cap(
     """
     n = len(codes)
     keys = joint_classes(np.concatenate([codes, synthetic_codes]))
-    found = cap((keys[:n], secrets), (keys[n:], synthetic_secrets))
-    lost = np.flatnonzero(np.isnan(found))
+    shares = cap((keys[:n], secrets), (keys[n:], synthetic_secrets))
+    lost = np.flatnonzero(np.isnan(shares))
     if lost.size:
         first, key = np.unique(keys[lost], return_index=True, return_inverse=True)[1:]
         answers, secret_of = _answers(keys[n:], synthetic_secrets, secrets[lost])
         queries = codes[lost[first]]
         _, own = np.unique(keys[n:], return_index=True)
-        found[lost] = _nearest_share(
+        shares[lost] = _nearest_share(
             queries, synthetic_codes[own], answers, key.reshape(-1), secret_of
         )
-    return found
+    return shares
 
 
 def _answers(
@@ -230,7 +229,7 @@ def _nearest_share(
 
     `key` says which of the distinct queries a target has.
     """
-    found = np.empty(key.size)
+    shares = np.empty(key.size)
     order = np.argsort(key, kind="stable")
     width = max(1, _BLOCK // len(references))
     columns = [_narrow(queries[:, j], references[:, j]) for j in range(queries.shape[1])]
@@ -242,8 +241,8 @@ def _nearest_share(
         members = order[low:high]
         at = key[members] - start
         right = np.asarray((tied @ answers)[at, secret[members]]).reshape(-1)
-        found[members] = right / (tied @ totals)[at]
-    return found
+        shares[members] = right / (tied @ totals)[at]
+    return shares
 
 
 def _narrow(queries: np.ndarray, references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -278,7 +277,7 @@ def _sparse(mask: np.ndarray) -> csr_array:
 
 
 def guess_protection(secrets: np.ndarray, guess: str = "uniform") -> float:
-    """Return the share of secrets that somebody who knows no key gets wrong.
+    """Return the share of secrets that a guess without a key gets wrong.
 
     Parameters
     ----------

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.stats.disclosure import joint_classes
-from skeval.stats.relabelling import Relabelled
+from skeval.stats.relabelling import Relabelled, compared
 
-_NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
 _WHOLE = 2.0**53  # from here on every float is a whole number
 _TENS = np.array([float(f"1e{i}") for i in range(309)])
 _BLOCK = 2**21  # counts held at once
@@ -141,16 +140,16 @@ def match_contrast(
     -----
     Of the `c` pooled copies of a value, k are train in a relabelling, with the multivariate
     hypergeometric distribution over the values that any synthetic row has. A value of one copy
-    counts +1 or
-    -1 only: such values are drawn as one class, and what is drawn does not grow with the table.
+    counts +1 or -1 only: such values are drawn as one class, and what is drawn does not grow with
+    the table.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.stats.matches import match_contrast
     >>> train, holdout = np.array([1, 1, 1, 1, 0, 0, 0, 0]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    >>> found = match_contrast(train, train, holdout, n_permutations=999, seed=0)
-    >>> found.observed, round(found.p_value, 2)
+    >>> test = match_contrast(train, train, holdout, n_permutations=999, seed=0)
+    >>> test.observed, round(test.p_value, 2)
     (1.0, 0.01)
     """
     used = (synthetic > 0) & (train + holdout > 0)
@@ -173,7 +172,7 @@ def match_contrast(
         n = min(width, n_permutations - start)
         drawn = rng.multivariate_hypergeometric(counts, int(train.sum()), size=n, method=method)
         draws[start : start + n] = _differences(drawn[:, :-1], copies, cap) @ unit
-    return summarised(observed, draws)
+    return compared(observed, draws)
 
 
 def _differences(train: np.ndarray, copies: np.ndarray, cap: np.ndarray) -> np.ndarray:
@@ -191,22 +190,6 @@ def _classes(
     parts = zip((pooled, pooled, units), (copies, cap, unit), strict=True)
     joined = [np.concatenate([first, rest[~linear][order]]) for first, rest in parts]
     return joined[0], joined[1], joined[2]
-
-
-def summarised(observed: float, draws: np.ndarray) -> Relabelled:
-    """Return what was observed, the mean, the spread and the tail of random draws.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.matches import summarised
-    >>> summarised(2.0, np.array([0.0, 1.0, 2.0])).p_value
-    0.5
-    """
-    reached = int((draws >= observed - _NOISE).sum())
-    return Relabelled(
-        observed, float(draws.mean()), float(draws.std()), (1 + reached) / (draws.size + 1)
-    )
 
 
 @dataclass(frozen=True)
@@ -345,10 +328,10 @@ def list_contrast(
     >>> from skeval.stats.matches import MatchLists, list_contrast
     >>> lists = MatchLists(np.arange(7), np.arange(6), np.ones(6, dtype=int), n_rows=6)
     >>> is_train = np.arange(12) < 6
-    >>> found = list_contrast(
+    >>> test = list_contrast(
     ...     lists, is_train.astype(int), (~is_train).astype(int), n_permutations=999, seed=0
     ... )
-    >>> found.observed, found.p_value < 0.01
+    >>> test.observed, test.p_value < 0.01
     (1.0, True)
     """
     copies = train + holdout
@@ -374,7 +357,7 @@ def list_contrast(
         relabelled = _relabelled_sides(copies[listed], counts[:, -2], rng)
         parts = [_statistics(others, others_values, *sides, n) for n, sides in relabelled]
         draws = draws + np.concatenate(parts)
-    return summarised(observed / lists.n_rows, draws / lists.n_rows)
+    return compared(observed / lists.n_rows, draws / lists.n_rows)
 
 
 def _lonely(lists: MatchLists, copies: np.ndarray) -> np.ndarray:
@@ -383,8 +366,8 @@ def _lonely(lists: MatchLists, copies: np.ndarray) -> np.ndarray:
     heads = lists.values[lists.starts[:-1]]
     in_longer = np.zeros(copies.size, dtype=np.bool_)
     in_longer[lists.values[np.repeat(lengths > 1, lengths)]] = True
-    found: np.ndarray = (lengths == 1) & (copies[heads] == 1) & ~in_longer[heads]
-    return found
+    lonely: np.ndarray = (lengths == 1) & (copies[heads] == 1) & ~in_longer[heads]
+    return lonely
 
 
 def _relabelled_sides(

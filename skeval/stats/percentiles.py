@@ -233,12 +233,12 @@ def percentile_test(values: np.ndarray, others: np.ndarray, level: float) -> flo
     # the percentile of `values` comes first and that of `others` at least a gap behind it
     place, share, beyond = _first(pooled.size, sizes, ranks)
     last = np.searchsorted(pooled, pooled[place - 1] + gap, side="left")
-    found = float(share @ beyond(np.maximum(last, place)))
+    p_value = float(share @ beyond(np.maximum(last, place)))
     if gap <= 0.0:  # or behind that of `others`, by no more than it is
         place, share, beyond = _first(pooled.size, sizes[::-1], ranks[::-1])
         last = np.searchsorted(pooled, pooled[place - 1] - gap, side="right")
-        found += float(share @ (1.0 - beyond(np.maximum(last, place))))
-    return min(1.0, found)
+        p_value += float(share @ (1.0 - beyond(np.maximum(last, place))))
+    return min(1.0, p_value)
 
 
 def _first(
@@ -306,5 +306,5 @@ def smaller_test(values: np.ndarray, others: np.ndarray) -> tuple[float, float]:
     n, m = values.size, others.size
     log_paths = gammaln(n + m + 1) - gammaln(n + 1) - gammaln(m + 1)
     method = "exact" if n == m or log_paths < _LARGEST else "asymp"
-    found = ks_2samp(values, others, alternative="greater", method=method)
-    return float(found.statistic), float(found.pvalue)
+    test = ks_2samp(values, others, alternative="greater", method=method)
+    return float(test.statistic), float(test.pvalue)

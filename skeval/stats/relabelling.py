@@ -69,10 +69,10 @@ def relabelling_test(
     >>> import numpy as np
     >>> from skeval.stats.relabelling import relabelling_test
     >>> values = np.arange(10)[::-1]
-    >>> found = relabelling_test(
+    >>> test = relabelling_test(
     ...     lambda labels: values @ labels / 5, 5, 5, n_permutations=999, seed=0
     ... )
-    >>> found.observed, found.p_value < 0.02
+    >>> test.observed, test.p_value < 0.02
     (7.0, True)
     """
     n_rows = n_train + n_holdout
@@ -178,5 +178,4 @@ def holm(p_values: Sequence[float]) -> list[float]:
     stepped = np.maximum.accumulate(given[order] * np.arange(given.size, 0, -1))
     adjusted = np.empty(given.size)
     adjusted[order] = np.minimum(stepped, 1.0)
-    found: list[float] = adjusted.tolist()
-    return found
+    return [float(p_value) for p_value in adjusted]

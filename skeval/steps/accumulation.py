@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.stats import norm
@@ -12,7 +12,7 @@ from scipy.stats import norm
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Interval, Legal
+from skeval.parameters import Columns, Interval, Legal, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.neighbors import is_gower, nearest
@@ -40,10 +40,23 @@ class AccumulationMetric(NeighborMetric):
     """Base of the two areas of the accumulation curve: left and right of a threshold."""
 
     area: ClassVar[str]
-    threshold: Any
-    direction: str
-    scale: str
-    random_state: int
+
+    def __init__(
+        self,
+        threshold: Thresholds = 0.2,
+        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
+        scale: Literal["max", "observed"] = "max",
+        *,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.threshold = threshold
+        self.direction = direction
+        self.scale = scale
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
         if self.scale == "max" and not is_gower(self.space):
@@ -102,14 +115,14 @@ class AccumulationMetric(NeighborMetric):
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         distances = self._by_direction(context, "synthetic", columns)
         largest, thresholds = self._scale_of(context, distances, columns)
-        found = areas(distances, largest, thresholds)
-        by_direction = found[self.area][:, 0].tolist()
+        of_area = areas(distances, largest, thresholds)
+        by_direction = of_area[self.area][:, 0].tolist()
         error, interval = self._uncertainty(context, distances, largest, thresholds[0], columns)
         curves = {"synthetic": accumulation_curve(distances, largest)}
         details: dict[str, Any] = {
             "threshold": float(thresholds[0]),
             "thresholds": thresholds,
-            **{area: values.mean(axis=0) for area, values in found.items()},
+            **{area: values.mean(axis=0) for area, values in of_area.items()},
             "directions": dict(zip(distances, by_direction, strict=True)),
             "standard_error": error,
         }
@@ -206,7 +219,7 @@ def privacy_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from skeval.steps.accumulation import privacy_terms
-    >>> round(privacy_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
+    >>> float(round(privacy_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6))
     0.375
     """
     return np.maximum(0.0, threshold - distances) / threshold
@@ -221,7 +234,7 @@ def resemblance_terms(distances: np.ndarray, threshold: float) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from skeval.steps.accumulation import resemblance_terms
-    >>> round(resemblance_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6)
+    >>> float(round(resemblance_terms(np.array([0.0, 0.1, 0.3, 0.6]), 0.2).mean(), 6))
     0.84375
     """
     return (1.0 - np.maximum(distances, threshold)) / (1.0 - threshold)

@@ -9,7 +9,7 @@ import numpy as np
 from skeval.context import Context, shared
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
-from skeval.steps.neighbors import NearLists, index_of, nearest, pooled_lists, rows_of
+from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_of
 
 TOO_FEW_ROWS = "each table needs two rows to have neighbours."
 
@@ -75,19 +75,21 @@ def _samples(
     within = {role: index.itself(1) for role, index in indices.items()}
 
     def search(query: str, reference: str) -> stats.Nearest:
-        found = within[query]
-        if query != reference:
-            found = indices[reference].kneighbors(drawn[query], 1)
-        return found[0][:, 0], found[1][:, 0]
+        if query == reference:
+            distances, rows = within[query]
+        else:
+            distances, rows = indices[reference].kneighbors(drawn[query], 1)
+        return distances[:, 0], rows[:, 0]
 
     return search
 
 
 @shared
-def rivals(context: Context, space: Any, columns: Any) -> tuple[NearLists, np.ndarray]:
+def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the real rows nearer to each real row than its nearest synthetic row, or as near.
 
-    The distances to the nearest synthetic rows come with them. Rows of train come first.
+    Distances and positions of the nearest few, -1 for none, and the distances to the nearest
+    synthetic rows; rows of train come first.
     """
     to_synthetic = np.concatenate(
         [
@@ -95,4 +97,6 @@ def rivals(context: Context, space: Any, columns: Any) -> tuple[NearLists, np.nd
             for role in ("train", "holdout")
         ]
     )
-    return pooled_lists(context, None, to_synthetic, space=space, columns=columns), to_synthetic
+    pool = pool_index(context, space, columns)
+    distances, rows = pool.others(np.arange(len(pool.rows)), LONGEST, to_synthetic)
+    return distances, rows, to_synthetic

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, sample_positions
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
+from skeval.tables.frames import canonical
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor, mixed_matrix
 from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def encoded(
     """Return the matrix of a role's rows in a space, shape (n_rows, n_features)."""
     if columns is not None:  # a table is transformed once, however many choices are made of it
         return encoded(context, role, space)[:, kept_features(context, space, columns)]
+    if is_gower(space):
+        frame = canonical(context[role], context.schema, role, context.levels)
+        return mixed_matrix(frame, context.schema)
     return as_matrix(preprocessor(context, space).transform(context[role]), space)
 
 
@@ -326,48 +330,6 @@ def rows_of(
     return rows[sample_positions(len(rows), n_drawn, zlib.crc32(f"{role} {seed}".encode()))]
 
 
-@dataclass(frozen=True)
-class NearLists:
-    """For each query, the pooled real rows within a radius of it: the nearest few, ascending.
-
-    Attributes
-    ----------
-    starts : ndarray of shape (n_queries + 1,)
-        List `i` is the slice `starts[i]:starts[i + 1]`.
-    rows : ndarray of shape (n_listed,)
-        Positions in the pool, train first.
-    distances : ndarray of shape (n_listed,)
-        Ascending in each list.
-    n_pool : int
-        Number of real rows.
-    """
-
-    starts: np.ndarray
-    rows: np.ndarray
-    distances: np.ndarray
-    n_pool: int
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Number of rows in each list."""
-        return np.diff(self.starts)
-
-    def matrix(self, below: np.ndarray | None = None) -> csr_array:
-        """Return 1 where a list holds a row, shape (n_queries, n_pool).
-
-        Times labels, it counts the train rows of each list. `below` leaves out rows that are not
-        nearer than this, one number a list.
-        """
-        lengths, rows = self.lengths, self.rows
-        if below is not None:
-            owners = np.repeat(np.arange(lengths.size), lengths)
-            nearer = self.distances < below[owners]
-            lengths, rows = np.bincount(owners[nearer], minlength=lengths.size), rows[nearer]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        ones = np.ones(rows.size, dtype=np.int32)
-        return csr_array((ones, rows, starts), shape=(lengths.size, self.n_pool))
-
-
 @shared
 def pool_index(
     context: Context,
@@ -387,44 +349,26 @@ def pool_index(
     return index_of(context, rows, space, columns, order)
 
 
-def pooled_lists(
-    context: Context,
-    queries: np.ndarray | None,
-    radius: np.ndarray,
-    *,
-    space: Any = "gower",
-    columns: ColumnChoice = None,
-    longest: int = LONGEST,
-) -> NearLists:
-    """Return the nearest real rows of each query within its radius.
+def list_matrix(rows: np.ndarray, listed: np.ndarray, n_pool: int) -> csr_array:
+    """Return lists of pooled rows as a matrix; times labels, it counts the train rows of each list.
 
     Parameters
     ----------
-    context : Context
-        The tables.
-    queries : ndarray of shape (n_queries, n_features) or None
-        Encoded rows; None for the pooled real rows, each without itself.
-    radius : ndarray of shape (n_queries,)
-        The largest distance of each query, itself included.
-    space : "gower", "euclidean" or transformer, default="gower"
-        As in :func:`~skeval.steps.neighbors.nearest`.
-    columns : int, tuple of str or None
-        The columns looked at.
-    longest : int, default=16
-        Rows kept at most, the nearest ones.
+    rows : ndarray of shape (n_lists, length)
+        Positions in the pool.
+    listed : ndarray of bool, of the same shape
+        Which of them count.
+    n_pool : int
+        Number of pooled rows.
 
     Returns
     -------
-    NearLists
+    csr_array of shape (n_lists, n_pool)
+        1 where a list holds a row.
     """
-    pool = pool_index(context, space, columns)
-    if queries is None:
-        distances, rows = pool.others(np.arange(len(pool.rows)), longest, radius)
-    else:
-        distances, rows = pool.kneighbors(queries, longest, radius)
-    listed = rows >= 0
     starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
-    return NearLists(starts, rows[listed], distances[listed], len(pool.rows))
+    ones = np.ones(starts[-1], dtype=np.int32)
+    return csr_array((ones, rows[listed], starts), shape=(len(rows), n_pool))
 
 
 @shared
@@ -434,8 +378,7 @@ def pooled_masses(
     """Return which share of the synthetic rows each real row is the nearest of, train first.
 
     Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
-    has the share n_T / (n_T + n_H) on average over relabellings, and the variance has a closed
-    form.
+    has the share n_T / (n_T + n_H) on average over relabellings, with a variance in closed form.
     """
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)

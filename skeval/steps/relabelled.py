@@ -59,13 +59,13 @@ def relabelled_nearest(
     pool = pool_index(context, space, columns)
     distances, rows = pool.kneighbors(queries, min(LONGEST, len(pool.rows)))
     labels = relabellings(context, n_permutations, seed).T
-    found = np.empty((len(labels), 2, len(queries), 2), dtype=np.float64)
+    two = np.empty((len(labels), 2, len(queries), 2), dtype=np.float64)
     at = np.empty((len(labels), 2, len(queries)), dtype=np.int64)
     for i, is_train in enumerate(labels):
         of_train = is_train[rows]
         for label, listed in enumerate((of_train, ~of_train)):
-            found[i, label], at[i, label] = first_two(distances, rows, listed)
-    return RelabelledNearest(found, at, labels)
+            two[i, label], at[i, label] = first_two(distances, rows, listed)
+    return RelabelledNearest(two, at, labels)
 
 
 def first_two(
@@ -86,14 +86,14 @@ def first_two(
     after[lists, first] = False
     second = after.argmax(axis=1)
     has_first, has_second = listed[lists, first], after[lists, second]
-    found = np.stack(
+    two = np.stack(
         [
             np.where(has_first, distances[lists, first], np.inf),
             np.where(has_second, distances[lists, second], np.inf),
         ],
         axis=1,
     )
-    return found, np.where(has_first, rows[lists, first], -1)
+    return two, np.where(has_first, rows[lists, first], -1)
 
 
 def contrast_test(contrasts: np.ndarray) -> Relabelled:

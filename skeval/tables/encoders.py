@@ -1,6 +1,6 @@
 """What models see of the rows: ranks for trees, standardised and one-hot columns for others.
 
-Both are learnt from the rows that the model learns from, whatever table they are of. Rows come
+Both are learned from the rows that the model learns from, whatever table they are of. Rows come
 as numbers and codes of categories in one matrix, missing is nan. A level that these rows lack is a
 rare one: to know that no real row has it would be to know that a row with it is synthetic.
 """

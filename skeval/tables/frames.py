@@ -8,7 +8,7 @@ first. Codes of two tables of one context can therefore be compared.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -162,7 +162,7 @@ def conform(
         for name in schema.columns("continuous", "datetime", "boolean")
     }
     unread = {name: count for name, count in unread.items() if count}
-    if not lenient:
+    if unread and not lenient:
         _check_types(frame, schema, unread, role)
     numeric = schema.columns("continuous")
     infinite = [name for name in numeric if np.isinf(columns[name].to_numpy()).any()]
@@ -171,43 +171,59 @@ def conform(
             f"{role} has infinite values in {', '.join(infinite)}. "
             "Replace them by missing values or finite ones."
         )
-    notices = (
-        (
-            InvalidValueWarning,
-            "has cells of another type, counted as missing: {}.",
-            [
-                f"{name} ({count} cells{f', no dates as {form}' if form else ''})"
-                for name, count in unread.items()
-                for form in [_format_of_strings(frame[name], schema)]
-            ],
-        ),
-        (
-            InvalidValueWarning,
-            "has infinite values, taken as beyond all real ones: {}.",
-            infinite,
-        ),
-        (
-            InvalidValueWarning,
-            "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from "
-            "the columns of all tables, or declare them id or categorical.",
-            [name for name in numeric if _loses_integers(frame[name], columns[name])],
-        ),
-        (
-            DegenerateInputWarning,
-            "has no value at all in {}. Drop the columns from all tables, or fill them.",
-            [name for name in columns if name not in absent and columns[name].isna().all()],
-        ),
-        (InvalidValueWarning, "lacks columns of train, which count as empty: {}.", absent),
-        (
-            MetricWarning,
-            "has columns that train lacks; ignored: {}.",
-            [name for name in frame.columns if name not in schema.kinds],
-        ),
+    notices = tuple(
+        kind(f"{role} {text.format(', '.join(names))}")
+        for kind, text, names in _notices(frame, columns, schema, unread, infinite, absent)
+        if names
     )
-    warnings = (
-        kind(f"{role} {text.format(', '.join(names))}") for kind, text, names in notices if names
+    return with_levels(pd.DataFrame(columns), levels or {}), notices
+
+
+def _notices(
+    frame: pd.DataFrame,
+    columns: Mapping[str, pd.Series],
+    schema: TableSchema,
+    unread: Mapping[str, int],
+    infinite: Sequence[str],
+    absent: Sequence[str],
+) -> Iterator[tuple[type[MetricWarning], str, list[str]]]:
+    """Yield what is to be said of columns, and the columns of which it is."""
+    formats = {name: _format_of_strings(frame[name], schema) for name in unread}
+    yield (
+        InvalidValueWarning,
+        "has cells of another type, counted as missing: {}.",
+        [
+            f"{name} ({count} cells{f', no dates as {formats[name]}' if formats[name] else ''})"
+            for name, count in unread.items()
+        ],
     )
-    return with_levels(pd.DataFrame(columns), levels or {}), tuple(warnings)
+    yield (
+        InvalidValueWarning,
+        "has infinite values, taken as beyond all real ones: {}.",
+        list(infinite),
+    )
+    large = [n for n in schema.columns("continuous") if (columns[n].abs() >= EXACT).any()]
+    yield (
+        InvalidValueWarning,
+        "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
+        "columns of all tables, or declare them id or categorical.",
+        [name for name in large if _loses_integers(frame[name], columns[name])],
+    )
+    yield (
+        DegenerateInputWarning,
+        "has no value at all in {}. Drop the columns from all tables, or fill them.",
+        [name for name in columns if name not in absent and columns[name].isna().all()],
+    )
+    yield (
+        InvalidValueWarning,
+        "lacks columns of train, which count as empty: {}.",
+        list(absent),
+    )
+    yield (
+        MetricWarning,
+        "has columns that train lacks; ignored: {}.",
+        [name for name in frame.columns if name not in schema.kinds],
+    )
 
 
 def _check_types(
@@ -251,14 +267,9 @@ def _format_of_strings(values: pd.Series, schema: TableSchema) -> str | None:
 
 
 def _loses_integers(values: pd.Series, numbers: pd.Series) -> bool:
-    if not (numbers.abs() >= EXACT).any():
-        return False
     values = plain_values(values)
     kind = pd.api.types.infer_dtype(values, skipna=True)
-    whole = pd.api.types.is_integer_dtype(values.dtype) or kind in {
-        "integer",
-        "mixed-integer-float",
-    }
+    whole = pd.api.types.is_integer_dtype(values.dtype) or kind in _WHOLE
     return whole and values.nunique() > numbers.nunique()
 
 

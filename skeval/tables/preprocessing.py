@@ -24,20 +24,29 @@ NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "bo
 
 def numbers(frame: pd.DataFrame) -> np.ndarray:
     """Return numbers and dates (in seconds since 1970) as float64; missing is nan."""
-    return np.column_stack([_seconds(frame[name]) for name in frame.columns])
-
-
-def _seconds(values: pd.Series) -> np.ndarray:
-    if not pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return values.to_numpy(dtype=np.float64)
-    seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
-    return np.where(values.isna().to_numpy(), np.nan, seconds)
+    columns = []
+    for name in frame.columns:
+        values = frame[name]
+        if pd.api.types.is_datetime64_any_dtype(values.dtype):
+            seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
+            columns.append(np.where(values.isna().to_numpy(), np.nan, seconds))
+        else:
+            columns.append(values.to_numpy(dtype=np.float64))
+    return np.column_stack(columns)
 
 
 def category_codes(frame: pd.DataFrame) -> np.ndarray:
     """Return the codes of pandas categoricals as float64; missing is nan."""
     codes = np.column_stack([frame[name].cat.codes for name in frame.columns]).astype(np.float64)
     return np.where(codes < 0, np.nan, codes)
+
+
+def mixed_matrix(frame: pd.DataFrame, schema: TableSchema) -> np.ndarray:
+    """Return the measured columns of a canonical frame: numbers first, then codes."""
+    numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
+    parts = [numbers(frame[numeric])] if numeric else []
+    parts += [category_codes(frame[nominal])] if nominal else []
+    return np.hstack(parts) if parts else np.empty((len(frame), 0))
 
 
 class TablePreprocessor(ColumnTransformer):
@@ -52,7 +61,7 @@ class TablePreprocessor(ColumnTransformer):
         The kinds of the columns; those not named are inferred at fit.
     space : {"euclidean", "gower"}, default="euclidean"
         "euclidean": numbers and dates standardised, missing ones set to the mean with an indicator
-        column beside; categories one-hot, divided by the square root of two so that a change of
+        column added; categories one-hot, divided by the square root of two so that a change of
         category has distance 1, with columns of their own for missing and for unseen levels.
         "gower": numbers as they are, dates in seconds, then the codes of the categories, missing as
         nan; what :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` takes.
@@ -128,26 +137,26 @@ class TablePreprocessor(ColumnTransformer):
 def _transformers(
     schema: TableSchema, levels: Levels, space: str
 ) -> list[tuple[str, Any, list[str]]]:
-    parts: list[tuple[str, Any, list[str]]] = []
     numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
-    if numeric:
-        parts.append(("numeric", _numeric_transformer(space), numeric))
-    if nominal:
-        n_levels = [len(levels[name]) for name in nominal]
-        parts.append(("nominal", _nominal_transformer(space, n_levels), nominal))
-    return parts
-
-
-def _numeric_transformer(space: str) -> Any:
-    as_numbers = FunctionTransformer(numbers, feature_names_out="one-to-one")
-    if space == "gower":
-        return as_numbers
-    return make_pipeline(
-        as_numbers,
-        FunctionTransformer(_finite, feature_names_out="one-to-one"),
-        StandardScaler(),
-        FunctionTransformer(_mean_and_indicator, feature_names_out=_with_indicators),
-    )
+    as_numbers: Any = FunctionTransformer(numbers, feature_names_out="one-to-one")
+    as_codes: Any = FunctionTransformer(category_codes, feature_names_out="one-to-one")
+    if space == "euclidean":
+        as_numbers = make_pipeline(
+            as_numbers,
+            FunctionTransformer(_finite, feature_names_out="one-to-one"),
+            StandardScaler(),
+            FunctionTransformer(_mean_and_indicator, feature_names_out=_with_indicators),
+        )
+        n_levels = tuple(len(levels[name]) for name in nominal)
+        closed = {"kw_args": {"n_levels": n_levels}, "feature_names_out": "one-to-one"}
+        cells = [np.arange(n + 2, dtype=np.float64) for n in n_levels]
+        as_codes = make_pipeline(
+            FunctionTransformer(_closed_codes, **closed),
+            OneHotEncoder(categories=cells, sparse_output=False),
+            FunctionTransformer(_halve_mismatch, feature_names_out="one-to-one"),
+        )
+    parts = [("numeric", as_numbers, numeric), ("nominal", as_codes, nominal)]
+    return [part for part in parts if part[2]]
 
 
 def _finite(matrix: np.ndarray) -> np.ndarray:
@@ -161,21 +170,6 @@ def _mean_and_indicator(standardised: np.ndarray) -> np.ndarray:
 
 def _with_indicators(_: Any, names: Sequence[str]) -> list[str]:
     return [*names, *(f"{name}_missing" for name in names)]
-
-
-def _nominal_transformer(space: str, n_levels: Sequence[int]) -> Any:
-    if space == "gower":
-        return FunctionTransformer(category_codes, feature_names_out="one-to-one")
-    cells = [np.arange(n + 2, dtype=np.float64) for n in n_levels]
-    return make_pipeline(
-        FunctionTransformer(
-            _closed_codes,
-            kw_args={"n_levels": tuple(n_levels)},
-            feature_names_out="one-to-one",
-        ),
-        OneHotEncoder(categories=cells, sparse_output=False),
-        FunctionTransformer(_halve_mismatch, feature_names_out="one-to-one"),
-    )
 
 
 def _closed_codes(frame: pd.DataFrame, n_levels: Sequence[int]) -> np.ndarray:
@@ -209,17 +203,17 @@ class Cells:
         """Return the cell of each value; nan is missing."""
         missing = np.isnan(values)
         if self.edges is not None:
-            found = np.searchsorted(self.edges, values, side="right")
-            found = found if self.n_own else np.full(len(values), self.n_own + 2)
+            cells = np.searchsorted(self.edges, values, side="right")
+            cells = cells if self.n_own else np.full(len(values), self.n_own + 2)
         else:
             rank = np.asarray(self.rank)
             inside = np.where(missing | (values >= len(rank)), len(rank), values).astype(np.int64)
-            found = np.append(rank, self.n_own + 2)[inside]
-        return np.where(missing, self.n_own + 1, found).astype(np.int32)
+            cells = np.append(rank, self.n_own + 2)[inside]
+        return np.where(missing, self.n_own + 1, cells).astype(np.int32)
 
 
 class Discretizer(TransformerMixin, BaseEstimator):
-    """Cut every column into cells that are learnt from train and hold for all tables.
+    """Cut every column into cells that are learned from train and hold for all tables.
 
     Parameters
     ----------
@@ -229,7 +223,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal share of train.
     max_categories : int or None, default=50
-        Categories beyond the most frequent so many are pooled in one cell; None keeps all.
+        Categories beyond that number of the most frequent are pooled in one cell; None keeps all.
     nan : {"own", "drop"}, default="own"
         Whether a missing value has a cell of its own or the code -1.
 

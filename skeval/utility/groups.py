@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from skeval.context import Context, shared
 from skeval.stats.intervals import replicated
-from skeval.steps.models import Training, fitted
+from skeval.steps.models import HOLDOUT, Training, fitted, predicted
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers
 
@@ -159,11 +159,14 @@ def tested_counts(
 ) -> np.ndarray:
     """Count the holdout rows by group, truth and call, then those of bootstrap samples."""
     rows, values = rows_and_values(context, "holdout", grouping)
-    groups, positive = groups_of(context, grouping), problem_of(context, grouping.question).positive
-    # the rows may be in an order that the sensitive column takes part in
-    model = fitted(context, training, estimator, grouping.question, seed_of_model)
-    called = model.predict(rows).values == positive
-    codes, truth = groups.codes(values), rows.target == positive
+    groups, problem = groups_of(context, grouping), problem_of(context, grouping.question)
+    asked = (estimator, grouping.question, seed_of_model)
+    if grouping.sensitive in problem.features:
+        predictions = predicted(context, training, HOLDOUT, *asked)
+    else:  # the same rows, but in an order that the sensitive column takes part in
+        predictions = fitted(context, training, *asked).predict(rows)
+    called, truth = predictions.values == problem.positive, rows.target == problem.positive
+    codes = groups.codes(values)
     return replicated(
         lambda weights: group_counts(codes, truth, called, weights, len(groups)),
         len(rows),

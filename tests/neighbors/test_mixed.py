@@ -360,7 +360,7 @@ def test_bounds_are_dropped_where_they_do_not_pay():
     Y = rng.random((600, 40))
     packed = near._index._sort(near._columns.encode(column_lines(Y)))
     own = np.full(len(Y), -1)
-    assert not near._index._bounds_pay(packed, own, np.full(len(Y), 1e300), 1)
+    assert not near._index._leaves_for(packed, own, np.full(len(Y), 1e300), 1)[1]
     unbounded = near.kneighbors(Y, 2)
     near._index = replace(near._index, bounded=True)
     assert_same(near.kneighbors(Y, 2), unbounded)

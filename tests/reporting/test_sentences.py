@@ -12,7 +12,6 @@ from skeval import Metric, Result
 from skeval.checks.tables import example_of
 from skeval.datasets import make_mixed
 from skeval.privacy import AnonymeterRisk
-from skeval.reporting._sentences import SENTENCES
 from skeval.reporting.findings import finding
 from skeval.utility import CoefficientOverlap
 
@@ -28,13 +27,13 @@ def exported() -> list[type[Metric]]:
 @pytest.mark.parametrize("kind", exported(), ids=lambda kind: kind.__name__)
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_what_was_found_is_said(kind):
-    assert kind.__name__ in SENTENCES or kind._summary is not Metric._summary
     train, holdout, synthetic = (make_mixed(150, random_state=seed) for seed in range(3))
     result = example_of(kind).fit(train, holdout).evaluate(synthetic)
     said = finding(result)
     if math.isnan(result.value):
         assert said.startswith("Not defined here: ")
         return
+    assert result.summary
     assert re.fullmatch(r"[A-Z0-9<-].*\.", said)
     assert not re.search(r"\b(nan|private|safe)\b", said)
 

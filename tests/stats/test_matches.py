@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from skeval.stats import matches as module
-from skeval.stats.matches import digits_kept, match_contrast, matches, summarised
+from skeval.stats.matches import digits_kept, match_contrast, matches
+from skeval.stats.relabelling import compared
 
 TRAIN = np.array([2, 1, 0, 1, 0, 3])
 HOLDOUT = np.array([1, 0, 2, 0, 1, 0])
@@ -135,4 +136,4 @@ def test_blocks_of_draws(monkeypatch):
 
 
 def test_rounding_errors_make_no_difference():
-    assert summarised(0.1 + 0.2, np.array([0.3, 0.0, 0.0])).p_value == 0.5
+    assert compared(0.1 + 0.2, np.array([0.3, 0.0, 0.0])).p_value == 0.5

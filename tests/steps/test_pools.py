@@ -9,7 +9,14 @@ import pytest
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.relabelling import relabelling_test
-from skeval.steps.neighbors import encoded, nearest, pool_index, pooled_lists, pooled_masses
+from skeval.steps.neighbors import (
+    LONGEST,
+    encoded,
+    list_matrix,
+    nearest,
+    pool_index,
+    pooled_masses,
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +35,13 @@ def pooled_distances(context, space, query):
     return full
 
 
+def pooled_lists(context, query, radius, space, longest):
+    pool = pool_index(context, space)
+    if query is None:
+        return pool.others(np.arange(len(pool.rows)), longest, radius)
+    return pool.kneighbors(query, longest, radius)
+
+
 @pytest.mark.parametrize("space", ["gower", "euclidean"])
 @pytest.mark.parametrize("itself", [True, False])
 def test_lists_are_brute_force(context, space, itself):
@@ -37,21 +51,23 @@ def test_lists_are_brute_force(context, space, itself):
         np.fill_diagonal(full, np.inf)
     radius = np.sort(full, axis=1)[:, 3]
     radius[::5] = -1.0
-    lists = pooled_lists(context, query, radius, space=space, longest=100)
+    distances, rows = pooled_lists(context, query, radius, space, 100)
     within = full <= radius[:, None]
-    np.testing.assert_array_equal(lists.matrix().toarray(), within)
-    np.testing.assert_array_equal(lists.lengths, within.sum(axis=1))
+    matrix = list_matrix(rows, rows >= 0, 65)
+    np.testing.assert_array_equal(matrix.toarray(), within)
+    np.testing.assert_array_equal(matrix.sum(axis=1), within.sum(axis=1))
     strictly = full < radius[:, None]
-    np.testing.assert_array_equal(lists.matrix(below=radius).toarray(), strictly)
+    nearer = list_matrix(rows, distances < radius[:, None], 65)
+    np.testing.assert_array_equal(nearer.toarray(), strictly)
 
 
 @pytest.mark.parametrize("space", ["gower", "euclidean"])
 def test_the_nearest_are_kept(context, space):
     query = encoded(context, "synthetic", space)
-    lists = pooled_lists(context, query, np.full(len(query), 9.9), space=space, longest=5)
-    assert set(lists.lengths) == {5}
+    distances, rows = pooled_lists(context, query, np.full(len(query), 9.9), space, 5)
+    assert (rows >= 0).all()
     nearest_five = np.sort(pooled_distances(context, space, query), axis=1)[:, :5]
-    np.testing.assert_array_equal(lists.distances.reshape(-1, 5), nearest_five)
+    np.testing.assert_array_equal(distances, nearest_five)
 
 
 def test_one_pass_serves_first_and_second_neighbours(context, monkeypatch):
@@ -87,8 +103,8 @@ def test_which_of_equal_rows_are_found_does_not_depend_on_labels(space):
     ]
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
     query = encoded(context, "synthetic", space)
-    lists = pooled_lists(context, query, np.zeros(len(query)), space=space)
-    assert set(lists.lengths) == {16}
-    assert np.mean(lists.rows < 200) == pytest.approx(0.5, abs=0.1)
-    lists = pooled_lists(context, None, np.zeros(400), space=space)
-    assert np.mean(lists.rows < 200) == pytest.approx(0.5, abs=0.1)
+    _, rows = pooled_lists(context, query, np.zeros(len(query)), space, LONGEST)
+    assert (rows >= 0).all()
+    assert np.mean(rows < 200) == pytest.approx(0.5, abs=0.1)
+    _, rows = pooled_lists(context, None, np.zeros(400), space, LONGEST)
+    assert np.mean(rows < 200) == pytest.approx(0.5, abs=0.1)

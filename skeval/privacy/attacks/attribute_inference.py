@@ -96,7 +96,7 @@ class AttributeInferenceRisk(Metric):
 
     ``details`` has the performance on `train` and `holdout`; that on train of a guess without known
     columns, the most frequent or the median value of the release (`marginal`), and of the same
-    model fitted to the holdout (`population`), which shows what could be learnt from other people;
+    model fitted to the holdout (`population`), which shows what could be learned from other people;
     and `information_gain`, by how much the release does better than that. Holdout and train are
     disjoint, so that no folds are needed. `confident` and `confident_holdout` are the shares of
     rows for which the model removes more than `tau` of the uncertainty, ``1 - l_i / m_i`` with l
@@ -106,7 +106,7 @@ class AttributeInferenceRisk(Metric):
 
     A missing category is a value of its own; rows with a missing number are left out. A class that
     the release lacks is never guessed. Only the 100 most frequent classes of the release are
-    learned. Accuracy near 1 on everybody is no advantage, and an advantage near 0 excludes this
+    learned. Accuracy near 1 on everyone is no advantage, and an advantage near 0 excludes this
     attack alone: it averages over train, and a few people may be known exactly. The value can raise
     an alarm; it cannot clear a release.
 
@@ -276,7 +276,7 @@ def _lesson(
     max_rows: int | None,
     seed: int,
 ) -> Lesson:
-    """Return the rows of a table, known columns beside the secret, in an order of their own."""
+    """Return the rows of a table, known columns and the secret, in an order of their own."""
     columns = tuple(sorted([*known, secret]))
     rows = drawn_rows(context, role, columns, max_rows, seed)
     nominal, at = nominal_columns(context, columns), columns.index(secret)

@@ -1,4 +1,4 @@
-"""What a release tells of a secret about people of whom some columns are known."""
+"""How much a release discloses of a secret about people of whom some columns are known."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NO_SECRET = (
 
 
 class DisclosureProtection(Metric):
-    r"""How little a release tells of a secret: 1 as little as a guess does, 0 the secret itself.
+    r"""How little a release discloses of a secret: 1 as little as a guess, 0 the secret itself.
 
     An attacker knows some columns of a person and looks up the synthetic rows that have the same.
     Among these, the share that has the person's secret is the probability that the secret is
@@ -106,7 +106,7 @@ class DisclosureProtection(Metric):
     of bins lie between the least and the greatest value of train and holdout together.
 
     That smoking predicts cancer is no leak: a faithful release lets secrets be inferred of
-    everybody, in train or not, and a low value alone says no more than that. With a holdout,
+    everyone, in train or not, and a low value alone says no more than that. With a holdout,
     ``details["leak"]`` is the risk of train rows less that of holdout rows, with `leak_interval`;
     it is 0 on average for a release that owes nothing to the persons of train. The p-value is for
     this, one-sided, and exact: given the release and the bins, train and holdout rows may be
@@ -270,7 +270,7 @@ class DisclosureProtection(Metric):
 
 
 class DisclosureProtectionEstimate(DisclosureProtection):
-    """How little a release tells of a secret, on samples: 1 as a guess does, 0 the secret itself.
+    """How little a release discloses of a secret, on samples: 1 as a guess, 0 the secret itself.
 
     :class:`~skeval.privacy.DisclosureProtection` of samples of the tables, averaged: an attacker
     knows some columns of a person and attributes to them the secret of the synthetic rows that have
@@ -324,11 +324,11 @@ class DisclosureProtectionEstimate(DisclosureProtection):
     Every real row drawn is held against every sample of synthetic rows, which has the mean of
     SDMetrics' estimate and a smaller variance, since that holds each sample against one only. Bins
     and guess are those of the whole tables. The interval counts the spread between synthetic
-    samples beside that between rows. What is said of leak, p-value, baseline and blind spots at
+    samples besides that between rows. What is said of leak, p-value, baseline and blind spots at
     :class:`~skeval.privacy.DisclosureProtection` holds here too.
 
-    The value is that of a release of `num_rows` rows, not of the release: fewer rows tell of fewer
-    keys. With "cap" that changes who is found, with "zero_cap" and "disco" the value itself.
+    The value is that of a release of `num_rows` rows, not of the release: fewer rows have fewer
+    keys. With "cap" that changes who is matched, with "zero_cap" and "disco" the value itself.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What is known of people and what is secret, the rows as codes, and models that guess."""
+"""What is known of people and what is secret: rows as codes, and models that guess secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import TableSchema
 
 MISSING = -1  # the code of a label that is missing
-_RARE = -2  # stands for all labels too rare to be learnt: no row has it
+_RARE = -2  # stands for all labels too rare to be learned: no row has it
 _MOST_LABELS = 100
 _N_TREES = 10
 
@@ -156,7 +156,7 @@ def coded_rows(
     n_bins : int
         Bins of equal width between the least and the greatest real value; the outer ones reach to
         infinity. Real rows are those of train and holdout: edges that depended on which of them are
-        train would tell the two apart.
+        train would reveal it.
     continuous : tuple of str or None
         Which numbers and dates are cut into bins; None for all. Others have a code a value.
 
@@ -184,9 +184,8 @@ def _codes(
 ) -> np.ndarray:
     """Return the code of each value of a column, of all roles one after the other; 0 is missing."""
     if context.schema.kinds[name] in NOMINAL:
-        return (
-            np.concatenate([context[role][name].cat.codes.to_numpy(np.int64) for role in roles]) + 1
-        )
+        parts = [context[role][name].cat.codes.to_numpy(np.int64) for role in roles]
+        return np.concatenate(parts) + 1
     values = np.concatenate([numbers(context[role][[name]]).ravel() for role in roles])
     if continuous is None or name in continuous:
         codes = np.searchsorted(_edges(context, name, n_bins), values, side="left")
@@ -237,7 +236,7 @@ class Guesses:
     values : ndarray of shape (n_rows,)
         The label or number that it takes for the secret.
     labels : ndarray of shape (n_labels,)
-        The labels that it tells apart; empty for numbers.
+        The labels that it knows; empty for numbers.
     chances : ndarray of shape (n_rows, n_labels) or None
         What it thinks of each label; None if it does not say.
     """
@@ -252,8 +251,8 @@ class Guesses:
             return None
         order = np.argsort(self.labels, kind="stable")
         place = np.minimum(np.searchsorted(self.labels[order], secrets), order.size - 1)
-        found = self.chances[np.arange(secrets.size), order[place]]
-        return np.where(self.labels[order][place] == secrets, found, 0.0)
+        chances = self.chances[np.arange(secrets.size), order[place]]
+        return np.where(self.labels[order][place] == secrets, chances, 0.0)
 
 
 def guess_labels(
@@ -278,78 +277,72 @@ def guess_labels(
         One for each table.
     """
     labels, counts = np.unique(lesson.secret, return_counts=True)
+    places = np.searchsorted(labels, lesson.secret)
     if labels.size > _MOST_LABELS:
-        labels = np.sort(labels[np.argsort(-counts, kind="stable")[:_MOST_LABELS]])
-        places = np.searchsorted(labels, lesson.secret)
-        is_kept = labels[np.minimum(places, labels.size - 1)] == lesson.secret
-        labels = np.append(labels, _RARE)
-        places = np.where(is_kept, places, _MOST_LABELS)
-    else:
-        places = np.searchsorted(labels, lesson.secret)
-    encoder = _encoder(estimator, lesson)
-    features = _features(encoder, lesson.known)
+        kept = np.sort(np.argsort(-counts, kind="stable")[:_MOST_LABELS])
+        place_of = np.full(labels.size, _MOST_LABELS)
+        place_of[kept] = np.arange(_MOST_LABELS)
+        labels, places = np.append(labels[kept], _RARE), place_of[places]
+    features, *shown = _features(estimator, lesson, asked)
     if labels.size == 1 or features.shape[1] == 0:
         return marginal_guesses(lesson.secret, [len(table) for table in asked], True)
-    shown = [_features(encoder, table) for table in asked]
     if estimator is None:
-        chances = _grown_trees(features, places, labels.size, shown, seed)
-        return [Guesses(labels[found.argmax(axis=1)], labels, found) for found in chances]
+        means = _mean_over_trees(True, features, places, shown, seed)
+        return [Guesses(labels[chances.argmax(axis=1)], labels, chances) for chances in means]
     model = seeded(clone(estimator), seed).fit(features, places)
-    return [_told(model, labels, table) for table in shown]
-
-
-def _encoder(estimator: Any, lesson: Lesson) -> Ranks | OneHot:
-    kind = Ranks if estimator is None else OneHot
-    return kind.of(lesson.known, lesson.nominal)
-
-
-def _features(encoder: Ranks | OneHot, known: np.ndarray) -> np.ndarray:
-    """Return what a model sees; missing values are below all others to a tree."""
-    return np.nan_to_num(encoder.transform(known), nan=-1.0)
-
-
-def _told(model: Any, labels: np.ndarray, features: np.ndarray) -> Guesses:
-    values = labels[np.asarray(model.predict(features)).astype(np.int64)]
-    if hasattr(model, "predict_proba"):
-        return Guesses(values, labels, np.asarray(model.predict_proba(features), dtype=np.float64))
-    return Guesses(values, labels, None)
-
-
-def _grown_trees(
-    features: np.ndarray, places: np.ndarray, n_labels: int, shown: list[np.ndarray], seed: int
-) -> list[np.ndarray]:
-    """Return mean chances over random trees, of which one at a time is in memory."""
-    from sklearn.tree import ExtraTreeClassifier
-
-    totals = [np.zeros((len(table), n_labels)) for table in shown]
-    for tree_seed in np.random.default_rng(seed).integers(2**31, size=_N_TREES):
-        tree = ExtraTreeClassifier(random_state=int(tree_seed)).fit(features, places)
-        for total, table in zip(totals, shown, strict=True):
-            total += tree.predict_proba(table)
-    return [total / _N_TREES for total in totals]
+    guesses = []
+    for table in shown:
+        chances = None
+        if hasattr(model, "predict_proba"):
+            chances = np.asarray(model.predict_proba(table), dtype=np.float64)
+        values = labels[np.asarray(model.predict(table)).astype(np.int64)]
+        guesses.append(Guesses(values, labels, chances))
+    return guesses
 
 
 def guess_numbers(
     estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray], seed: int
 ) -> list[Guesses]:
     """Return guesses of numbers for several tables of known columns; as :func:`guess_labels`."""
-    encoder = _encoder(estimator, lesson)
-    features = _features(encoder, lesson.known)
+    features, *shown = _features(estimator, lesson, asked)
     if features.shape[1] == 0 or np.ptp(lesson.secret) == 0:
         return marginal_guesses(lesson.secret, [len(table) for table in asked], False)
-    shown = [_features(encoder, table) for table in asked]
-    if estimator is not None:
-        model = seeded(clone(estimator), seed).fit(features, lesson.secret)
-        return [_number(model.predict(table)) for table in shown]
-    from sklearn.tree import ExtraTreeRegressor
+    if estimator is None:
+        means = _mean_over_trees(False, features, lesson.secret, shown, seed)
+        return [_number(mean) for mean in means]
+    model = seeded(clone(estimator), seed).fit(features, lesson.secret)
+    return [_number(model.predict(table)) for table in shown]
 
-    totals = [np.zeros(len(table)) for table in shown]
+
+def _features(estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return what a model sees: ranks, or one-hot columns for an estimator of the user's.
+
+    Missing values are below all others to a tree.
+    """
+    encoder = (Ranks if estimator is None else OneHot).of(lesson.known, lesson.nominal)
+    return [np.nan_to_num(encoder.transform(table), nan=-1.0) for table in (lesson.known, *asked)]
+
+
+def _mean_over_trees(
+    are_labels: bool,
+    features: np.ndarray,
+    target: np.ndarray,
+    shown: Sequence[np.ndarray],
+    seed: int,
+) -> list[np.ndarray]:
+    """Return mean chances, or numbers, over random trees, of which one at a time is in memory."""
+    from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
+
+    totals: list[Any] = [0.0] * len(shown)
     for tree_seed in np.random.default_rng(seed).integers(2**31, size=_N_TREES):
-        tree = ExtraTreeRegressor(max_features="sqrt", random_state=int(tree_seed))
-        tree.fit(features, lesson.secret)
-        for total, table in zip(totals, shown, strict=True):
-            total += tree.predict(table)
-    return [_number(total / _N_TREES) for total in totals]
+        if are_labels:
+            tree = ExtraTreeClassifier(random_state=int(tree_seed)).fit(features, target)
+            answer = tree.predict_proba
+        else:
+            tree = ExtraTreeRegressor(max_features="sqrt", random_state=int(tree_seed))
+            answer = tree.fit(features, target).predict
+        totals = [total + answer(table) for total, table in zip(totals, shown, strict=True)]
+    return [total / _N_TREES for total in totals]
 
 
 def _number(values: Any) -> Guesses:
@@ -357,7 +350,7 @@ def _number(values: Any) -> Guesses:
 
 
 def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: bool) -> list[Guesses]:
-    """Return guesses of somebody who knows no column: the most frequent label, or the median."""
+    """Return guesses without any known column: the most frequent label, or the median."""
     if not are_labels:
         return [_number(np.full(n, np.median(secrets))) for n in n_rows]
     labels, counts = np.unique(secrets, return_counts=True)

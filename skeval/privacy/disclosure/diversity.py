@@ -89,7 +89,7 @@ class SensitiveMetric(ClassMetric):
 class LDiversity(SensitiveMetric):
     """Fewest sensitive values in a group of alike rows: 1 if one group gives its value away.
 
-    Somebody finds the group of rows that agree with a person in the quasi-identifiers. If all of
+    An attacker finds the group of rows that agree with a person in the quasi-identifiers. If all of
     them have the same diagnosis, it need not be known which row is the person's. The value is the
     least number of distinct sensitive values in such a class; it is at most the number of values
     that the column has.
@@ -122,11 +122,17 @@ class LDiversity(SensitiveMetric):
     InvalidParameterError
         At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
 
+    See Also
+    --------
+    TCloseness : How far the values of a class are from those of the table.
+    KAnonymity : Size of the smallest class.
+    DisclosureProtection : An attack that reads the secret off a class.
+
     Notes
     -----
-    ``min_c |values of the sensitive column in c|`` over the classes c of the synthetic table.
+    The value is the least number of distinct values over the classes of the synthetic table.
     Missing is a value of its own. ``details`` has, by sensitive column, the value (`columns`), that
-    of train (`train`), the least effective number of values ``exp(H)`` (`entropy`), the greatest l
+    of train (`train`), the least effective number of values :math:`e^H` (`entropy`), the greatest l
     for which all classes are recursively (c, l)-diverse (`recursive`, 0 if none), and the share of
     rows in classes with one value (`homogeneous`).
 
@@ -173,9 +179,8 @@ class LDiversity(SensitiveMetric):
         c: Positive = 3.0,
         mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
-        self.quasi_identifiers = quasi_identifiers
+        super().__init__(quasi_identifiers, n_bins=n_bins)
         self.sensitive = sensitive
-        self.n_bins = n_bins
         self.c = c
         self.mode = mode
 
@@ -222,12 +227,12 @@ class LDiversity(SensitiveMetric):
 
 
 class TCloseness(SensitiveMetric):
-    """Greatest distance of a group's sensitive values from the table's: 0 if alike, 1 if apart.
+    r"""Greatest distance of a group's sensitive values from the table's: 0 if alike, 1 if apart.
 
-    Somebody finds the group of rows that agree with a person in the quasi-identifiers, and compares
-    their diagnoses with those of the whole table. What they learn beyond what the table tells about
-    everybody is the distance of the two distributions; the value is that of the class that tells
-    most.
+    An attacker finds the group of rows that agree with a person in the quasi-identifiers, and
+    compares their diagnoses with those of the whole table. What the group reveals beyond what the
+    table says of everyone is the distance of the two distributions; the value is that of the class
+    that reveals most.
 
     Parameters
     ----------
@@ -255,16 +260,25 @@ class TCloseness(SensitiveMetric):
     InvalidParameterError
         At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
 
+    See Also
+    --------
+    LDiversity : Fewest values of a class.
+    KAnonymity : Size of the smallest class.
+    DisclosureProtection : An attack that reads the secret off a class.
+
     Notes
     -----
-    ``max_c d(p_c, p)`` over the classes c of the synthetic table, p the shares of the sensitive
-    values in all of it: ``d = sum_v |p_cv - p_v| / 2``, or for ordered values ``sum_i |P_ci - P_i|
-    / (m - 1)`` with cumulated shares and m the number of bins that occur. Missing is a value of its
-    own. ``details`` has, by sensitive column, the value (`columns`), that of train (`train`), and
-    the mean over rows (`mean`).
+    With the shares p of the sensitive values in the synthetic table, those in each class c, and
+    their cumulated sums P over the m bins that occur, the value is the greatest distance of a class
+
+    .. math:: d_c = \frac{1}{2} \sum_v |p_{cv} - p_v|
+        \qquad \text{or} \qquad \frac{1}{m - 1} \sum_i |P_{ci} - P_i|
+
+    for "emd" of ordered values. Missing is a value of its own. ``details`` has, by sensitive
+    column, the value (`columns`), that of train (`train`), and the mean over rows (`mean`).
 
     The rarest value decides: a row that stands alone with it is one minus its share away, in any
-    table. With many quasi-identifiers the value is near 1 for train too, and `mean` tells more.
+    table. With many quasi-identifiers the value is near 1 for train too, and `mean` says more.
     Synthetic rows are no persons: closeness of the synthetic table is neither necessary nor
     sufficient for privacy. A copy scores what train scores. There is no interval: the greatest of
     many distances is not estimated by a sample.
@@ -299,9 +313,8 @@ class TCloseness(SensitiveMetric):
         n_bins: BinChoice = 10,
         distance: Literal["tv", "emd"] = "tv",
     ) -> None:
-        self.quasi_identifiers = quasi_identifiers
+        super().__init__(quasi_identifiers, n_bins=n_bins)
         self.sensitive = sensitive
-        self.n_bins = n_bins
         self.distance = distance
 
     def _compute(self, context: Context) -> Result:
@@ -350,7 +363,9 @@ def entropy_diversity(pairs: Pairs) -> np.ndarray:
 
     Notes
     -----
-    ``exp(-sum_v p_v log p_v)`` of the shares within the class.
+    .. math:: \exp\left(-\sum_v p_v \log p_v\right)
+
+    of the shares within the class.
 
     Examples
     --------
@@ -399,13 +414,16 @@ def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
 
 
 def closeness(pairs: Pairs) -> np.ndarray:
-    """Return how far the values of each class are from the table's: 0 if the same, 1 if disjoint.
+    r"""Return how far the values of each class are from the table's: 0 if the same, 1 if disjoint.
 
     Notes
     -----
-    Total variation, ``sum_v |p_v - q_v| / 2``, q the shares in the whole table: the earth mover's
-    distance where all values are equally far from each other. Values that a class lacks enter
-    through their sum, so that the cost is that of the pairs that occur.
+    Total variation from the shares q in the whole table,
+
+    .. math:: \frac{1}{2} \sum_v |p_v - q_v|
+
+    which is the earth mover's distance where all values are equally far from each other. Values
+    that a class lacks enter through their sum, so that the cost is that of the pairs that occur.
 
     Examples
     --------
@@ -422,7 +440,7 @@ def closeness(pairs: Pairs) -> np.ndarray:
 
 
 def ordered_closeness(pairs: Pairs) -> np.ndarray:
-    """Return how far the values of each class are from the table's, with steps between values.
+    r"""Return how far the values of each class are from the table's, with steps between values.
 
     Returns
     -------
@@ -432,9 +450,12 @@ def ordered_closeness(pairs: Pairs) -> np.ndarray:
     Notes
     -----
     The earth mover's distance of ordered values, each one step from the next:
-    ``sum_i |P_i - Q_i| / (m - 1)`` with P and Q the cumulated shares and m the number of values of
-    the table. Between two values of a class P is constant, and the sum over such a run comes from
-    cumulated sums of Q, so that the cost is that of the pairs that occur.
+
+    .. math:: \frac{1}{m - 1} \sum_i |P_i - Q_i|
+
+    with P and Q the cumulated shares and m the number of values of the table. Between two values of
+    a class P is constant, and the sum over such a run comes from cumulated sums of Q, so that the
+    cost is that of the pairs that occur.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.parameters import BinCount, Legal, is_text
+from skeval.parameters import BinCount, Columns, Count, Legal, is_text
 from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.steps.columns import cells
@@ -44,16 +44,17 @@ SensitiveColumn = Annotated[str, Legal("the name of a column", is_text, -1)]
 class ClassMetric(Metric):
     """Base of measures of classes: groups of rows that agree in the quasi-identifiers.
 
-    Attributes
+    Parameters
     ----------
-    quasi_identifiers : None, int or list of str
-        Columns that define the classes.
-    n_bins : int or mapping of str to list
-        How numbers and dates are cut into bins.
+    quasi_identifiers : None, int or list of str, default=None
+        Columns that define the classes: all, the first *n*, or a list of names.
+    n_bins : int or mapping of str to list, default=10
+        Bins of equal share of train for numbers and dates, or the inner edges by column.
     """
 
-    quasi_identifiers: int | list[str] | None
-    n_bins: BinChoice
+    def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:
+        self.quasi_identifiers = quasi_identifiers
+        self.n_bins = n_bins
 
     def _prepare(self, context: Context) -> None:
         """Raise one error that names every column whose edges cannot be used."""
@@ -79,6 +80,44 @@ class ClassMetric(Metric):
         """Return the number of rows in each class, shape (n_roles, n_classes)."""
         columns = self._columns(context.schema)
         return class_counts(*classes(context, roles, columns, self.n_bins))
+
+    def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how many rows of train, of all real tables and of the release each class has."""
+        rest = ("holdout",) if "holdout" in context else ()
+        table = self._counts(context, "train", *rest, "synthetic")
+        return table[0], table[:-1].sum(axis=0), table[-1]
+
+    def _clusters(self, context: Context) -> list[np.ndarray]:
+        """Return the rows of train and of the release in each cluster of train, run by run."""
+        columns = self._columns(context.schema)
+        runs = [clusters(context, "train", columns, role) for role in ("train", "synthetic")]
+        return [class_counts(train, synthetic) for train, synthetic in zip(*runs, strict=True)]
+
+
+class SmallestClassMetric(ClassMetric):
+    """Base of the measures of the smallest class, or of the smallest cluster as synthcity has it.
+
+    Parameters
+    ----------
+    quasi_identifiers, n_bins
+        As of :class:`ClassMetric`.
+    k0 : int, default=5
+        The class size that counts as large enough.
+    mode : {"equivalence", "cluster"}, default="equivalence"
+        Classes of equal rows, or clusters of k-means.
+    """
+
+    def __init__(
+        self,
+        quasi_identifiers: Columns = None,
+        *,
+        n_bins: BinChoice = 10,
+        k0: Count = 5,
+        mode: Literal["equivalence", "cluster"] = "equivalence",
+    ) -> None:
+        super().__init__(quasi_identifiers, n_bins=n_bins)
+        self.k0 = k0
+        self.mode = mode
 
 
 def _ascending(edges: np.ndarray) -> bool:

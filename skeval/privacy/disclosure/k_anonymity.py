@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
 from skeval.context import Context
 from skeval.formatting import percent
-from skeval.parameters import Columns, Count
 from skeval.privacy.disclosure.equivalence_classes import (
     CAP,
-    BinChoice,
     ClassMetric,
+    SmallestClassMetric,
     clusters,
     too_few_to_cluster,
 )
@@ -21,12 +20,12 @@ from skeval.result import Result
 from skeval.tags import MetricTags
 
 
-class KAnonymity(ClassMetric):
-    """Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
+class KAnonymity(SmallestClassMetric):
+    r"""Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
 
-    Somebody who knows the quasi-identifiers of a person (age, postcode, occupation) looks for them
-    in the synthetic table. Rows that agree in all of them cannot be told apart; the value is the
-    number of rows in the smallest such class.
+    An attacker who knows the quasi-identifiers of a person (age, postcode, occupation) looks for
+    them in the synthetic table. Rows that agree in all of them cannot be told apart; the value is
+    the number of rows in the smallest such class.
 
     Parameters
     ----------
@@ -48,24 +47,35 @@ class KAnonymity(ClassMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KMap : Counts people of the population instead of synthetic rows.
+    ReplicatedUniques : Rows that are unique in train and in the release.
+    LDiversity, TCloseness : How sensitive values are distributed within the classes.
+
     Notes
     -----
-    ``min_c |S in c|`` over the classes c of the synthetic table S. Missing is a value of its own.
-    ``details`` has the share of rows that stand alone (`uniques`), of rows in classes of fewer than
-    `k0` (`below_k0`), the number of classes, and under `train` the same of train.
+    With the classes c of the synthetic table S, the value is
+
+    .. math:: \min_c |S \cap c|
+
+    Missing is a value of its own. ``details`` has the share of rows that stand alone (`uniques`),
+    of rows in classes of fewer than `k0` (`below_k0`), the number of classes, and under `train` the
+    same of train.
 
     In mode "cluster" the value is the size of the smallest cluster over k-means with 2, 5, 10 and
     15 clusters of the synthetic rows, at most 999; numbers that leave fewer than ten rows a cluster
     are skipped.
 
     Synthetic rows are no persons, so that k-anonymity of a synthetic table is neither necessary
-    nor sufficient for privacy: a lone synthetic row need not be anybody, and a copy of train
+    nor sufficient for privacy: a lone synthetic row need not be anyone, and a copy of train
     written out twice has k of at least 2. A copy scores what train scores, fresh rows nearly the
     same; noise scores more over few combinations and 1 over many. Compare with `train` and with the
     baseline, the value of holdout rows; and prefer
-    :class:`~skeval.privacy.ReplicatedUniques`, which looks at train. The value grows with
-    the number of rows. There is no interval: the smallest class of a sample says little about the
-    smallest one of the population.
+    :class:`~skeval.privacy.ReplicatedUniques`, which looks at train.
+
+    The value grows with the number of rows. There is no interval: the smallest class of a sample
+    says little about the smallest one of the population.
 
     References
     ----------
@@ -84,19 +94,6 @@ class KAnonymity(ClassMetric):
     tags = MetricTags(
         "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
     )
-
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        *,
-        n_bins: BinChoice = 10,
-        k0: Count = 5,
-        mode: Literal["equivalence", "cluster"] = "equivalence",
-    ) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
-        self.k0 = k0
-        self.mode = mode
 
     def _compute(self, context: Context) -> Result:
         if self.mode == "cluster":
@@ -130,11 +127,11 @@ class KAnonymity(ClassMetric):
 
 
 class ReplicatedUniques(ClassMetric):
-    """Share of train rows that are unique there and in the release: 0 if none, 1 if all.
+    r"""Share of train rows that are unique there and in the release: 0 if none, 1 if all.
 
-    Somebody knows that a person is the only one in train with their quasi-identifiers. A synthetic
-    row that is the only one with the same combination looks like that person's record, and its
-    other columns are taken to be theirs.
+    An attacker knows that a person is the only one in train with their quasi-identifiers. A
+    synthetic row that is the only one with the same combination looks like that person's record,
+    and its other columns are taken to be theirs.
 
     Parameters
     ----------
@@ -149,13 +146,22 @@ class ReplicatedUniques(ClassMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KAnonymity : Size of the smallest class of synthetic rows.
+    KMap : Fewest people of the population behind a synthetic row.
+    SinglingOutRisk : An attack on persons that one predicate describes.
+
     Notes
     -----
-    ``|{c: one row of train in c, one synthetic row in c}| / n_train`` over combinations c. Missing
-    is a value of its own. ``details`` has the same count as a share of the rows unique in train
-    (`of_uniques`, nan if there are none), the shares of unique rows in train (`uniques`) and in the
-    synthetic table (`uniques_synthetic`), and the share of train rows that are unique and whose
-    combination was released at all, however often (`released`).
+    With T the rows of train and S the synthetic rows that have a combination c, the value is
+
+    .. math:: \frac{1}{n_T} \sum_c [|T \cap c| = 1] \, [|S \cap c| = 1]
+
+    Missing is a value of its own. ``details`` has the same count as a share of the rows unique in
+    train (`of_uniques`, nan if there are none), the shares of unique rows in train (`uniques`) and
+    in the synthetic table (`uniques_synthetic`), and the share of train rows that are unique and
+    whose combination was released at all, however often (`released`).
 
     A copy scores `uniques`, the greatest value possible. Fresh rows replicate rare combinations by
     chance, and so does noise. Hence the baseline, the value of holdout rows: only the excess is the
@@ -183,10 +189,6 @@ class ReplicatedUniques(ClassMetric):
     """
 
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="disclosure")
-
-    def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = self._counts(context, "train", "synthetic")

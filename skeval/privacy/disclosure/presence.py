@@ -8,51 +8,31 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.formatting import number, percent
-from skeval.parameters import Columns, Count
+from skeval.parameters import Columns
 from skeval.privacy.disclosure.equivalence_classes import (
     BinChoice,
     ClassMetric,
-    clusters,
+    SmallestClassMetric,
     too_few_to_cluster,
 )
 from skeval.result import Result, undefined
-from skeval.stats.disclosure import class_counts
 from skeval.tags import MetricTags
 
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
-class PopulationMetric(ClassMetric):
-    """Base of measures of the classes of a population: train, and the holdout where there is one.
+class KMap(SmallestClassMetric):
+    r"""Fewest real people behind a synthetic row: 1 if a row points at one person, more is better.
 
-    They, too, count clusters of train instead for comparison with synthcity.
-    """
-
-    def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how many rows of train, of the population and of the release each class has."""
-        rest = ("holdout",) if "holdout" in context else ()
-        table = self._counts(context, "train", *rest, "synthetic")
-        return table[0], table[:-1].sum(axis=0), table[-1]
-
-    def _clusters(self, context: Context) -> list[np.ndarray]:
-        """Return the rows of train and of the release in each cluster of train, run by run."""
-        columns = self._columns(context.schema)
-        runs = [clusters(context, "train", columns, role) for role in ("train", "synthetic")]
-        return [class_counts(train, synthetic) for train, synthetic in zip(*runs, strict=True)]
-
-
-class KMap(PopulationMetric):
-    """Fewest real people behind a synthetic row: 1 if a row points at one person, more is better.
-
-    Somebody has a register of the population, and looks up each synthetic row in it by the
-    quasi-identifiers. The value is the least number of people found, over the rows that are found
-    at all.
+    An attacker has a register of the population, and looks up each synthetic row in it by the
+    quasi-identifiers. The value is the least number of people that match, over the rows that match
+    anyone.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere. None takes all; then hardly a synthetic row is
-        found, and the value is 1 or not defined. Name those that matter.
+        The columns that may be known from elsewhere. None takes all; then hardly a synthetic row
+        matches, and the value is 1 or not defined. Name those that matter.
     n_bins : int or mapping of str to list, default=10
         Bins of equal share of train for numbers and dates, or the inner edges by column.
     k0 : int, default=5
@@ -66,15 +46,26 @@ class KMap(PopulationMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KAnonymity : Size of the smallest class of synthetic rows.
+    DeltaPresence : Share of train among the people of a class.
+    ReplicatedUniques : Rows that are unique in train and in the release.
+
     Notes
     -----
-    ``min_c |P in c|`` over the classes c that have rows of both the synthetic table and the
-    population P: train and the holdout together, train alone where there is none. Pass the rest of
-    a population register as the holdout. nan if no synthetic row is found. Missing is a value of
-    its own. ``details`` has the number of synthetic combinations that are not found (`unmatched`)
-    and the share of synthetic rows that have them (`unmatched_rows`), the shares of found rows that
-    point at one person (`uniques`) or at fewer than `k0` (`below_k0`), and the value of train in
-    the synthetic place (`train`).
+    With the synthetic rows S and the population P, which is train and the holdout together, or
+    train alone where there is none, the value is
+
+    .. math:: \min_{c: S \cap c, P \cap c \ne \emptyset} |P \cap c|
+
+    over classes c. Pass the rest of a population register as the holdout. nan if no synthetic row
+    matches. Missing is a value of its own.
+
+    ``details`` has the number of synthetic combinations without a match (`unmatched`) and the share
+    of synthetic rows that have them (`unmatched_rows`), the shares of matched rows that point at
+    one person (`uniques`) or at fewer than `k0` (`below_k0`), and the value of train in the
+    synthetic place (`train`).
 
     In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, and the value is the
     least number of synthetic rows in a cluster that has any. It asks whether the release covers
@@ -82,9 +73,9 @@ class KMap(PopulationMetric):
 
     A row that points at one person need not be true of them, nor need that person be in train:
     the value is neither necessary nor sufficient for privacy, and fresh rows have k-map 1 as soon
-    as they hit a rare combination. A copy scores `train`, which is 1 as soon as somebody in train
+    as they hit a rare combination. A copy scores `train`, which is 1 as soon as a person in train
     is unique in the population. Holdout rows are part of the population, so that in the baseline
-    each is found. There is no interval: the least of many counts is not estimated by a sample.
+    each matches. There is no interval: the least of many counts is not estimated by a sample.
 
     References
     ----------
@@ -103,19 +94,6 @@ class KMap(PopulationMetric):
     tags = MetricTags(
         "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
     )
-
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        *,
-        n_bins: BinChoice = 10,
-        k0: Count = 5,
-        mode: Literal["equivalence", "cluster"] = "equivalence",
-    ) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
-        self.k0 = k0
-        self.mode = mode
 
     def _compute(self, context: Context) -> Result:
         if self.mode == "cluster":
@@ -147,12 +125,12 @@ class KMap(PopulationMetric):
         )
 
 
-class DeltaPresence(PopulationMetric):
-    """How sure a release makes that somebody is in train: 1 if certain of one, 0 if excluded.
+class DeltaPresence(ClassMetric):
+    r"""How sure a release makes that a person is in train: 1 if certain of one, 0 if excluded.
 
-    Somebody knows the quasi-identifiers of a person of the population, and asks whether the person
-    was in train: a patient of the clinic, a debtor. Among the people of the population that share
-    a released combination, some share was in train; the value is the greatest such share.
+    An attacker knows the quasi-identifiers of a person of the population, and asks whether the
+    person was in train: a patient of the clinic, a debtor. Among the people of the population that
+    share a released combination, some share was in train; the value is the greatest such share.
 
     Parameters
     ----------
@@ -174,26 +152,37 @@ class DeltaPresence(PopulationMetric):
     ------
     MissingInputError
         At fit, in mode "equivalence" without a holdout: in a population that is train itself
-        everybody is present.
+        everyone is present.
+
+    See Also
+    --------
+    KMap : Fewest people of the population behind a synthetic row.
+    MembershipInference : Attacks that use all columns.
 
     Notes
     -----
-    ``max_c |train in c| / |P in c|`` over the classes c that have synthetic rows and rows of the
-    population P, train and holdout together. nan if there is no such class. Missing is a value of
-    its own. ``details["range"]`` has the least and the greatest share, `prior` the share of train
-    in the population, which is what is known without a release, `mean` the share over all released
-    classes, `certain` the share of train rows in released classes that are all train, and
-    `unmatched` and `unmatched_rows` the combinations and synthetic rows that nobody has.
+    With the rows T of train in the population P, train and holdout together, the value is
+
+    .. math:: \max_c \frac{|T \cap c|}{|P \cap c|}
+
+    over the classes c that have synthetic rows and rows of the population; nan if there is none.
+    Missing is a value of its own. ``details["range"]`` has the least and the greatest share,
+    `prior` the share of train in the population, which is what is known without a release, `mean`
+    the share over all released classes, `certain` the share of train rows in released classes that
+    are all train, and `unmatched` and `unmatched_rows` the combinations and synthetic rows that
+    nobody has.
 
     The baseline is the same with holdout rows asked for, one minus the least share: where train
     and holdout have equal sizes and the release depends on neither more, both have one
-    distribution. In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, the
+    distribution.
+
+    In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, the
     value is the greatest ``|train in c| / (|synthetic in c| + 1e-8)``, which has no upper bound,
     and the baseline has holdout rows in the synthetic place. It asks whether the release covers
     train evenly: a copy scores less than noise.
 
     Shares of small classes are 0 or 1 by chance: fresh rows score 1 as soon as they hit a person
-    who is unique in train, and so does a copy. Read `certain` and `mean` beside `prior`. Rows of
+    who is unique in train, and so does a copy. Compare `certain` and `mean` with `prior`. Rows of
     the release are no persons, and the value is neither necessary nor sufficient for privacy. There
     is no interval: the greatest of many shares is not estimated by a sample.
 
@@ -225,8 +214,7 @@ class DeltaPresence(PopulationMetric):
         n_bins: BinChoice = 10,
         mode: Literal["equivalence", "cluster"] = "equivalence",
     ) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
+        super().__init__(quasi_identifiers, n_bins=n_bins)
         self.mode = mode
 
     def unmet_need(self, context: Context) -> str | None:

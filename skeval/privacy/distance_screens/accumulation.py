@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from skeval.context import Context
 from skeval.formatting import as_float, number, percent
-from skeval.parameters import Columns, Seed, Space
 from skeval.result import Result
 from skeval.stats.relabelling import labels_test
-from skeval.steps.accumulation import AccumulationMetric, Thresholds
+from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import relabellings
 from skeval.tags import MetricTags
 
@@ -122,23 +121,6 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         evidence="screen",
         display="MDADisplay",
     )
-
-    def __init__(
-        self,
-        threshold: Thresholds = 0.2,
-        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
-        scale: Literal["max", "observed"] = "max",
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.threshold = threshold
-        self.direction = direction
-        self.scale = scale
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
 
     area = "privacy_area"
 

@@ -162,24 +162,24 @@ def authenticity_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold authenticity in the holdout minus that in train against random relabellings."""
-    found = relabelled_nearest(context, space, columns, n_permutations, seed)
+    nearby = relabelled_nearest(context, space, columns, n_permutations, seed)
     index = pool_index(context, space, columns)
-    met, place = np.unique(found.rows, return_inverse=True)
+    met, place = np.unique(nearby.rows, return_inverse=True)
     # only what lies nearer to a real row than some synthetic row that it is nearest to matters
     radius = np.full(met.size, -1.0)
-    np.maximum.at(radius, place.ravel(), found.distances[..., 0].ravel())
+    np.maximum.at(radius, place.ravel(), nearby.distances[..., 0].ravel())
     distances, rows = index.others(np.maximum(met, 0), LONGEST, radius)
     distances = np.pad(distances, ((0, 0), (0, 1)), constant_values=np.inf)
-    place = place.reshape(found.rows.shape)
+    place = place.reshape(nearby.rows.shape)
 
     def share(labelling: int, label: int) -> float:
-        mine = found.labels[labelling] == (label == 0)
+        mine = nearby.labels[labelling] == (label == 0)
         nearest_of = place[labelling, label]
         listed = rows[nearest_of]
         is_own = (listed >= 0) & mine[listed]
         first = np.where(is_own.any(axis=1), is_own.argmax(axis=1), distances.shape[1] - 1)
         return float(
-            np.mean(found.distances[labelling, label, :, 0] > distances[nearest_of, first])
+            np.mean(nearby.distances[labelling, label, :, 0] > distances[nearest_of, first])
         )
 
-    return contrast_test(np.array([share(i, 1) - share(i, 0) for i in range(len(found.labels))]))
+    return contrast_test(np.array([share(i, 1) - share(i, 0) for i in range(len(nearby.labels))]))

@@ -265,14 +265,14 @@ def masses_of_tables(
     Distances of matrices hardly tie, but for copies: a tie of the two tables is halved.
     """
     settings = {"space": space, "columns": columns, "n_query": n_rows, "n_reference": n_rows}
-    found = [
+    searches = [
         nearest(context, "synthetic", role, seed=seed, **settings) for role in ("train", "holdout")
     ]
-    d, e = (distances[:, 0] for distances, _ in found)
+    d, e = (distances[:, 0] for distances, _ in searches)
     on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
     parts = []
     for role, (_, at), weights in zip(
-        ("train", "holdout"), found, (on_train, 1.0 / d.size - on_train), strict=True
+        ("train", "holdout"), searches, (on_train, 1.0 / d.size - on_train), strict=True
     ):
         n = context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
         parts.append(np.bincount(at[:, 0], weights=weights, minlength=n))

@@ -60,9 +60,8 @@ class DCRShare(TrainShareScreen):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     column_groups : None, "auto" or list of list of str, default=None
         Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
-        where
-        there are more than 10 columns, three groups of related columns and three random thirds, as
-        MOSTLY AI has it; none where there are fewer.
+        where there are more than 10 columns, three groups of related columns and three random
+        thirds, as MOSTLY AI has it; none where there are fewer.
     n_permutations : int, default=999
         Number of relabellings behind the p-value of the largest of several shares.
     random_state : int, default=0
@@ -339,13 +338,13 @@ def _associations(context: Context, names: tuple[str, ...]) -> np.ndarray:
     cutter = Discretizer(_N_BINS, strategy="quantile", max_categories=_MAX_CATEGORIES).fit(real)
     columns = dict(zip(cutter.cells_, cutter.transform(real).T.astype(np.int64), strict=True))
     sizes = dict(zip(cutter.cells_, cutter.n_cells_.tolist(), strict=True))
-    found = np.eye(len(names))
+    values = np.eye(len(names))
     for (i, first), (j, second) in combinations(enumerate(names), 2):
         shape = sizes[first], sizes[second]
         joint = columns[first] * shape[1] + columns[second]
         table = np.bincount(joint, minlength=shape[0] * shape[1]).reshape(shape)
-        found[i, j] = found[j, i] = np.nan_to_num(cramers_v(table))
-    return found
+        values[i, j] = values[j, i] = np.nan_to_num(cramers_v(table))
+    return values
 
 
 def related_groups(associations: np.ndarray) -> list[np.ndarray]:

@@ -20,7 +20,7 @@ from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import rivals
-from skeval.steps.neighbors import is_gower, nearest
+from skeval.steps.neighbors import is_gower, list_matrix, nearest
 from skeval.steps.relabelled import relabellings
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
@@ -188,8 +188,9 @@ def excess_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold the excess on train over holdout against random relabellings of the real rows."""
-    lists, _ = rivals(context, space, columns)
-    matrix, lengths = lists.matrix(), lists.lengths
+    _, rows, _ = rivals(context, space, columns)
+    matrix = list_matrix(rows, rows >= 0, len(rows))
+    lengths = matrix.sum(axis=1)
 
     def excess(labels: np.ndarray) -> np.ndarray:
         holds = ~stats.same_label_listed(matrix, labels, lengths)
@@ -274,8 +275,8 @@ class EntropySpace(TransformerMixin, BaseEstimator):
     def _coded(self, X: pd.DataFrame, name: str) -> np.ndarray:
         n = self.n_levels[name]
         codes = category_codes(X[[name]]).ravel()
-        found = np.where(np.isnan(codes), n + 1, np.minimum(codes, n)).astype(np.int64)
-        one_hot: np.ndarray = np.eye(n + 2)[found] / np.sqrt(2.0)
+        levels = np.where(np.isnan(codes), n + 1, np.minimum(codes, n)).astype(np.int64)
+        one_hot: np.ndarray = np.eye(n + 2)[levels] / np.sqrt(2.0)
         return one_hot
 
 

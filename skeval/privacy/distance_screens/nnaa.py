@@ -16,7 +16,7 @@ from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies, rivals
-from skeval.steps.neighbors import encoded, nearest, pooled_lists
+from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
 from skeval.steps.relabelled import relabellings
 from skeval.tags import MetricTags
 
@@ -163,21 +163,27 @@ def loss_test(
     context: Context, space: Any, columns: Any, ties: str, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold the privacy loss on all rows against random relabellings of the real rows."""
-    lists, to_synthetic = rivals(context, space, columns)
-    within, _ = nearest(context, "synthetic", "synthetic", space=space, columns=columns)
+    of_real, rivals_at, to_synthetic = rivals(context, space, columns)
+    within = nearest(context, "synthetic", "synthetic", space=space, columns=columns)[0][:, 0]
     queries = encoded(context, "synthetic", space, columns)
-    around = pooled_lists(context, queries, within[:, 0], space=space, columns=columns)
+    of_synthetic, at = pool_index(context, space, columns).kneighbors(queries, LONGEST, within)
+    n_pool, listed = len(rivals_at), (rivals_at >= 0, at >= 0)
+    strictly = of_real < to_synthetic[:, None], of_synthetic < within[:, None]
     # a tie counts half: the mean of counting it as none and as one
-    pairs = [(lists.matrix(below=to_synthetic), around.matrix())]
+    choices = [(strictly[0], listed[1])]
     if ties == "half":
-        pairs.append((lists.matrix(), around.matrix(below=within[:, 0])))
+        choices.append((listed[0], strictly[1]))
+    pairs = [
+        (list_matrix(rivals_at, real, n_pool), list_matrix(at, synthetic, n_pool))
+        for real, synthetic in choices
+    ]
     lengths = [tuple(part.sum(axis=1) for part in pair) for pair in pairs]
 
     def loss(labels: np.ndarray) -> np.ndarray:
         total = np.zeros(labels.shape[1])
-        for (of_real, of_synthetic), (n_real, n_synthetic) in zip(pairs, lengths, strict=True):
-            own_nearer = stats.same_label_listed(of_real, labels, n_real)
-            in_train = of_synthetic @ labels.astype(np.int32)
+        for (real, synthetic), (n_real, n_synthetic) in zip(pairs, lengths, strict=True):
+            own_nearer = stats.same_label_listed(real, labels, n_real)
+            in_train = synthetic @ labels.astype(np.int32)
             apart = (in_train == n_synthetic[:, None]).mean(axis=0) - (in_train == 0).mean(axis=0)
             total += (apart - stats.train_share_contrast(own_nearer, labels)) / 2.0
         return total / len(pairs)

@@ -533,7 +533,7 @@ def median_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold the median distance to the holdout minus that to train against relabellings."""
-    found = relabelled_nearest(context, space, columns, n_permutations, seed)
-    medians = np.median(found.distances[..., 0], axis=2)
+    nearby = relabelled_nearest(context, space, columns, n_permutations, seed)
+    medians = np.median(nearby.distances[..., 0], axis=2)
     with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
         return contrast_test(medians[:, 1] - medians[:, 0])

@@ -443,6 +443,19 @@ def test_heaps_are_clusters(blobs):
     assert presence.score(blobs[:1]) == pytest.approx(15.0)
 
 
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        (KAnonymity, "The smallest cluster of synthetic rows has 15."),
+        (KMap, "The cluster with the fewest synthetic rows has 5."),
+        (DeltaPresence, "In some cluster, 3.00 train rows share one synthetic row."),
+    ],
+)
+def test_sentences_of_clusters(kind, sentence, blobs):
+    released = blobs if kind is KAnonymity else pd.concat([blobs[:5], blobs[15:]])
+    assert kind(["x"], mode="cluster").fit(blobs).evaluate(released).summary == sentence
+
+
 def test_clusters_of_the_smallest_run_count(blobs):
     rows = pd.concat([blobs.assign(x=blobs["x"] + shift) for shift in (0.0, 0.3, 0.6)])
     result = KAnonymity(["x"], mode="cluster").fit(rows).evaluate(rows)

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Real
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from skeval.context import Context
 from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
-from skeval.privacy.attacks.anonymeter.inference import check_enough_columns, inference
-from skeval.privacy.attacks.anonymeter.linkability import linkability, random_halves
+from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll, check_enough_columns
+from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
 from skeval.privacy.attacks.anonymeter.risks import Attack, ResidualRiskMetric
-from skeval.privacy.attacks.anonymeter.singling_out import MODES, singling_out
+from skeval.privacy.attacks.anonymeter.singling_out import MODES, SinglingOutRisk
 from skeval.result import Result
 from skeval.stats.risks import risk_level
-from skeval.steps.samples import chosen_columns, column_key
+from skeval.steps.samples import chosen_columns
 from skeval.verdict import raises_alarm
 
 
@@ -140,38 +140,36 @@ class AnonymeterRisk(ResidualRiskMetric):
         check_enough_columns("AnonymeterRisk", chosen_columns(context.schema, self.columns), 2)
 
     def _compute(self, context: Context) -> Result:
-        names, seed = chosen_columns(context.schema, self.columns), self.random_state
-        attacks: dict[str, Attack | None] = {
-            f"{mode} singling out": singling_out(
-                context,
-                mode,
-                self.n_attacks,
-                self.n_cols,
-                columns=column_key(context.schema, self.columns),
-                seed=seed,
-            )
-            for mode in MODES
-        }
-        halves = random_halves(names, self.n_splits, seed)
-        attacks["linkability"] = linkability(
-            context, halves, self.n_neighbors, "all", n_attacks=self.n_attacks, seed=seed
-        )
-        for name in names:
-            attacks[f"inference of {name}"] = inference(
-                context,
-                name,
-                names,
-                tolerance=self.tolerance,
-                tolerance_kind=self.tolerance_kind,
-                n_attacks=self.n_attacks,
-                seed=seed,
-            )
-        result = self._largest_risk(attacks)
+        result = self._largest_risk(self._attacks(context))
         if "worst_attack" not in result.details:
             return result
         low, high = self.levels
         level = risk_level(result.value, (float(low), float(high)))
         return replace(result, details={**result.details, "level": level})
+
+    def _attacks(self, context: Context) -> dict[str, Attack | None]:
+        """Return all attacks by name, None for those that cannot be made."""
+        common: dict[str, Any] = {
+            "n_attacks": self.n_attacks,
+            "columns": self.columns,
+            "random_state": self.random_state,
+        }
+        attacks = {
+            f"{mode} singling out": SinglingOutRisk(mode, n_cols=self.n_cols, **common)._attack(
+                context
+            )
+            for mode in MODES
+        }
+        linkability = LinkabilityRisk(
+            n_neighbors=self.n_neighbors, n_splits=self.n_splits, **common
+        )
+        attacks["linkability"] = linkability._attack(context)
+        inference = InferenceRiskAll(
+            tolerance=self.tolerance, tolerance_kind=self.tolerance_kind, **common
+        )
+        for name, attack in inference._attacks(context).items():
+            attacks[f"inference of {name}"] = attack
+        return attacks
 
     def _summary(self, result: Result) -> str:
         details, worst = result.details, result.details["worst_attack"]

@@ -33,7 +33,7 @@ def _read_block(
 def match_alone(
     codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes
 ) -> NDArray[np.bool_]:
-    """Tell for each predicate whether exactly one row matches; reading stops at the second."""
+    """Return for each predicate whether exactly one row matches; reading stops at the second."""
     n_rows = codes.shape[1]
     alone, inside = np.zeros(columns.shape[0], np.bool_), np.empty(BLOCK, np.uint8)
     for q in range(columns.shape[0]):
@@ -60,7 +60,7 @@ def chances(
     chance that none of `c` rows is in the sample, taken as 0 from `cut` on.
     """
     n_values = codes.shape[1]
-    found, inside = np.zeros(columns.shape[0]), np.empty(BLOCK, np.uint8)
+    expected, inside = np.zeros(columns.shape[0]), np.empty(BLOCK, np.uint8)
     matched = np.empty(n_values, np.int64)
     for q in range(columns.shape[0]):
         n_matched, total, largest = 0, 0, 0
@@ -80,8 +80,8 @@ def chances(
         if total - largest < cut:
             for m in range(n_matched):
                 others = absence[min(total - matched[m], cut)]
-                found[q] += others - absence[min(total, cut)]
-    return found
+                expected[q] += others - absence[min(total, cut)]
+    return expected
 
 
 @jit

@@ -43,12 +43,68 @@ _LEAST_MARGIN = 1e-12
 _FEWEST = 10  # rows of a label in train and in the holdout below which it is not reported
 
 
-class InferenceRisk(ResidualRiskMetric):
-    """Risk that a secret is inferred: 0 where train rows are as holdout rows, 1 if all are guessed.
+class InferenceMetric(ResidualRiskMetric):
+    """Base of the attacks that guess a secret of a person from other columns.
+
+    Attributes
+    ----------
+    tolerance, tolerance_kind, estimator, n_attacks, random_state
+        As :class:`InferenceRisk` has them.
+    """
+
+    tolerance: float
+    tolerance_kind: str
+    estimator: Any
+    n_attacks: int | None
+    random_state: int
+
+    def _attack(
+        self, context: Context, secret: str, known: Sequence[str], regression: bool | None = None
+    ) -> Attack:
+        """Return how often the secret is guessed by an attacker who knows the other columns."""
+        aux, n_rows = tuple(name for name in known if name != secret), self.n_attacks
+        j, is_label = places(context.schema)[secret], secret in context.schema.columns(*NOMINAL)
+        nearly = not is_label and regression is not False
+        truth = targets(context, None, n_rows, self.random_state)[:, j]
+        released = synthetic_rows(context)[:, j]
+        margins = self._margins(context, secret, truth) if nearly else np.zeros(truth.size)
+        values, weights = _guesses(
+            context, secret, aux, self.estimator, nearly, n_rows, self.random_state
+        )
+        right = _is_right(values, truth[:, None], margins[:, None])
+        scores = np.minimum((weights * right).sum(axis=1), 1.0)
+        n = n_targets(context, n_rows)
+        train, holdout = scores[:n], scores[n:]
+        by_chance = _random_guess_rates(released, truth[:n], margins[:n])
+        majority = _is_right(_usual(released, is_label=is_label), truth[:n], margins[:n]).sum()
+        return Attack(
+            successes=(float(train.sum()),),
+            control=(float(holdout.sum()),),
+            n=n,
+            guessed=float(by_chance.sum()),
+            n_guessed=n,
+            p_value=scores_p_value(train, holdout, seed=self.random_state),
+            details={
+                "n_known": len(aux),
+                "majority": attack_rate(float(majority), n).to_dict(),
+                "by_secret": _by_secret(context, secret, truth, scores, n),
+            },
+        )
+
+    def _margins(self, context: Context, secret: str, truth: np.ndarray) -> np.ndarray:
+        """Return how far a guess of each number or date may be off."""
+        sizes = np.abs(truth)
+        if self.tolerance_kind == "range" or context.schema.kinds[secret] == "datetime":
+            sizes = np.full(truth.size, ranges(context)[places(context.schema)[secret]])
+        return np.fmax(self.tolerance * sizes, _LEAST_MARGIN)
+
+
+class InferenceRisk(InferenceMetric):
+    r"""Risk that a secret is inferred: 0 where train is as the holdout, 1 if all are guessed.
 
     An attacker knows some columns of a real person, looks for the synthetic row that is most alike
     in them, and takes its secret for the person's. What holds of the population, smoking and
-    cancer, lets the attacker guess the secret of anybody, and is no leak. The value is what is left
+    cancer, lets the attacker guess the secret of anyone, and is no leak. The value is what is left
     of the success on train beyond that on the holdout, whom the generator never saw.
 
     Parameters
@@ -99,11 +155,13 @@ class InferenceRisk(ResidualRiskMetric):
     Notes
     -----
     With p and c the rates of right guesses on train and on the holdout, the residual risk is
-    ``(p - c) / (1 - c)``, clipped to [0, 1]; its null value, and the baseline, is 0. A guess g of a
-    number s is right if ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a
-    missing one. Rows are compared in Gower's distance over the known columns. Of several nearest
-    rows the attacker takes one at random: what is counted is the share of them, of 8 at most, that
-    have the secret.
+
+    .. math:: \frac{p - c}{1 - c}
+
+    clipped to [0, 1]; its null value, and the baseline, is 0. A guess g of a number s is right if
+    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Rows are
+    compared in Gower's distance over the known columns. Of several nearest rows the attacker takes
+    one at random: what is counted is the share of them, of 8 at most, that have the secret.
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), and
@@ -174,18 +232,8 @@ class InferenceRisk(ResidualRiskMetric):
             )
 
     def _compute(self, context: Context) -> Result:
-        attack = inference(
-            context,
-            self.secret,
-            chosen_columns(context.schema, self.aux_cols),
-            regression=self.regression,
-            tolerance=self.tolerance,
-            tolerance_kind=self.tolerance_kind,
-            estimator=self.estimator,
-            n_attacks=self.n_attacks,
-            seed=self.random_state,
-        )
-        return self._risk(attack)
+        known = chosen_columns(context.schema, self.aux_cols)
+        return self._risk(self._attack(context, self.secret, known, self.regression))
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)
@@ -197,7 +245,7 @@ class InferenceRisk(ResidualRiskMetric):
         )
 
 
-class InferenceRiskAll(ResidualRiskMetric):
+class InferenceRiskAll(InferenceMetric):
     """Largest risk that a column is inferred from all others: 0 where none is, 1 if one always is.
 
     Every column in turn is the secret that an attacker guesses who knows all others, as in
@@ -290,26 +338,17 @@ class InferenceRiskAll(ResidualRiskMetric):
         check_enough_columns("InferenceRiskAll", chosen_columns(context.schema, self.columns), 2)
 
     def _compute(self, context: Context) -> Result:
-        names = chosen_columns(context.schema, self.columns)
-        attacks = {
-            name: inference(
-                context,
-                name,
-                names,
-                tolerance=self.tolerance,
-                tolerance_kind=self.tolerance_kind,
-                estimator=self.estimator,
-                n_attacks=self.n_attacks,
-                seed=self.random_state,
-            )
-            for name in names
-        }
-        result = self._largest_risk(attacks)
+        result = self._largest_risk(self._attacks(context))
         details = dict(result.details)
         details["secrets"] = details.pop("attacks")
         if "worst_attack" in details:
             details["worst"] = {"column": details.pop("worst_attack"), "value": result.value}
         return replace(result, details=details)
+
+    def _attacks(self, context: Context) -> dict[str, Attack]:
+        """Return the attack on each column."""
+        names = chosen_columns(context.schema, self.columns)
+        return {name: self._attack(context, name, names) for name in names}
 
     def _summary(self, result: Result) -> str:
         worst = result.details["worst"]["column"]
@@ -327,55 +366,11 @@ def check_enough_columns(
     """Refuse a table, or a choice of columns, of which too few are left without the secret."""
     if len(set(columns) - {secret}) >= least:
         return
-    beside = "" if secret is None else f" beside the secret, {secret},"
+    besides = "" if secret is None else f" besides the secret, {secret},"
     needed = "one column" if least == 1 else f"{least} columns"
     raise MissingInputError(
-        f"{owner} needs {needed}{beside} that can be measured, and there "
+        f"{owner} needs {needed}{besides} that can be measured, and there "
         f"{'is none' if least == 1 else 'are fewer'}."
-    )
-
-
-def inference(
-    context: Context,
-    secret: str,
-    known: Sequence[str],
-    *,
-    n_attacks: int | None,
-    seed: int,
-    tolerance: float = 0.05,
-    tolerance_kind: str = "relative",
-    regression: bool | None = None,
-    estimator: Any = None,
-) -> Attack:
-    """Return how often the secret is guessed by an attacker who knows the other columns."""
-    aux = tuple(name for name in known if name != secret)
-    j, is_label = places(context.schema)[secret], secret in context.schema.columns(*NOMINAL)
-    nearly = not is_label and regression is not False
-    truth, released = targets(context, None, n_attacks, seed)[:, j], synthetic_rows(context)[:, j]
-    margins = np.zeros(truth.size)
-    if nearly:
-        of_range = tolerance_kind == "range" or context.schema.kinds[secret] == "datetime"
-        sizes = np.full(truth.size, ranges(context)[j]) if of_range else np.abs(truth)
-        margins = np.fmax(tolerance * sizes, _LEAST_MARGIN)
-    values, weights = _guesses(context, secret, aux, estimator, nearly, n_attacks, seed)
-    right = _is_right(values, truth[:, None], margins[:, None])
-    scores = np.minimum((weights * right).sum(axis=1), 1.0)
-    n = n_targets(context, n_attacks)
-    train, holdout = scores[:n], scores[n:]
-    by_chance = _random_guess_rates(released, truth[:n], margins[:n])
-    majority = _is_right(_usual(released, is_label=is_label), truth[:n], margins[:n]).sum()
-    return Attack(
-        successes=(float(train.sum()),),
-        control=(float(holdout.sum()),),
-        n=n,
-        guessed=float(by_chance.sum()),
-        n_guessed=n,
-        p_value=scores_p_value(train, holdout, seed=seed),
-        details={
-            "n_known": len(aux),
-            "majority": attack_rate(float(majority), n).to_dict(),
-            "by_secret": _by_secret(context, secret, truth, scores, n),
-        },
     )
 
 

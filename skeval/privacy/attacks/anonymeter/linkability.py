@@ -58,7 +58,7 @@ Parts = Annotated[
 
 
 class LinkabilityRisk(ResidualRiskMetric):
-    """Risk that records are linked: 0 where train rows are as holdout rows, 1 if all are linked.
+    r"""Risk that records are linked: 0 where train rows are as holdout rows, 1 if all are linked.
 
     An attacker has two tables of real people without names, one with some columns and one with
     others, say of a hospital and of an insurer, and wants to know which rows are the same person.
@@ -110,10 +110,14 @@ class LinkabilityRisk(ResidualRiskMetric):
     Notes
     -----
     With p and c the rates of links of train and of the holdout, the residual risk is
-    ``(p - c) / (1 - c)``, clipped to [0, 1]; its null value, and the baseline, is 0. Over several
-    halves it is the mean risk, in the interval of the mean counts, which is wider than need be,
-    since halves differ by chance too. Rows are compared in Gower's distance over the columns of the
-    part. `details` has the rates of the attack, of guessing (`baseline`) and on the holdout
+
+    .. math:: \frac{p - c}{1 - c}
+
+    clipped to [0, 1]; its null value, and the baseline, is 0. Over several halves it is the mean
+    risk, in the interval of the mean counts, which is wider than need be, since halves differ by
+    chance too. Rows are compared in Gower's distance over the columns of the part.
+
+    ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout
     (`control`) with Wilson's intervals, the risk unclipped (`raw`) and from plain shares
     (`unshrunk`), and `weak_attack`: whether guessing does as well, in which case a low value says
     nothing. Guessing takes two random sets of k of the n synthetic rows; they have a row in common
@@ -174,13 +178,22 @@ class LinkabilityRisk(ResidualRiskMetric):
             chosen_columns(context.schema, part)
 
     def _compute(self, context: Context) -> Result:
+        result = self._risk(self._attack(context))
+        first, second = self.aux_cols or ((), ())
+        if both := [name for name in first if name in second]:
+            warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
+            result = replace(result, warnings=(warning, *result.warnings))
+        return result
+
+    def _attack(self, context: Context) -> Attack:
+        """Return how often both parts of a row lead to the same synthetic row, for each split."""
         if self.aux_cols is None:
             names = chosen_columns(context.schema, self.columns)
             splits = random_halves(names, self.n_splits, self.random_state)
         else:
             first, second = (chosen_columns(context.schema, part) for part in self.aux_cols)
             splits = [(first, second)]
-        attack = linkability(
+        return linkability(
             context,
             splits,
             self.n_neighbors,
@@ -188,11 +201,6 @@ class LinkabilityRisk(ResidualRiskMetric):
             n_attacks=self.n_attacks,
             seed=self.random_state,
         )
-        result = self._risk(attack)
-        if both := [name for name in splits[0][0] if name in splits[0][1]]:
-            shared_columns = MetricWarning(_SHARED.format(columns=", ".join(both)))
-            result = replace(result, warnings=(shared_columns, *result.warnings))
-        return result
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)

@@ -19,7 +19,7 @@ from skeval.stats.disclosure import joint_classes
 
 Codes = NDArray[np.int32]
 NO_HOLE = -2
-_BATCH = 16384  # tries between two looks at what was found
+_BATCH = 16384  # tries between two looks at what singles out
 _MOST_SETS, _MOST_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
 
 
@@ -93,8 +93,8 @@ def distinct_rows(*tables: Codes) -> Distinct:
     --------
     >>> import numpy as np
     >>> from skeval.privacy.attacks.anonymeter.predicates import distinct_rows
-    >>> found = distinct_rows(np.array([[2, 1, 2]]), np.array([[0, 2]]))
-    >>> found.codes, found.counts
+    >>> rows = distinct_rows(np.array([[2, 1, 2]]), np.array([[0, 2]]))
+    >>> rows.codes, rows.counts
     (array([[0, 1, 2]]), array([[0, 1, 2],
            [1, 0, 1]]))
     """
@@ -156,15 +156,15 @@ def _rare(column: np.ndarray, j: int, is_number: bool) -> np.ndarray:
     once = np.flatnonzero(counts == 1)
     row_of = np.empty(counts.size, dtype=np.int64)
     row_of[present] = np.flatnonzero(column >= 0)
-    found = [(once, once, row_of[once])]
+    conditions = [(once, once, row_of[once])]
     if missing.size == 1:
-        found.append((np.array([-1]), np.array([-1]), missing))
+        conditions.append((np.array([-1]), np.array([-1]), missing))
     if is_number and present.size:
         ends = np.array([present.min(), present.max()])
         low, high = np.array([0, ends[1]]), np.array([ends[0], np.iinfo(np.int32).max])
         alone = counts[ends] == 1
-        found.append((low[alone], high[alone], row_of[ends][alone]))
-    low, high, rows = (np.concatenate(part) for part in zip(*found, strict=True))
+        conditions.append((low[alone], high[alone], row_of[ends][alone]))
+    low, high, rows = (np.concatenate(part) for part in zip(*conditions, strict=True))
     return np.stack([np.full(rows.size, j), low, high, rows])
 
 
@@ -280,18 +280,18 @@ class _Seen:
             _, first = np.unique(rows[fresh], return_index=True)
             self.rows[rows] = True
             return fresh[np.sort(first)]
-        found = []
+        new_places = []
         for i, key in enumerate(np.hstack(predicates.parts[:3])):
             if key.tobytes() not in self.keys:
                 self.keys.add(key.tobytes())
-                found.append(i)
-        return np.array(found, dtype=np.int64)
+                new_places.append(i)
+        return np.array(new_places, dtype=np.int64)
 
 
 def random_predicates(
     codes: Codes, is_number: np.ndarray, n: int, n_cols: int, rng: np.random.Generator
 ) -> Predicates:
-    """Make predicates at random, as somebody would who guesses.
+    """Make predicates at random, as an attacker without the release would.
 
     Random columns; a value drawn from the distinct ones of the table; "is" or "is not", of a number
     also "is less", "is more", "is at most" or "is at least".

@@ -29,9 +29,7 @@ from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
-_ALL_SUCCEED = (
-    "every attack on holdout rows succeeds too, so that no risk of train rows can be told from it."
-)
+_ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.tables.preprocessing import NUMERIC
 
-MODES = ("univariate", "multivariate")
+MODES: tuple[Literal["univariate"], Literal["multivariate"]] = ("univariate", "multivariate")
 _ROLES = ("train", "holdout", "synthetic")
 _N_PERMUTATIONS = 1999
 _NO_PREDICATE = (
@@ -46,7 +46,7 @@ _CELLS = 2**21  # held at once
 
 
 class SinglingOutRisk(ResidualRiskMetric):
-    """Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
+    r"""Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
 
     An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
     60 hours a week". If one synthetic row matches this predicate, the attacker says that one real
@@ -100,8 +100,12 @@ class SinglingOutRisk(ResidualRiskMetric):
     Notes
     -----
     With p and c the shares of the predicates that single out a row of train and of the holdout, the
-    residual risk is ``(p - c) / (1 - c)``, clipped to [0, 1]. Its null value, and the baseline, is
-    0. Duplicates are dropped from each table first. In mode "multivariate" a category is as the row
+    residual risk is
+
+    .. math:: \frac{p - c}{1 - c}
+
+    clipped to [0, 1]. Its null value, and the baseline, is 0. Duplicates are dropped from each
+    table first. In mode "multivariate" a category is as the row
     has it, a number at least as large if it is above the median and at most as large otherwise.
 
     ``details`` has the rates of the attack, of random predicates (`baseline`) and on the holdout
@@ -162,7 +166,12 @@ class SinglingOutRisk(ResidualRiskMetric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        attack = singling_out(
+        attack = self._attack(context)
+        return undefined(_NO_PREDICATE) if attack is None else self._risk(attack)
+
+    def _attack(self, context: Context) -> Attack | None:
+        """Return how often predicates single out; None if there are none to try."""
+        return singling_out(
             context,
             self.mode,
             self.n_attacks,
@@ -173,7 +182,6 @@ class SinglingOutRisk(ResidualRiskMetric):
             columns=column_key(context.schema, self.columns),
             seed=self.random_state,
         )
-        return undefined(_NO_PREDICATE) if attack is None else self._risk(attack)
 
     def _summary(self, result: Result) -> str:
         details, (train, control) = result.details, shown_rates(result.details)
@@ -433,17 +441,21 @@ def isolation_test(
     from skeval.privacy.attacks.anonymeter.compiled import first_matches
 
     lists, lengths = first_matches(rows.codes, _LONGEST, *predicates.parts)
-    owners = np.repeat(np.arange(lengths.size), lengths)
+    lengths = lengths[lengths > 0]
     values, entries = np.unique(lists, return_inverse=True)
     counts = rows.counts[:, values]
-    contrast = _Contrast(owners, entries, lengths[lengths > 0], rows.counts.sum(axis=1), n_kept)
-    observed = contrast.of(counts[0][:, None], counts[1][:, None])
+    absence = [_absence(int(size), n_kept) for size in rows.counts.sum(axis=1)]
+
+    def isolated(*tables: np.ndarray) -> np.ndarray:
+        both = zip(tables, absence, strict=True)
+        return np.stack([_n_isolated(table, entries, lengths, chance) for table, chance in both])
+
+    draws = [isolated(counts[0][:, None], counts[1][:, None])]
     rng = np.random.default_rng(seed)
     width = max(1, _CELLS // max(1, lists.size))
-    draws = [observed]
     for start in range(0, n_permutations, width):
         of_train = _dealt(counts.sum(axis=0), rows, min(width, n_permutations - start), rng)
-        draws.append(contrast.of(of_train, counts.sum(axis=0)[:, None] - of_train))
+        draws.append(isolated(of_train, counts.sum(axis=0)[:, None] - of_train))
     both = np.concatenate(draws, axis=1)
     differences = both[0] - both[1]
     test = compared(float(differences[0]), differences[1:])
@@ -463,36 +475,27 @@ def _dealt(
     return dealt
 
 
-class _Contrast:
-    """Expected numbers of predicates that single out, of numbers of rows by value and table."""
+def _n_isolated(
+    counts: np.ndarray, entries: np.ndarray, lengths: np.ndarray, absence: np.ndarray
+) -> np.ndarray:
+    """Return the expected number of predicates that single out, for each column of counts.
 
-    def __init__(
-        self,
-        owners: np.ndarray,
-        entries: np.ndarray,
-        lengths: np.ndarray,
-        sizes: np.ndarray,
-        n_kept: int,
-    ) -> None:
-        self.entries = entries
-        self.predicate = np.repeat(np.arange(lengths.size), lengths)
-        self.starts = np.cumsum(lengths) - lengths
-        self.absence = [_absence(int(size), n_kept) for size in sizes]
-
-    def of(self, *counts: np.ndarray) -> np.ndarray:
-        """Return the numbers, shape (n_tables, n), of counts of shape (n_values, n) each."""
-        return np.stack(
-            [
-                self._isolated(count, absence)
-                for count, absence in zip(counts, self.absence, strict=True)
-            ]
-        )
-
-    def _isolated(self, counts: np.ndarray, absence: np.ndarray) -> np.ndarray:
-        mine, last = counts[self.entries], absence.size - 1
-        if not mine.size:
-            return np.zeros(counts.shape[1])
-        totals = np.add.reduceat(mine, self.starts, axis=0)[self.predicate]
-        others = absence[np.minimum(totals - mine, last)]
-        alone: np.ndarray = (others - absence[np.minimum(totals, last)]).sum(axis=0)
-        return alone
+    Parameters
+    ----------
+    counts : ndarray of shape (n_values, n)
+        Rows that have each value.
+    entries : ndarray of shape (n_entries,)
+        The values that the predicates match, one predicate after the other.
+    lengths : ndarray of shape (n_predicates,)
+        How many values each matches, at least 1.
+    absence : ndarray
+        The chance that none of so many rows is in the sample.
+    """
+    if not entries.size:
+        return np.zeros(counts.shape[1])
+    mine, last = counts[entries], absence.size - 1
+    predicate = np.repeat(np.arange(lengths.size), lengths)
+    totals = np.add.reduceat(mine, np.cumsum(lengths) - lengths, axis=0)[predicate]
+    others = absence[np.minimum(totals - mine, last)]
+    alone: np.ndarray = (others - absence[np.minimum(totals, last)]).sum(axis=0)
+    return alone

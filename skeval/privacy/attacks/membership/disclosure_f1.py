@@ -21,7 +21,7 @@ _DIGITS = 3  # of a distance that rows chose: what is reported must not be one r
 
 
 class MembershipDisclosureF1(Metric):
-    r"""Gain in F1 over calling all rows members: 0 if the release does not help, 1 if it tells all.
+    r"""Gain in F1 over calling all rows members: 0 if the release is no help, 1 if it is certain.
 
     An attacker has a set of real rows, some of which were train rows, and calls a row a member if a
     synthetic row lies within a distance of it. The F1 score of these calls is set against that of

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from skeval.base import Metric
-from skeval.context import Context
+from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
@@ -46,8 +47,8 @@ _FEW_ROWS = (
     "either, rates at small false positive rates say little."
 )
 _HIDDEN_OUTLIERS = (
-    "The average over all rows hides it: among those that lie {place}, members and others are told "
-    "apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
+    "The average over all rows hides it: among those that lie {place}, members and others can be "
+    "told apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
 )
 _HIDDEN_RATE = (
     "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
@@ -86,7 +87,7 @@ class MembershipInference(Metric):
         "best": the attack that does best on a half of the rows, reported on the other half, which
         it has not seen. A list: all of them on all rows; the value is the largest AUC, corrected
         for the choice. Or one of "distance" (to the nearest synthetic row), "distance_calibrated"
-        and "ratio" (that beside the distance to the nearest reference row), "monte_carlo" (number
+        and "ratio" (that over the distance to the nearest reference row), "monte_carlo" (number
         of synthetic rows within the median distance), "knn_density" (distance to the k-th nearest),
         "domias" (density of synthetic over that of reference rows), "classifier" (which has learned
         synthetic from reference rows) and "eq1" (density of synthetic rows).
@@ -100,7 +101,7 @@ class MembershipInference(Metric):
         The value: the AUC, or the largest share of members found at a false positive rate of at
         most the first of `fpr`.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of members found is reported.
+        False positive rates at which the share of members called so is reported.
     prior : float, default=0.5
         Share of members among the rows that the attacker looks at, for the precision of a call.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
@@ -149,8 +150,8 @@ class MembershipInference(Metric):
     smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
     holds the largest AUC of the population. The baseline is 0.5.
 
-    A value below 0.5 is no extra protection. One of 0.5 says that these attacks found nothing, not
-    that there is nothing: an attacker who knows the generator does better. A release that holds a
+    A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
+    not that nothing leaks: an attacker who knows the generator does better. A release that holds a
     few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
     and the AUC does not, there is a warning. A release that is train moved by a constant is not
     found by any of them, see the gallery.
@@ -240,32 +241,31 @@ class MembershipInference(Metric):
         read_reference(context, self.reference)
 
     def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, self.space):
-            return undefined("no column of this table can be measured.")
-        reference, notices = read_reference(context, self.reference)
-        scored, left_out = self._scored(context, reference)
-        if not scored:
-            return undefined(" ".join(left_out.values()), left_out=left_out)
-        halves = {name: Halves.of(context, one, self.random_state) for name, one in scored.items()}
-        if min(half.smallest for half in halves.values()) < 1:
-            return undefined("train and holdout need two rows each that can be scored.")
-        if self.attack == "best":
-            best = max(halves, key=lambda name: self._goodness(halves[name].chosen_on))
-            scored = {name: half.reported for name, half in halves.items()}
-        else:
-            best = max(scored, key=lambda name: self._goodness(scored[name]))
-        details = {
-            "left_out": left_out,
-            **self._details(context, best, scored, halves[best]),
-        }
+        choice = self._chosen(context)
+        if isinstance(choice, Result):
+            return choice
+        scores = choice.scored[choice.best]
+        sizes = {"n_members": scores.members.size, "n_others": scores.others.size}
+        _, notices = read_reference(context, self.reference)
+        if min(sizes.values()) < _FEW:
+            notices = [*notices, MetricWarning(_FEW_ROWS.format(**sizes, few=_FEW))]
         if self.scoring == "auc":
-            headline = self._by_auc(best, scored, details)
-        elif np.isnan(details["tpr_at_fpr"][0]["tpr"]):
-            return undefined(_TOO_SMALL.format(fpr=self._alphas[0], **details), **details)
-        else:
-            headline = self._by_rate(best, scored, details)
-        hidden = hidden_leaks(details, self.n_permutations)
-        return Result(**headline, details=details, warnings=(*notices, *hidden))
+            return Result(auc(scores.members, scores.others), warnings=tuple(notices))
+        value = tpr_at_fpr(scores.members, scores.others, self._alphas[0])
+        if np.isnan(value):
+            return undefined(_TOO_SMALL.format(fpr=self._alphas[0], **sizes))
+        return Result(value, warnings=tuple(notices))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        choice = self._chosen(context)
+        if isinstance(choice, Result):
+            return result
+        details = self._details(context, choice)
+        if np.isnan(result.value):
+            return replace(result, details=details)
+        headline = (self._by_auc if self.scoring == "auc" else self._by_rate)(choice, details)
+        warnings = (*result.warnings, *hidden_leaks(details, self.n_permutations))
+        return replace(result, **headline, details=details, warnings=warnings)
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -285,14 +285,16 @@ class MembershipInference(Metric):
     def _alphas(self) -> tuple[float, ...]:
         return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
 
-    def _scored(
-        self, context: Context, reference: pd.DataFrame | None
-    ) -> tuple[dict[str, MemberScores], dict[str, str]]:
-        """Return the scores of each attack that can be run, and why others cannot."""
+    def _chosen(self, context: Context) -> Choice | Result:
+        """Return the attack to report and its rows, or the result where there is none."""
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        reference, _ = read_reference(context, self.reference)
         names = ATTACKS if self.attack == "best" else np.atleast_1d(self.attack).tolist()
         lacking = {
             name: needs_of(context, name, self.reference_fraction, reference) for name in names
         }
+        left_out = {name: reason for name, reason in lacking.items() if reason}
         scored = {
             name: member_scores(
                 context,
@@ -306,10 +308,20 @@ class MembershipInference(Metric):
                 self.n_neighbors,
                 reference,
             )
-            for name in dict.fromkeys(names)
-            if not lacking[name]
+            for name in lacking
+            if name not in left_out
         }
-        return scored, {name: reason for name, reason in lacking.items() if reason}
+        if not scored:
+            return undefined(" ".join(left_out.values()), left_out=left_out)
+        halves = {name: Halves.of(context, one, self.random_state) for name, one in scored.items()}
+        if min(half.smallest for half in halves.values()) < 1:
+            return undefined("train and holdout need two rows each that can be scored.")
+        if self.attack == "best":
+            best = max(halves, key=lambda name: self._goodness(halves[name].chosen_on))
+            scored = {name: half.reported for name, half in halves.items()}
+        else:
+            best = max(scored, key=lambda name: self._goodness(scored[name]))
+        return Choice(best, scored, halves[best], left_out)
 
     def _goodness(self, scores: MemberScores) -> tuple[float, float]:
         area = auc(scores.members, scores.others)
@@ -318,22 +330,21 @@ class MembershipInference(Metric):
         tpr = tpr_at_fpr(scores.members, scores.others, self._alphas[0])
         return (-1.0 if np.isnan(tpr) else tpr), area
 
-    def _details(
-        self, context: Context, best: str, scored: Mapping[str, MemberScores], halves: Halves
-    ) -> dict[str, Any]:
-        """Return what is reported with the value; `halves` are of the best attack's scores."""
-        scores, attacks = scored[best], areas(scored)
+    def _details(self, context: Context, choice: Choice) -> dict[str, Any]:
+        scores, attacks = choice.scored[choice.best], areas(choice.scored)
+        area = attacks[choice.best]["auc"]
         columns = column_key(context.schema, self.columns)
         return {
-            "attack": best,
+            "left_out": choice.left_out,
+            "attack": choice.best,
             "attacks": attacks,
-            "auc": attacks[best]["auc"],
-            "protection": 1.0 - 2.0 * max(0.0, attacks[best]["auc"] - 0.5),
+            "auc": area,
+            "protection": 1.0 - 2.0 * max(0.0, area - 0.5),
             "n_members": scores.members.size,
             "n_others": scores.others.size,
             **rates(
                 scores,
-                halves,
+                choice.halves,
                 self._alphas,
                 prior=self.prior,
                 n_permutations=self.n_permutations,
@@ -344,46 +355,56 @@ class MembershipInference(Metric):
             "curve": curve_points(scores),
         }
 
-    def _by_auc(
-        self, best: str, scored: Mapping[str, MemberScores], details: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return the headline: of several attacks on the same rows, the interval is simultaneous.
+    def _by_auc(self, choice: Choice, details: Mapping[str, Any]) -> dict[str, Any]:
+        """Return interval, p-value and baseline of the AUC.
 
-        The p-value then is the smallest of Holm's.
+        With several attacks on the same rows, the interval is simultaneous, and the p-value is the
+        smallest of Holm's.
         """
-        attacks, tried = details["attacks"], [best] if self.attack == "best" else list(scored)
+        attacks, scored = details["attacks"], choice.scored
+        tried = [choice.best] if self.attack == "best" else list(scored)
         confidence = 1.0 - 0.05 / len(tried)
         intervals = [
             delong(scored[name].members, scored[name].others, confidence).interval for name in tried
         ]
-        p_values = [attacks[name]["holm_p_value"] for name in tried]
-        return {
-            "value": attacks[best]["auc"],
-            "interval": tuple(max(bounds) for bounds in zip(*intervals, strict=True)),
-            "p_value": attacks[best]["p_value"] if self.attack == "best" else min(p_values),
-            "baseline": 0.5,
-        }
+        if self.attack == "best":
+            p_value = attacks[choice.best]["p_value"]
+        else:
+            p_value = min(attacks[name]["holm_p_value"] for name in tried)
+        low, high = (max(bounds) for bounds in zip(*intervals, strict=True))
+        return {"interval": (low, high), "p_value": p_value, "baseline": 0.5}
 
-    def _by_rate(
-        self, best: str, scored: Mapping[str, MemberScores], details: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return the headline of the true positive rate at the first of `fpr`, after Bonferroni."""
+    def _by_rate(self, choice: Choice, details: Mapping[str, Any]) -> dict[str, Any]:
+        """Return interval, p-value and baseline of the true positive rate, after Bonferroni."""
         rate, n_members = details["tpr_at_fpr"][0], details["n_members"]
-        tried = [scored[best]] if self.attack == "best" else list(scored.values())
-        settings: dict[str, Any] = {"n_permutations": self.n_permutations}
-        p_values = [rate["p_value"]]
-        for one in tried if len(tried) > 1 else []:
-            (test,), _ = label_tests(
-                one.members, one.others, self._alphas[:1], seed=self.random_state, **settings
-            )
-            p_values.append(test.p_value)
+        p_values, n_tried = [rate["p_value"]], 1
+        if self.attack != "best" and len(choice.scored) > 1:
+            n_tried = len(choice.scored)
+            for one in choice.scored.values():
+                (test,), _ = label_tests(
+                    one.members,
+                    one.others,
+                    self._alphas[:1],
+                    n_permutations=self.n_permutations,
+                    seed=self.random_state,
+                )
+                p_values.append(test.p_value)
         n_hits = round(rate["tpr"] * n_members)
         return {
-            "value": rate["tpr"],
-            "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / len(tried)),
-            "p_value": min(1.0, len(tried) * min(p_values)),
+            "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / n_tried),
+            "p_value": min(1.0, n_tried * min(p_values)),
             "baseline": rate["by_chance"],
         }
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The attack to report, `scored` on the reported rows, among others; its scores in `halves`."""
+
+    best: str
+    scored: Mapping[str, MemberScores]
+    halves: Halves
+    left_out: Mapping[str, str]
 
 
 def areas(scored: Mapping[str, MemberScores]) -> dict[str, dict[str, Any]]:
@@ -405,22 +426,19 @@ def areas(scored: Mapping[str, MemberScores]) -> dict[str, dict[str, Any]]:
 
 
 def hidden_leaks(details: Mapping[str, Any], n_permutations: int) -> list[MetricWarning]:
-    """Return warnings of few rows, and of a leak of some rows that the average hides."""
+    """Return warnings of a leak of some rows that the average hides."""
+    if details["attacks"][details["attack"]]["p_value"] < ALARM_LEVEL:
+        return []
     texts = []
-    if min(details["n_members"], details["n_others"]) < _FEW:
-        texts.append(_FEW_ROWS.format(**details, few=_FEW))
-    if details["attacks"][details["attack"]]["p_value"] >= ALARM_LEVEL:
-        tested = [rate for rate in details["tpr_at_fpr"] if not np.isnan(rate["p_value"])]
-        best = min(tested, key=lambda rate: (rate["p_value"], rate["fpr"]), default=None)
-        if best and len(tested) * best["p_value"] < ALARM_LEVEL:
-            texts.append(_HIDDEN_RATE.format(**best, n_trials=n_permutations + 1))
-        outliers = details["outliers"]
-        if outliers and outliers["p_value"] < ALARM_LEVEL:
-            worst = outliers["worst"]
-            place = _place(worst["above"], worst["up_to"])
-            texts.append(
-                _HIDDEN_OUTLIERS.format(place=place, auc=worst["auc"], p=outliers["p_value"])
-            )
+    tested = [rate for rate in details["tpr_at_fpr"] if not np.isnan(rate["p_value"])]
+    best = min(tested, key=lambda rate: (rate["p_value"], rate["fpr"]), default=None)
+    if best and len(tested) * best["p_value"] < ALARM_LEVEL:
+        texts.append(_HIDDEN_RATE.format(**best, n_trials=n_permutations + 1))
+    outliers = details["outliers"]
+    if outliers and outliers["p_value"] < ALARM_LEVEL:
+        worst = outliers["worst"]
+        place = _place(worst["above"], worst["up_to"])
+        texts.append(_HIDDEN_OUTLIERS.format(place=place, auc=worst["auc"], p=outliers["p_value"]))
     return [MetricWarning(text) for text in texts]
 
 
@@ -467,6 +485,7 @@ def _is_table(value: object) -> bool:
 Table = Annotated[Any, Legal("a table", _is_table, "no table")]
 
 
+@shared
 def read_reference(
     context: Context, reference: Any
 ) -> tuple[pd.DataFrame | None, Sequence[MetricWarning]]:

@@ -29,7 +29,7 @@ MOST_CENTRES = 5000  # rows that a density is estimated from
 _LARGEST = 1e6  # standard deviations
 _BLOCK = 2**22  # kernels evaluated at once
 _RIDGE = 1e-6
-_LEAST_SPREAD = 1e-9  # variance of an axis beside the largest, below which it is left out
+_LEAST_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
 
 def n_reference(context: Context, fraction: float, reference: pd.DataFrame | None) -> int:

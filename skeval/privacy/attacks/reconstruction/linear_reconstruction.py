@@ -1,15 +1,15 @@
-"""The secret of everybody in train, solved from counts of synthetic rows."""
+"""The secret of everyone in train, solved from counts of synthetic rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.formatting import as_float, percent
 from skeval.parameters import BinCount, ColumnName, Columns, Count, Seed
 from skeval.privacy.attacks.reconstruction.queries import (
     People,
@@ -30,13 +30,14 @@ from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
 _MOST_SETS = 200
+_NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was guessed."
 _SHARE_OF_LEVEL = 0.4  # of the counts, where there is a program to solve for each of several levels
 
 
 class LinearReconstructionAttack(Metric):
-    """How much better secrets of train are solved than others': 0 for no leak, 1 for all of them.
+    r"""How much better secrets of train are solved than others': 0 for no leak, 1 for all of them.
 
-    An attacker knows the quasi-identifiers of everybody in the training table (age, town,
+    An attacker knows the quasi-identifiers of everyone in the training table (age, town,
     occupation) and wants a secret of each. They count synthetic rows: so many of those aged 40 to
     45 in Lyon have it. A few thousand such counts are as many equations in the unknown secrets, and
     if the release repeats its table closely enough, their solution is the secrets themselves. The
@@ -83,16 +84,25 @@ class LinearReconstructionAttack(Metric):
     InvalidParameterError
         If the secret is among the quasi-identifiers, or none is left.
 
+    See Also
+    --------
+    RecordReconstruction : All hidden columns of a record at once.
+    AttributeInferenceRisk : A model learned from the release guesses the secret.
+    DisclosureProtection : Looks up the rows that have a person's known columns.
+
     Notes
     -----
-    With one row of ``A`` for each count and one column for each person, and the answers ``b``, the
-    guess is who has ``y >= 1/2`` in ``min |A y - b|_1`` over ``0 <= y <= 1``; of more than two
-    levels, the one with the largest ``y``. People with equal quasi-identifiers get one guess. The
-    value is the share of right guesses on train less that on as many rows of the holdout; its null
-    value is 0, and the interval is Newcombe's. ``details`` has both shares, those of guessing the
-    most common secret of the synthetic rows (`majority`) and that of the nearest synthetic row
-    (`nearest`). An attack that does little better than these on both tables has found out nothing
-    that is not common knowledge, whatever its share of right guesses.
+    With one row of A for each count and one column for each person, and the answers b, the guess is
+    who has :math:`y \ge 1/2` in
+
+    .. math:: \min_{0 \le y \le 1} \lVert A y - b \rVert_1
+
+    and of more than two levels, the one with the largest y. People with equal quasi-identifiers get
+    one guess. The value is the share of right guesses on train less that on as many rows of the
+    holdout; its null value is 0, and the interval is Newcombe's. ``details`` has both shares, those
+    of guessing the most common secret of the synthetic rows (`majority`) and that of the nearest
+    synthetic row (`nearest`). An attack that does little better than these on both tables has
+    discovered nothing that is not common knowledge, whatever its share of right guesses.
 
     It is strongest where train and holdout are of one size, and the synthetic table is no smaller:
     of a larger table as many rows are attacked as the smaller one has, and whoever is left out
@@ -177,24 +187,16 @@ class LinearReconstructionAttack(Metric):
 
     def _compute(self, context: Context) -> Result:
         context = in_own_order(context, self.random_state)
-        n_levels = secrets(context, self.secret).n_levels
+        levels, n_levels = secrets(context, self.secret)
         if n_levels < 2:
             what = "constant" if n_levels else "missing"
             return undefined(f"the secret {self.secret} is {what} in the real rows.")
-        known = self._known(context.schema)
-        attacked = people(
-            context, known, self.secret, self.n_bins, self.max_rows, self.random_state
-        )
+        known, seed = self._known(context.schema), self.random_state
+        attacked = people(context, known, self.secret, self.n_bins, self.max_rows, seed)
         if not attacked.rows["train"].size:
             return undefined(f"one of the real tables has no row with a secret {self.secret}.")
         if not attacked.rows["synthetic"].size:
             return undefined("no synthetic row lies where people are attacked.")
-        return self._contrast(context, attacked, known, n_levels)
-
-    def _contrast(
-        self, context: Context, attacked: People, known: tuple[str, ...], n_levels: int
-    ) -> Result:
-        levels = secrets(context, self.secret).levels
         released = levels["synthetic"][attacked.rows["synthetic"]]
         majority = int(np.bincount(released, minlength=n_levels)[:n_levels].argmax())
         accuracy: dict[str, dict[str, float]] = {"accuracy": {}, "majority": {}, "nearest": {}}
@@ -202,17 +204,40 @@ class LinearReconstructionAttack(Metric):
         for role in ("train", "holdout"):
             truth = levels[role][attacked.rows[role]]
             guesses, n_queries[role] = self._guesses(attacked, role, released, majority, n_levels)
+            nearest = released[_nearest_released(context, attacked, role, known)]
             accuracy["accuracy"][role] = float((guesses == truth).mean())
             accuracy["majority"][role] = float((truth == majority).mean())
-            nearest = _nearest_levels(context, attacked, role, known, levels["synthetic"])
             accuracy["nearest"][role] = float((nearest == truth).mean())
-        counts = {"n_queries": n_queries, "n_synthetic": released.size, "n_levels": n_levels}
-        return _result(accuracy, attacked.rows["train"].size, counts)
+        n_people = attacked.rows["train"].size
+        on_train, on_holdout = (round(share * n_people) for share in accuracy["accuracy"].values())
+        return Result(
+            (on_train - on_holdout) / n_people,
+            interval=newcombe(on_train, n_people, on_holdout, n_people),
+            p_value=share_p_value(on_train, n_people, on_holdout, n_people),
+            baseline=0.0,
+            details={
+                **accuracy,
+                "n_people": n_people,
+                "n_queries": n_queries,
+                "n_synthetic": released.size,
+                "n_levels": n_levels,
+            },
+            warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
+        )
+
+    def _summary(self, result: Result) -> str:
+        accuracy = {role: percent(as_float(v)) for role, v in result.details["accuracy"].items()}
+        majority = percent(as_float(result.details["majority"]["train"]))
+        return (
+            f"Solving counts of synthetic rows finds the secret of {accuracy['train']} of train "
+            f"people and of {accuracy['holdout']} of others; guessing the most common one finds "
+            f"{majority}."
+        )
 
     def _guesses(
         self, attacked: People, role: str, released: np.ndarray, majority: int, n_levels: int
     ) -> tuple[np.ndarray, int]:
-        """Return the guessed level of everybody attacked, and the number of counts."""
+        """Return the guessed level of everyone attacked, and the number of counts."""
         kinds, kind, sizes = np.unique(
             attacked.codes[role], axis=0, return_inverse=True, return_counts=True
         )
@@ -237,30 +262,12 @@ class LinearReconstructionAttack(Metric):
         return guesses[kind.reshape(-1)], queries.matches.size
 
 
-def _nearest_levels(
-    context: Context, attacked: People, role: str, known: tuple[str, ...], levels: np.ndarray
+def _nearest_released(
+    context: Context, attacked: People, role: str, known: tuple[str, ...]
 ) -> np.ndarray:
-    """Return the level of the synthetic row that is nearest in what is known."""
+    """Return which of the released rows is nearest to each person in what is known."""
     rows = attacked.rows["synthetic"]
     index = index_of(context, encoded(context, "synthetic", "gower", known)[rows], "gower", known)
     queries = encoded(context, role, "gower", known)[attacked.rows[role]]
-    found: np.ndarray = levels[rows][index.kneighbors(queries, 1)[1][:, 0]]
-    return found
-
-
-def _result(
-    accuracy: Mapping[str, Mapping[str, float]], n_people: int, counts: Mapping[str, Any]
-) -> Result:
-    n_right = [round(accuracy["accuracy"][role] * n_people) for role in ("train", "holdout")]
-    warnings: tuple[DegenerateInputWarning, ...] = ()
-    if not all(counts["n_queries"].values()):
-        text = "no count of synthetic rows speaks of anybody: the most common secret was guessed."
-        warnings = (DegenerateInputWarning(text),)
-    return Result(
-        (n_right[0] - n_right[1]) / n_people,
-        interval=newcombe(n_right[0], n_people, n_right[1], n_people),
-        p_value=share_p_value(n_right[0], n_people, n_right[1], n_people),
-        baseline=0.0,
-        details={**accuracy, "n_people": n_people, **counts},
-        warnings=warnings,
-    )
+    nearest: np.ndarray = index.kneighbors(queries, 1)[1][:, 0]
+    return nearest

@@ -37,26 +37,25 @@ def in_own_order(context: Context, seed: int) -> Context:
     return context.standing_in(context.synthetic.iloc[order].reset_index(drop=True))
 
 
-@dataclass(frozen=True)
-class Secrets:
-    """The secret of each row as a level.
+@shared
+def secrets(context: Context, secret: str) -> tuple[dict[str, np.ndarray], int]:
+    """Return a column as levels: numbers and dates in two halves, rare categories as one level.
 
-    Attributes
+    Parameters
     ----------
+    context : Context
+        The tables.
+    secret : str
+        The column.
+
+    Returns
+    -------
     levels : dict of str to ndarray of shape (n_rows,), int
         By role: 0 for the most common real level; -1 for missing, `n_levels` for what no real row
         has.
     n_levels : int
         Number of levels of the real rows.
     """
-
-    levels: Mapping[str, np.ndarray]
-    n_levels: int
-
-
-@shared
-def secrets(context: Context, secret: str) -> Secrets:
-    """Return a column as levels: numbers and dates in two halves, rare categories as one level."""
     if context.schema.kinds[secret] in NOMINAL:
         codes = {role: context[role][secret].cat.codes.to_numpy(np.int64) for role in _ROLES}
     else:
@@ -69,7 +68,7 @@ def secrets(context: Context, secret: str) -> Secrets:
     level = np.full(counts.size + 1, -1)
     level[by_frequency] = np.minimum(np.arange(counts.size), n_levels - 1)
     level[by_frequency[n_present:]] = n_levels
-    return Secrets({role: level[found] for role, found in codes.items()}, n_levels)
+    return {role: level[own] for role, own in codes.items()}, n_levels
 
 
 def _halves(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -81,14 +80,14 @@ def _halves(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         shares = np.cumsum(counts)[:-1] / counts.sum()
         cut = distinct[np.abs(shares - 0.5).argmin()]
     return {
-        role: np.where(np.isnan(found), -1, found > cut).astype(np.int64)
-        for role, found in values.items()
+        role: np.where(np.isnan(own), -1, own > cut).astype(np.int64)
+        for role, own in values.items()
     }
 
 
 @dataclass(frozen=True)
 class People:
-    """A part of the population in which everybody is attacked: rows of the three tables.
+    """A part of the population in which everyone is attacked: rows of the three tables.
 
     Attributes
     ----------
@@ -109,20 +108,20 @@ def people(
 ) -> People:
     """Return the rows to attack: all, or those alike in a few columns where there are too many.
 
-    Counts tell of single people only where everybody who is counted is known. A random sample of
+    Counts identify single people only where everyone who is counted is known. A random sample of
     a large table would leave most of them out; a part that a range of values marks off leaves none.
     """
-    levels = secrets(context, secret).levels
+    levels, _ = secrets(context, secret)
     kept = {role: np.flatnonzero(levels[role] >= 0) for role in _ROLES}
-    codes = {role: _codes(context, role, columns, n_bins)[kept[role]] for role in _ROLES}
+    codes = {role: _codes(context, role, columns, n_bins) for role in _ROLES}
     rng = np.random.default_rng(seed_of("people", seed))
-    inside = _part(codes, max_rows, rng)
+    inside = _part({role: codes[role][kept[role]] for role in _ROLES}, max_rows, rng)
     rows = {role: kept[role][inside[role]] for role in _ROLES}
     n_rows = min(max_rows, *(rows[role].size for role in ("train", "holdout")))
     for role in ("train", "holdout"):  # how well it goes depends on their number
-        rows[role] = _drawn(context, role, rows[role], seed)[:n_rows]
-    every = {role: _codes(context, role, columns, n_bins) for role in _ROLES}
-    return People(rows, {role: every[role][rows[role]] for role in _ROLES})
+        place = np.argsort(drawing_order(context, role, seed))
+        rows[role] = rows[role][np.argsort(place[rows[role]])][:n_rows]
+    return People(rows, {role: codes[role][rows[role]] for role in _ROLES})
 
 
 def _part(
@@ -141,13 +140,6 @@ def _part(
     start = int(rng.integers(real.size - width + 1))
     low, high = real[start], real[start + width - 1]
     return {role: (key >= low) & (key <= high) for role, key in keys.items()}
-
-
-def _drawn(context: Context, role: str, rows: np.ndarray, seed: int) -> np.ndarray:
-    place = np.empty(context.n_rows(role), dtype=np.int64)
-    place[drawing_order(context, role, seed)] = np.arange(place.size)
-    drawn: np.ndarray = rows[np.argsort(place[rows], kind="stable")]
-    return drawn
 
 
 def _codes(context: Context, role: str, columns: tuple[str, ...], n_bins: int) -> np.ndarray:
@@ -207,8 +199,8 @@ class Queries:
         if scaling == "share":
             return self.secrets * (n_people / n_released)
         counted = np.asarray(self.members.sum(axis=1)).ravel()
-        found: np.ndarray = self.secrets * (counted / self.matches)[:, None]
-        return found
+        answers: np.ndarray = self.secrets * (counted / self.matches)[:, None]
+        return answers
 
 
 def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-ipm") -> np.ndarray:
@@ -248,10 +240,11 @@ def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-i
     bounds = np.zeros((system.shape[1], 2))
     bounds[:n_people, 1], bounds[n_people:, 1] = 1.0, np.inf
     costs = np.repeat([0.0, 1.0], [n_people, 2 * n_queries])
-    found = linprog(costs, A_eq=system, b_eq=answers, bounds=bounds, method=solver)
-    if found.x is None:  # there is a solution always; the simplex method finds it at some length
-        found = linprog(costs, A_eq=system, b_eq=answers, bounds=bounds, method="highs-ds")
-    shares: np.ndarray = np.clip(found.x[:n_people], 0.0, 1.0)
+    program = {"A_eq": system, "b_eq": answers, "bounds": bounds}
+    solved = linprog(costs, method=solver, **program)
+    if solved.x is None:  # there is a solution always; the simplex method finds it at some length
+        solved = linprog(costs, method="highs-ds", **program)
+    shares: np.ndarray = np.clip(solved.x[:n_people], 0.0, 1.0)
     return shares
 
 
@@ -350,60 +343,43 @@ def count_queries(
     Queries
     """
     parts = [
-        _of_set(people[:, columns], weights, released[:, columns], secrets, n_levels)
+        _counts(people[:, columns], weights, released[:, columns], secrets, n_levels)
         for columns in map(list, sets)
     ]
-    matches = np.concatenate([part.matches for part in parts])
-    counted = np.concatenate([part.sizes for part in parts])
+    classes, *counts = zip(*parts, strict=True)
+    counted, matches, levels = (np.concatenate(one) for one in counts)
     usable = np.flatnonzero((counted >= n_min) & ((matches > 0) | (scaling == "share")))
     if usable.size > n_queries:
         drawn = np.random.default_rng(seed).choice(usable.size, n_queries, replace=False)
         usable = usable[np.sort(drawn)]
-    levels = np.concatenate([part.secrets for part in parts])
-    return Queries(_members(parts, weights, usable), matches[usable], levels[usable])
+    # which kinds of people the usable queries count, and how many of each
+    row_of = np.full(counted.size, -1)
+    row_of[usable] = np.arange(usable.size)
+    starts = np.cumsum([0, *(part.size for part in counts[0])])[:-1]
+    rows = np.concatenate([row_of[start + own] for start, own in zip(starts, classes, strict=True)])
+    kinds = np.tile(np.arange(weights.size), len(classes))
+    where = rows[rows >= 0], kinds[rows >= 0]
+    shape = (usable.size, weights.size)
+    members = csr_array((weights[where[1]].astype(np.float64), where), shape=shape)
+    return Queries(members, matches[usable], levels[usable])
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """The queries of one set of columns: the class of each kind of people, and class counts."""
-
-    classes: np.ndarray
-    sizes: np.ndarray
-    matches: np.ndarray
-    secrets: np.ndarray
-
-
-def _of_set(
+def _counts(
     people: np.ndarray,
     weights: np.ndarray,
     released: np.ndarray,
     secrets: np.ndarray,
     n_levels: int,
-) -> _Counts:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the class of each kind of people, and by class people, released rows and levels."""
     joint = joint_classes(np.concatenate([people, released]))
     of_people, of_released = joint[: len(people)], joint[len(people) :]
     present, classes = np.unique(of_people, return_inverse=True)
     place = np.full(int(joint.max()) + 1, -1)
     place[present] = np.arange(present.size)
-    at = place[of_released]
-    found = at >= 0
-    width = n_levels + 1
-    table = np.bincount(at[found] * width + secrets[found], minlength=present.size * width)
-    by_level = table.reshape(present.size, width)
+    at, width = place[of_released], n_levels + 1
+    shared_class = at >= 0
+    cells = at[shared_class] * width + secrets[shared_class]
+    table = np.bincount(cells, minlength=present.size * width).reshape(present.size, width)
     sizes = np.bincount(classes.ravel(), weights=weights, minlength=present.size)
-    return _Counts(classes.ravel(), sizes, by_level.sum(axis=1), by_level[:, :n_levels])
-
-
-def _members(parts: list[_Counts], weights: np.ndarray, usable: np.ndarray) -> csr_array:
-    """Return which kinds of people the usable queries count, and how many of each."""
-    starts = np.cumsum([0, *(part.sizes.size for part in parts)])
-    row_of = np.full(starts[-1], -1)
-    row_of[usable] = np.arange(usable.size)
-    rows, columns = [], []
-    for start, part in zip(starts[:-1], parts, strict=True):
-        row = row_of[start + part.classes]
-        rows.append(row[row >= 0])
-        columns.append(np.flatnonzero(row >= 0))
-    where = np.concatenate(rows), np.concatenate(columns)
-    values = weights[where[1]].astype(np.float64)
-    return csr_array((values, where), shape=(usable.size, weights.size))
+    return classes.ravel(), sizes, table.sum(axis=1), table[:, :n_levels]

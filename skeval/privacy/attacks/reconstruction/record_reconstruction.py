@@ -90,7 +90,7 @@ class RecordReconstruction(Metric):
 
     See Also
     --------
-    LinearReconstructionAttack : Solves counts of synthetic rows for one secret of everybody.
+    LinearReconstructionAttack : Solves counts of synthetic rows for one secret of everyone.
     InferenceRisk : The nearest synthetic row gives one secret away.
     LinkabilityRisk : Two parts of a record lead to the same synthetic row.
 
@@ -168,7 +168,7 @@ class RecordReconstruction(Metric):
     def _prepare(self, context: Context) -> None:
         names = _columns(context.schema)
         if len(names) < 2:
-            return  # said by the result
+            return  # the result warns
         known = 1 if self.known is None else len(chosen_columns(context.schema, self.known))
         if known >= len(names) and self.known is not None:
             raise InvalidParameterError(

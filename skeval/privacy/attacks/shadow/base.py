@@ -18,7 +18,6 @@ from skeval.privacy.attacks.shadow.features import feature_names, measure_of
 from skeval.privacy.attacks.shadow.game import (
     ALL,
     Execution,
-    Fit,
     Game,
     World,
     check_cost,
@@ -33,8 +32,8 @@ from skeval.verdict import TEST_LEVEL
 
 _FEW = 50  # tables that a target is tested on
 _N_DRAWS = 2000
-# by world, for each target, the fits that say something of it and the features of their tables
-Observed = dict[World, list[list[tuple[Fit, np.ndarray]]]]
+# by world, for each target: of each fit the value of the secret, and the features of its tables
+Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
 
 
 class ShadowAttack(Metric):
@@ -43,16 +42,7 @@ class ShadowAttack(Metric):
     Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
     """
 
-    generator: Any
-    targets: Any
-    n_targets: int
-    features: str | Sequence[str]
-    n_eval: int
     n_synthetic: int | None
-    game: str
-    knowledge: str
-    access: str
-    shadow_parameters: dict[str, Any] | None
     confidence: float
     max_fits: int
     n_jobs: int | None
@@ -65,13 +55,16 @@ class ShadowAttack(Metric):
     @property
     def _game(self) -> Game:
         values = self.get_params(deep=False)
+        if isinstance(values["targets"], np.ndarray):  # shared steps make theirs read-only
+            values["targets"] = values["targets"].copy()
         names = [one.name for one in fields(Game) if one.name in values]
         return Game(**{name: values[name] for name in names})
 
     @property
     def _n_asked(self) -> int:
         """How many targets are asked for."""
-        return self.n_targets if isinstance(self.targets, str) else len(self.targets)
+        game = self._game
+        return game.n_targets if isinstance(game.targets, str) else len(game.targets)
 
     def _lacking(self, context: Context) -> str:
         """Say why nothing can be attacked in these tables; empty if something can."""
@@ -85,10 +78,10 @@ class ShadowAttack(Metric):
         """Return which parameters contradict each other."""
         game = self._game
         faults = list(game.faults)
-        if unknown := unknown_parameters(self.generator, self.shadow_parameters or {}):
+        if unknown := unknown_parameters(game.generator, game.shadow_parameters or {}):
             names = ", ".join(unknown)
             faults.append(f"the generator has no parameter {names}, of shadow_parameters")
-        if not game.learns and not feature_names(self.features, learns=False):
+        if not game.learns and not feature_names(game.features, learns=False):
             faults.append(
                 "access='no-box' takes 'query' or 'closest' as features: others are learned"
             )
@@ -131,7 +124,7 @@ class ShadowAttack(Metric):
         **details
             What else is said of all.
         """
-        together = self._together(len(advantages))
+        together, game = self._together(len(advantages)), self._game
         intervals = [one.interval(together) for one in advantages]
         corrected = holm([one.p_value for one in advantages])
         # ranks alone: neither a position nor a cell says which row of train it is
@@ -157,13 +150,13 @@ class ShadowAttack(Metric):
                 "targets": targets,
                 "n_significant": int(np.sum(np.array(corrected) < TEST_LEVEL)),
                 "n_targets": len(targets),
-                "game": self.game,
-                "knowledge": self.knowledge,
-                "access": self.access,
-                "features": list(feature_names(self.features, learns=self._game.learns)),
+                "game": game.game,
+                "knowledge": game.knowledge,
+                "access": game.access,
+                "features": list(feature_names(game.features, learns=game.learns)),
                 **details,
             },
-            warnings=(MetricWarning(few),) if self.n_eval < _FEW else (),
+            warnings=(MetricWarning(few),) if game.n_eval < _FEW else (),
         )
 
     def _together(self, n_targets: int) -> float:
@@ -193,12 +186,13 @@ def observed(
         n_copies=game.n_copies,
         execution=execution,
     )
-    seen: Observed = {}
+    seen: Observed = {world: [([], []) for _ in range(rows.n_targets)] for world in worlds}
     for fit, vectors in zip(fits, tables, strict=True):
-        world = seen.setdefault((fit.phase, fit.inside), [[] for _ in range(rows.n_targets)])
         targets = range(rows.n_targets) if fit.target == ALL else [fit.target]
         for place, i in enumerate(targets):
-            world[i].append((fit, np.stack([own[place] for own in vectors])))
+            values, features = seen[fit.phase, fit.inside][i]
+            values.append(fit.value)
+            features.append(np.stack([own[place] for own in vectors]))
     return seen, len(fits)
 
 

@@ -177,6 +177,13 @@ class GameRows:
             return self.train.size - int(self.are_of_train)
         return self.n_drawn
 
+    def serves_all(self, phase: str, inside: bool) -> bool:
+        """Tell whether the tables of a world serve all targets."""
+        # train is the world with each of its rows; else it is the one without any of the targets
+        if self.game.uses_train(phase) and self.are_of_train:
+            return inside and self.n_values == 1
+        return not inside
+
     def without(self, target: int) -> np.ndarray:
         """Return train, without the target if it is there."""
         if target == ALL or not self.are_of_train:
@@ -361,10 +368,7 @@ def plan(rows: GameRows, worlds: Sequence[World] = WORLDS) -> list[Fit]:
     """
     fits: list[Fit] = []
     for phase, inside in worlds:
-        # train is the world with each of its rows; else it is the one without any of the targets
-        of_train = rows.game.uses_train(phase) and rows.are_of_train
-        serves_all = inside and rows.n_values == 1 if of_train else not inside
-        for target in [ALL] if serves_all else range(rows.n_targets):
+        for target in [ALL] if rows.serves_all(phase, inside) else range(rows.n_targets):
             fits += _fits(rows, phase, inside, target)
     return fits
 

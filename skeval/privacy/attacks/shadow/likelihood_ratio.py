@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -210,15 +210,52 @@ class LikelihoodRatioMIA(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        n_train = context.n_rows("train")
-        asked = self._asked(context)
-        is_member = asked < n_train
+        is_member = self._asked(context) < context.n_rows("train")
         if min(is_member.sum(), (~is_member).sum()) < 2:
             return undefined("fewer than two rows of train or of the holdout are attacked.")
         try:
-            released = record_scores(context, self.record_score)[asked]
+            released = self._released(context)
         except TableError as error:
             return undefined(str(error))
+        ratios = self._by_table(context, self._ratios(released, *self._of_models(context)))
+        area = delong(ratios.members, ratios.others)
+        few = self.variance == "per_record" and self.n_models < _MANY
+        text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
+        return Result(
+            area.value,
+            interval=area.interval,
+            p_value=auc_p_value(ratios.members, ratios.others),
+            baseline=0.5,
+            details={
+                "attack": _NAME,
+                "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
+                "n_members": ratios.members.size,
+                "n_others": ratios.others.size,
+                "n_fits": self.n_models,
+            },
+            warnings=(MetricWarning(text),) if few else (),
+        )
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        released, models = self._released(context), self._of_models(context)
+        plain = self._by_table(context, released)
+        ratios = self._by_table(context, self._ratios(released, *models))
+        added = {
+            "uncalibrated_auc": auc(plain.members, plain.others),
+            "tpr_at_fpr": self._rates(ratios),
+            "curve": curve_points(ratios),
+            "models": self._over_models(*models),
+        }
+        return replace(result, details={**result.details, **added})
+
+    def _released(self, context: Context) -> np.ndarray:
+        """Return the scores of the rows that are attacked, by the release."""
+        return record_scores(context, self.record_score)[self._asked(context)]
+
+    def _of_models(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of these rows by each model, and whether they were in its half."""
         scores, inside = scores_of_halves(
             context,
             self.generator,
@@ -228,43 +265,14 @@ class LikelihoodRatioMIA(Metric):
             self.random_state,
             Execution(self.n_jobs, self.progress),
         )
-        return self._held_against(asked, n_train, released, scores[:, asked], inside[:, asked])
+        asked = self._asked(context)
+        return scores[:, asked], inside[:, asked]
 
-    def _held_against(
-        self,
-        asked: np.ndarray,
-        n_train: int,
-        released: np.ndarray,
-        scores: np.ndarray,
-        inside: np.ndarray,
-    ) -> Result:
-        """Hold the scores of rows by the release against those by the models."""
-        ratios = self._ratios(released, scores, inside)
+    def _by_table(self, context: Context, scores: np.ndarray) -> MemberScores:
+        asked, n_train = self._asked(context), context.n_rows("train")
         member = asked < n_train
-        attacked = MemberScores(
-            ratios[member], ratios[~member], asked[member], asked[~member] - n_train
-        )
-        area = delong(attacked.members, attacked.others)
-        few = self.variance == "per_record" and self.n_models < _MANY
-        text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
-        return Result(
-            area.value,
-            interval=area.interval,
-            p_value=auc_p_value(attacked.members, attacked.others),
-            baseline=0.5,
-            details={
-                "attack": _NAME,
-                "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
-                "n_members": attacked.members.size,
-                "n_others": attacked.others.size,
-                "uncalibrated_auc": auc(released[member], released[~member]),
-                "tpr_at_fpr": self._rates(attacked),
-                "curve": curve_points(attacked),
-                "models": self._over_models(scores, inside),
-                "n_fits": self.n_models,
-            },
-            warnings=(MetricWarning(text),) if few else (),
-        )
+        rows = asked[member], asked[~member] - n_train
+        return MemberScores(scores[member], scores[~member], *rows)
 
     def _ratios(
         self,

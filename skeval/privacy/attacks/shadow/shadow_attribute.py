@@ -273,18 +273,18 @@ def secret_guesses(
     for i in range(rows.n_targets):
         model = None
         if game.learns:
-            fits, features = zip(*seen["shadow", True][i], strict=True)
-            labels = np.repeat([fit.value for fit in fits], [len(part) for part in features])
+            values, features = seen["shadow", True][i]
+            labels = np.repeat(values, [len(part) for part in features])
             model = fitted_classifier(
                 game.classifier, np.concatenate(features), labels, game.random_state
             )
         counts: dict[bool, tuple[int, int]] = {False: (0, 0)}
         for phase, inside in worlds[1:]:
-            fits, features = zip(*seen[phase, inside][i], strict=True)
+            values, features = seen[phase, inside][i]
             vectors = np.concatenate(features)
             # without a model, vectors are the scores of the values
             guesses = vectors.argmax(axis=1) if model is None else model.predict(vectors)
-            right = guesses == np.array([fit.value for fit in fits])
+            right = guesses == np.array(values)
             counts[inside] = int(right.sum()), right.size
         advantages.append(Advantage(*counts[True], *counts[False], chance=1.0 / rows.n_values))
     return advantages, n_fits

@@ -19,7 +19,7 @@ from skeval.privacy.attacks.shadow.base import (
     observed,
 )
 from skeval.privacy.attacks.shadow.features import measure_of
-from skeval.privacy.attacks.shadow.game import ALL, WORLDS, Execution, Game, game_rows
+from skeval.privacy.attacks.shadow.game import WORLDS, Execution, Game, game_rows
 from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
@@ -328,26 +328,21 @@ def membership_tests(
         How often the generator was fitted.
     """
     seen, n_fits = observed(context, game, WORLDS, n_synthetic, execution)
-    vectors = {
-        world: [[features for _, features in of_target] for of_target in targets]
-        for world, targets in seen.items()
-    }
-    tests = []
-    for i in range(game_rows(context, game).n_targets):
+    rows, tests = game_rows(context, game), []
+    for i in range(rows.n_targets):
         if game.learns:
-            with_it, without = (vectors["shadow", inside][i] for inside in (True, False))
+            with_it, without = (seen["shadow", inside][i][1] for inside in (True, False))
             classifier, limit = learned_distinguisher(
                 game.classifier, with_it, without, threshold, fpr, game.random_state
             )
         else:
             classifier, limit = None, float(threshold)
         inside, outside = (
-            table_scores(classifier, np.concatenate(vectors["test", world][i]))
+            table_scores(classifier, np.concatenate(seen["test", world][i][1]))
             for world in (True, False)
         )
         tests.append(MembershipTest(inside, outside, limit, classifier))
-    common = {world: seen["test", world][0][0][0].target == ALL for world in (True, False)}
-    return tests, common, n_fits
+    return tests, {inside: rows.serves_all("test", inside) for inside in (True, False)}, n_fits
 
 
 def attacked_release(

@@ -299,10 +299,11 @@ def test_a_row_of_train_given_as_a_table_is_there_once():
     assert result(n_shadow=2, n_eval=2).details["n_rows"] == 39
 
 
-def test_what_is_given_is_not_fitted():
-    generator = Bootstrap()
-    result(generator=generator)
+def test_what_is_given_stays_as_it_is():
+    generator, targets = Bootstrap(), np.array([3])
+    result(generator=generator, targets=targets, n_shadow=2, n_eval=2)
     assert not hasattr(generator, "train_")
+    assert targets.flags.writeable
 
 
 def test_copies_of_a_fit_are_learnt_from_together():

@@ -8,8 +8,14 @@ from scipy.spatial.distance import cdist
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.privacy import MembershipInference
-from skeval.privacy.attacks.membership.rates import groups_by_outlyingness, outlyingness
+from skeval.privacy.attacks.membership.rates import (
+    bayes_precision,
+    groups_by_outlyingness,
+    outlyingness,
+    precision_at,
+)
 from skeval.privacy.attacks.membership.scores import member_scores
+from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value
 
 
@@ -111,3 +117,30 @@ def test_other_spaces(space):
     of_train, of_holdout = outlyingness(Context.of(*tables), space, None)
     assert np.isfinite(of_train).all()
     assert len(of_holdout) == 60
+
+
+def test_precision_of_two_normals():
+    rs = np.random.RandomState(0)
+    normal = rs.normal(1, 1, 1000), rs.normal(0, 1, 1000)
+    precision, interval = precision_at(*normal, 100)
+    assert precision == 0.91
+    assert interval == clopper_pearson(91, 100)
+
+
+def test_precision_counts_ties_by_their_share():
+    positives, negatives = np.array([5.0, 1.0, 1.0]), np.array([1.0, 0.0, 0.0])
+    precision, (low, high) = precision_at(positives, negatives, 2)  # one hit, and 2 of 3 tie
+    assert precision == pytest.approx((1 + 2 / 3) / 2)
+    assert (low, high) == (clopper_pearson(1, 2)[0], clopper_pearson(2, 2)[1])
+
+
+def test_precision_by_bayes():
+    assert bayes_precision(0.4, 0.1, 0.5) == pytest.approx(0.8)
+    assert bayes_precision(0.4, 0.0, 0.01) == 1.0
+    assert np.isnan(bayes_precision(0.0, 0.0, 0.5))
+
+
+def test_precision_where_all_scores_tie():
+    ones = np.ones(20)
+    assert precision_at(ones, ones, 5)[0] == 0.5
+    assert precision_at(ones, ones, 40)[0] == 0.5

@@ -17,7 +17,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
 )
 from skeval.privacy import MembershipInference
-from skeval.privacy.attacks.membership.rates import bayes_precision, precision_at
+from skeval.privacy.attacks.membership.rates import precision_at
 from skeval.privacy.attacks.membership.rows import validation_half
 from skeval.privacy.attacks.membership.scores import ATTACKS, CALIBRATED, member_scores
 from skeval.stats.intervals import clopper_pearson
@@ -188,6 +188,15 @@ def test_the_rate_as_value():
     assert several.interval[0] < copy.interval[0] or several.details["n_members"] > 120
 
 
+def test_the_sentence_is_about_the_area_whatever_the_value_is():
+    by_rate, by_area = (
+        evaluate(MembershipInference("distance", scoring=scoring))
+        for scoring in ("tpr_at_fpr", "auc")
+    )
+    assert by_rate.value != by_area.value
+    assert by_rate.summary == by_area.summary
+
+
 def test_a_rate_that_the_holdout_cannot_tell():
     metric = MembershipInference("distance", scoring="tpr_at_fpr", fpr=0.001)
     context = Context.of(TRAIN, HOLDOUT)
@@ -292,30 +301,3 @@ def test_columns_known_to_the_attacker():
     copied = SYNTHETIC.assign(age=TRAIN["age"], income=TRAIN["income"])
     known = MembershipInference("distance", columns=["age", "income"])
     assert evaluate(known, copied).value > evaluate(MembershipInference("distance"), copied).value
-
-
-def test_precision_of_two_normals():
-    rs = np.random.RandomState(0)
-    normal = rs.normal(1, 1, 1000), rs.normal(0, 1, 1000)
-    precision, interval = precision_at(*normal, 100)
-    assert precision == 0.91
-    assert interval == clopper_pearson(91, 100)
-
-
-def test_precision_counts_ties_by_their_share():
-    positives, negatives = np.array([5.0, 1.0, 1.0]), np.array([1.0, 0.0, 0.0])
-    precision, (low, high) = precision_at(positives, negatives, 2)  # one hit, and 2 of 3 tie
-    assert precision == pytest.approx((1 + 2 / 3) / 2)
-    assert (low, high) == (clopper_pearson(1, 2)[0], clopper_pearson(2, 2)[1])
-
-
-def test_precision_by_bayes():
-    assert bayes_precision(0.4, 0.1, 0.5) == pytest.approx(0.8)
-    assert bayes_precision(0.4, 0.0, 0.01) == 1.0
-    assert np.isnan(bayes_precision(0.0, 0.0, 0.5))
-
-
-def test_precision_where_all_scores_tie():
-    ones = np.ones(20)
-    assert precision_at(ones, ones, 5)[0] == 0.5
-    assert precision_at(ones, ones, 40)[0] == 0.5

@@ -70,22 +70,22 @@ def test_levels_of_a_secret():
     train = pd.DataFrame({"c": [*"aaabbc", None], "n": [0, 0, 0, 1, 1, 5, np.nan]})
     synthetic = pd.DataFrame({"c": list("cbaz"), "n": [0.0, 1.0, 9.0, np.nan]})
     context = Context.of(train, train).with_synthetic(synthetic)
-    found = secrets(context, "c")
-    assert found.n_levels == 3
-    assert found.levels["train"].tolist() == [0, 0, 0, 1, 1, 2, -1]
-    assert found.levels["synthetic"].tolist() == [2, 1, 0, 3]
-    halves = secrets(context, "n")
-    assert halves.n_levels == 2
-    assert halves.levels["train"].tolist() == [0, 0, 0, 1, 1, 1, -1]
-    assert halves.levels["synthetic"].tolist() == [0, 1, 1, -1]
+    levels, n_levels = secrets(context, "c")
+    assert n_levels == 3
+    assert levels["train"].tolist() == [0, 0, 0, 1, 1, 2, -1]
+    assert levels["synthetic"].tolist() == [2, 1, 0, 3]
+    halves, n_levels = secrets(context, "n")
+    assert n_levels == 2
+    assert halves["train"].tolist() == [0, 0, 0, 1, 1, 1, -1]
+    assert halves["synthetic"].tolist() == [0, 1, 1, -1]
 
 
 def test_rare_levels_are_one():
     letters = [letter for i, letter in enumerate("abcdefghijk") for _ in range(20 - i)]
     table = pd.DataFrame({"c": letters})
-    found = secrets(Context.of(table, table).with_synthetic(table), "c")
-    assert found.n_levels == 8
-    assert np.bincount(found.levels["train"]).tolist() == [20, 19, 18, 17, 16, 15, 14, 46]
+    levels, n_levels = secrets(Context.of(table, table).with_synthetic(table), "c")
+    assert n_levels == 8
+    assert np.bincount(levels["train"]).tolist() == [20, 19, 18, 17, 16, 15, 14, 46]
 
 
 def test_large_tables_are_attacked_in_a_range():

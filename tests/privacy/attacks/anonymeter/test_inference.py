@@ -12,7 +12,6 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy import InferenceRisk, InferenceRiskAll
-from skeval.privacy.attacks.anonymeter.inference import inference
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -229,7 +228,7 @@ def test_refusals(settings, message):
 
 
 def test_one_column_is_refused():
-    with pytest.raises(MissingInputError, match="needs one column beside the secret, age,"):
+    with pytest.raises(MissingInputError, match="needs one column besides the secret, age,"):
         InferenceRisk("age", aux_cols=1).fit(TRAIN, HOLDOUT)
     one = [table[["age"]] for table in (TRAIN, HOLDOUT)]
     for metric in (InferenceRisk("age"), InferenceRiskAll()):
@@ -288,7 +287,7 @@ def test_interval_covers_the_null(secret, sizes):
         real = make_mixed(n_train + n_holdout + 200, random_state=100 + seed)
         context = Context.of(real.iloc[:n_train], real.iloc[n_train : n_train + n_holdout])
         context = context.with_synthetic(real.iloc[n_train + n_holdout :])
-        attack = inference(context, secret, list(real.columns), n_attacks=None, seed=0)
+        attack = InferenceRiskAll(n_attacks=None)._attack(context, secret, list(real.columns))
         covered.append(attack.risk("anonymeter", 0.95).interval[0] == 0.0)
         alarms.append(attack.p_value < 0.05)
     assert np.mean(covered) >= 0.93
