@@ -24,13 +24,11 @@ from skeval.steps.models import (
     synthetic_split,
     training_rows,
 )
-from skeval.steps.problem import problem_of, unanswerable
+from skeval.steps.problem import problem_of
 from skeval.steps.scoring import Scoring, score_named
-from skeval.tags import MetricTags, Need
 from skeval.utility import ranks
 from skeval.utility.model_metric import ModelMetric
 
-_NEEDS: frozenset[Need] = frozenset({"holdout", "target"})
 _UNDECIDED = (
     "the real scores of no two models differ beyond chance, so that their order on real rows says "
     "nothing."
@@ -45,11 +43,8 @@ class _ModelComparison(ModelMetric):
     mode: str
     test_size: float
     max_rows: int | None
-    n_bootstrap: int
 
-    def _compute(self, context: Context) -> Result:
-        if reason := unanswerable(context, self._question(context)):
-            return undefined(reason)
+    def _measured(self, context: Context) -> Result:
         real, synthetic = self._scores(context)
         lacking = np.isnan(real[:, 0]) | np.isnan(synthetic[:, 0])
         if lacking.any():
@@ -98,10 +93,7 @@ class _ModelComparison(ModelMetric):
             "scoring": self._scoring(context),
             "task": problem_of(context, self._question(context)).task,
             "mode": self.mode,
-            "models": {
-                name: {column: float(scores[i]) for column, scores in columns.items()}
-                for i, name in enumerate(self._models())
-            },
+            "models": self._by_model(columns),
             **self._counts(context, trainings, trials[self.mode][1]),
         }
 
@@ -188,8 +180,6 @@ class ModelRankAgreement(_ModelComparison):
     (True, 6)
     """
 
-    tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-
     def __init__(
         self,
         target: ColumnName,
@@ -207,19 +197,14 @@ class ModelRankAgreement(_ModelComparison):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.scoring = scoring
         self.estimators = estimators
         self.statistic = statistic
         self.mode = mode
         self.test_size = test_size
         self.max_rows = max_rows
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = ranks.agreement(real, synthetic, self.statistic)[0]
@@ -340,7 +325,7 @@ class SelectionRegret(_ModelComparison):
     True
     """
 
-    tags = MetricTags("utility", greater_is_better=False, needs=_NEEDS, bounds=(0.0, float("inf")))
+    tags = replace(ModelMetric.tags, greater_is_better=False, bounds=(0.0, float("inf")))
 
     def __init__(
         self,
@@ -359,19 +344,14 @@ class SelectionRegret(_ModelComparison):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.scoring = scoring
         self.estimators = estimators
         self.relative = relative
         self.mode = mode
         self.test_size = test_size
         self.max_rows = max_rows
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         upwards = score_named(self._scoring(context)).greater_is_better

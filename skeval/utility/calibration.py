@@ -13,13 +13,11 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
-from skeval.steps.models import HOLDOUT, SYNTHETIC, TRAIN, Estimators, Training, predicted
-from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
+from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
+from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.tags import MetricTags
-from skeval.utility.model_metric import ModelMetric, stated, stated_replicates
+from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
 
-_TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 _FEWEST = 5  # rows of a bin that a curve shows
 
 
@@ -110,9 +108,6 @@ class CalibrationPreservation(ModelMetric):
     (True, 1.0)
     """
 
-    tags = MetricTags(
-        "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
-    )
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     def __init__(
@@ -128,15 +123,10 @@ class CalibrationPreservation(ModelMetric):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.estimators = estimators
         self.n_bins = n_bins
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
         unsure = [
@@ -150,9 +140,7 @@ class CalibrationPreservation(ModelMetric):
                 f"probabilities that are judged, and {', '.join(unsure)} has none."
             )
 
-    def _compute(self, context: Context) -> Result:
-        if reason := unanswerable(context, self._question(context)):
-            return undefined(reason)
+    def _measured(self, context: Context) -> Result:
         tstr, trtr = self._errors(context).values()
         if np.isnan(tstr - trtr).any():
             return undefined("a model gives no probabilities.")
@@ -167,7 +155,7 @@ class CalibrationPreservation(ModelMetric):
         tstr, trtr = (scores.mean(axis=0) for scores in errors.values())
         brier = {
             kind: self._replicates(context, t, HOLDOUT, "brier", self.n_bootstrap).mean(axis=0)
-            for kind, t in _TRAININGS.items()
+            for kind, t in TRAININGS.items()
         }
         brier["difference"] = brier["tstr"] - brier["trtr"]
         details = {
@@ -177,12 +165,9 @@ class CalibrationPreservation(ModelMetric):
                 "difference": stated(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
             },
             "brier": {kind: stated_replicates(scores) for kind, scores in brier.items()},
-            "models": {
-                name: {kind: float(scores[i, 0]) for kind, scores in errors.items()}
-                for i, name in enumerate(self._models())
-            },
+            "models": self._by_model(errors),
             **self._curves(context),
-            **self._counts(context, _TRAININGS),
+            **self._counts(context, TRAININGS),
         }
         interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
         return {"interval": interval, "baseline": 1.0, "details": details}
@@ -193,16 +178,16 @@ class CalibrationPreservation(ModelMetric):
         asked = (question, self.n_bins, n_bootstrap, self.n_repeats, self.random_state)
         return {
             kind: np.array([errors_of(context, training, model, *asked) for model in models])
-            for kind, training in _TRAININGS.items()
+            for kind, training in TRAININGS.items()
         }
 
     def _curves(self, context: Context) -> dict[str, Any]:
         """Return the reliability curves of all models of the first seed, and what chance adds."""
         curves: dict[str, dict[str, Any]] = {}
-        expected: dict[str, list[float]] = {kind: [] for kind in _TRAININGS}
+        expected: dict[str, list[float]] = {kind: [] for kind in TRAININGS}
         for name, model in self._models().items():
             curves[name] = {}
-            for kind, training in _TRAININGS.items():
+            for kind, training in TRAININGS.items():
                 asked = (self._question(context), self.random_state)
                 sure, hits = confidences(context, training, model, *asked)
                 curves[name][kind] = reliability_curve(sure, hits, self.n_bins, _FEWEST)
@@ -212,7 +197,7 @@ class CalibrationPreservation(ModelMetric):
 
     def _summary(self, result: Result) -> str:
         errors = result.details["ece"]
-        tstr, trtr = (percent(as_float(errors[kind]["value"])) for kind in _TRAININGS)
+        tstr, trtr = (percent(as_float(errors[kind]["value"])) for kind in TRAININGS)
         chance = percent(as_float(result.details["expected_if_calibrated"]["tstr"]))
         return (
             f"Probabilities are off by {tstr} on average after synthetic rows, by {trtr} after "

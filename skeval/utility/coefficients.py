@@ -9,7 +9,6 @@ import numpy as np
 from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
-from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -21,10 +20,11 @@ from skeval.exceptions import (
 from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Label, OpenFraction
 from skeval.result import Result, mean_of_columns, undefined
-from skeval.stats.intervals import expected_overlap, interval_overlap
+from skeval.stats.intervals import interval_overlap
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.tags import MetricTags
 from skeval.utility.designs import FEWEST, Design, FormulaText, check_formula, columns_in, design_of
+from skeval.utility.means import fresh_overlap
 from skeval.utility.model_metric import ModelMetric
 from skeval.utility.regressions import Regression, least_squares, logistic, n_rows_behind
 
@@ -150,13 +150,10 @@ class CoefficientOverlap(ModelMetric):
         task: Literal["auto", "binary", "regression"] = "auto",
         pos_label: Label | None = None,
     ) -> None:
-        self.target = target
-        self.features = features
+        super().__init__(target, task, pos_label, features)
         self.formula = formula
         self.confidence = confidence
         self.clip = clip
-        self.task = task
-        self.pos_label = pos_label
 
     def _prepare(self, context: Context) -> None:
         question = self._question(context)
@@ -170,9 +167,6 @@ class CoefficientOverlap(ModelMetric):
         if self.formula is not None:
             check_formula(self.formula, self.target, problem.has_labels)
         design_of(context, question, self.formula)
-
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        return Metric._in_relation(self, context, result)  # the holdout in the synthetic place
 
     def _question(self, context: Context) -> Question:
         if self.formula is not None and self.features is not None:
@@ -198,6 +192,7 @@ class CoefficientOverlap(ModelMetric):
         is_scored = train.is_determined & ~few
         if not is_scored.any():
             return undefined(_without_score(train))
+        z = float(norm.ppf((1.0 + self.confidence) / 2.0))
         ends = (train.low, train.high, synthetic.low, synthetic.high)
         overlaps = interval_overlap(*ends, clip=self.clip)
         overlaps = np.where(synthetic.is_determined, overlaps, 0.0)
@@ -224,7 +219,7 @@ class CoefficientOverlap(ModelMetric):
             significance_agreement=float(of_all["same_significance"].mean()),
             standardized_difference=float(gaps.mean()) if gaps.size else float("nan"),
             share_apart=float((of_all["overlap"] <= 0.0).mean()),
-            ceiling=self._ceiling(train.n_rows, synthetic.n_rows),
+            ceiling=fresh_overlap(train.n_rows, synthetic.n_rows, z, "sem", self.clip),
             references=design.references,
             left_out=design.left_out,
             n_rows={"train": train.n_rows, "synthetic": synthetic.n_rows},
@@ -233,15 +228,6 @@ class CoefficientOverlap(ModelMetric):
                 "synthetic": context.n_rows("synthetic") - synthetic.n_rows,
             },
         )
-
-    def _ceiling(self, n: int, m: int) -> float:
-        """Return the mean overlap of fresh rows, in units of the spread of one row."""
-        if m == 0:
-            return float("nan")
-        z = float(norm.ppf((1.0 + self.confidence) / 2.0))
-        width, other = (float(2.0 * z / np.sqrt(k)) for k in (n, m))
-        error = float(np.sqrt(1.0 / n + 1.0 / m))
-        return expected_overlap(width, other, error, clip=self.clip)
 
     def _summary(self, result: Result) -> str:
         signs = percent(as_float(result.details["sign_agreement"]))

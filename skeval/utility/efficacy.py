@@ -22,9 +22,8 @@ from skeval.steps.models import (
     out_of_fold,
     predicted,
 )
-from skeval.steps.problem import problem_of, rows_of_role, unanswerable
+from skeval.steps.problem import problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.tags import MetricTags
 from skeval.utility.model_metric import ModelMetric
 
 _NONE_REACHES = 1.0
@@ -41,12 +40,9 @@ class _Efficacy(ModelMetric):
     ratio: float
     threshold: str
     n_folds: int
-    n_bootstrap: int
 
-    def _compute(self, context: Context) -> Result:
+    def _measured(self, context: Context) -> Result:
         question, seed = self._question(context), self.random_state
-        if reason := unanswerable(context, question):
-            return undefined(reason)
         positive = problem_of(context, question).positive
         train, holdout = (
             rows_of_role(context, role, question).target == positive
@@ -180,9 +176,6 @@ class PrecisionEfficacy(_Efficacy):
     (True, 0.5)
     """
 
-    tags = MetricTags(
-        "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
-    )
     _fixed, _free = "recall", "precision"
 
     def __init__(
@@ -200,17 +193,12 @@ class PrecisionEfficacy(_Efficacy):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.fixed_recall = fixed_recall
         self.estimator = estimator
         self.ratio = ratio
         self.threshold = threshold
         self.n_folds = n_folds
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
 
 class RecallEfficacy(_Efficacy):
@@ -268,7 +256,6 @@ class RecallEfficacy(_Efficacy):
     (True, 0.5)
     """
 
-    tags = PrecisionEfficacy.tags
     _fixed, _free = "precision", "recall"
 
     def __init__(
@@ -286,17 +273,12 @@ class RecallEfficacy(_Efficacy):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.fixed_precision = fixed_precision
         self.estimator = estimator
         self.ratio = ratio
         self.threshold = threshold
         self.n_folds = n_folds
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
 
 def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:

@@ -13,9 +13,8 @@ from skeval.formatting import as_float, number
 from skeval.parameters import BinCount, ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
-from skeval.steps.models import SYNTHETIC, TRAIN, Estimators, Training
-from skeval.steps.problem import Question, problem_of, unanswerable
-from skeval.tags import MetricTags
+from skeval.steps.models import SYNTHETIC, Estimators, Training
+from skeval.steps.problem import Question, problem_of
 from skeval.utility.groups import (
     CRITERIA,
     Grouping,
@@ -30,9 +29,7 @@ from skeval.utility.groups import (
     spread,
     tested_counts,
 )
-from skeval.utility.model_metric import ModelMetric, shown_difference, stated
-
-_TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
+from skeval.utility.model_metric import TRAININGS, ModelMetric, shown_difference, stated
 
 
 class _GroupMetric(ModelMetric):
@@ -46,7 +43,6 @@ class _GroupMetric(ModelMetric):
     include_sensitive: bool
     min_cell: int
     n_bins: int
-    n_bootstrap: int
 
     def _prepare(self, context: Context) -> None:
         if self.sensitive == self.target:
@@ -65,9 +61,7 @@ class _GroupMetric(ModelMetric):
     def _grouping(self, context: Context) -> Grouping:
         return Grouping(self._question(context), self.sensitive, int(self.n_bins))
 
-    def _compute(self, context: Context) -> Result:
-        if reason := unanswerable(context, self._question(context)) or self._short(context):
-            return undefined(reason)
+    def _measured(self, context: Context) -> Result:
         rates = self._rates(context, SYNTHETIC)
         compared = [rates[name][0, 0] for name in CRITERIA[self.criterion]]
         if np.isnan([spread(one) for one in compared]).any():
@@ -94,10 +88,6 @@ class _GroupMetric(ModelMetric):
 
     def _value(self, context: Context) -> float:
         raise NotImplementedError
-
-    def _short(self, context: Context) -> str:
-        """Return what the metric lacks in the tables; empty if nothing."""
-        return ""
 
     def _rates(
         self, context: Context, training: Training, n_bootstrap: int = 0
@@ -130,7 +120,7 @@ class _GroupMetric(ModelMetric):
             sizes = by_label.sum(axis=1)
             unknown, known = np.full(sizes.size, np.nan), sizes >= self.min_cell
             positive[role] = np.divide(by_label[:, 1], sizes, out=unknown, where=known)
-        rates = {kind: self._rates(context, training) for kind, training in _TRAININGS.items()}
+        rates = {kind: self._rates(context, training) for kind, training in TRAININGS.items()}
         return {
             "groups": list(groups_of(context, grouping).names),
             "group_sizes": counts["holdout"].sum(axis=1),
@@ -146,13 +136,10 @@ class _GroupMetric(ModelMetric):
         """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
         gaps = {
             kind: self._gaps(context, training).reshape(-1, self.n_repeats).mean(axis=1)
-            for kind, training in _TRAININGS.items()
+            for kind, training in TRAININGS.items()
         }
-        models = {
-            name: {kind: float(of_models[i]) for kind, of_models in gaps.items()}
-            for i, name in enumerate(self._models())
-        }
-        return {"models": models, **self._groups(context), **self._counts(context, _TRAININGS)}
+        counts = self._counts(context, TRAININGS)
+        return {"models": self._by_model(gaps), **self._groups(context), **counts}
 
 
 class FairnessGap(_GroupMetric):
@@ -252,12 +239,7 @@ default="demographic_parity"
     (['basic', 'family', 'premium'], True)
     """
 
-    tags = MetricTags(
-        "utility",
-        greater_is_better=False,
-        needs=frozenset({"holdout", "target"}),
-        bounds=(0.0, 1.0),
-    )
+    tags = replace(ModelMetric.tags, greater_is_better=False)
 
     def __init__(
         self,
@@ -279,7 +261,7 @@ default="demographic_parity"
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.sensitive = sensitive
         self.criterion = criterion
         self.aggregate = aggregate
@@ -287,18 +269,13 @@ default="demographic_parity"
         self.include_sensitive = include_sensitive
         self.min_cell = min_cell
         self.n_bins = n_bins
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _value(self, context: Context) -> float:
         return float(self._gaps(context, SYNTHETIC).mean(axis=0)[0])
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
-        rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in _TRAININGS.items()}
+        rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in TRAININGS.items()}
         shape = (self.criterion, self.aggregate)
         tstr, trtr = (gap(part, *shape).mean(axis=0) for part in rates.values())
         interval, of_real = (gap_interval(part, *shape) for part in rates.values())
@@ -395,7 +372,6 @@ class EqualizedOddsImprovement(_GroupMetric):
     (True, 0.5)
     """
 
-    tags = replace(FairnessGap.tags, greater_is_better=True)
     criterion, aggregate = "equalized_odds", "max"
 
     def __init__(
@@ -414,27 +390,22 @@ class EqualizedOddsImprovement(_GroupMetric):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.sensitive = sensitive
         self.estimators = estimators
         self.include_sensitive = include_sensitive
         self.min_cell = min_cell
         self.n_bins = n_bins
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _value(self, context: Context) -> float:
-        tstr, trtr = (self._gaps(context, t).mean(axis=0)[0] for t in _TRAININGS.values())
+        tstr, trtr = (self._gaps(context, t).mean(axis=0)[0] for t in TRAININGS.values())
         return float((trtr - tstr) / 2.0 + 0.5)
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         tstr, trtr = (
             self._gaps(context, training, self.n_bootstrap).mean(axis=0)
-            for training in _TRAININGS.values()
+            for training in TRAININGS.values()
         )
         gain = _difference(trtr, tstr)
         ends = [end / 2.0 + 0.5 for end in (gain["low"], gain["high"]) if end is not None]
@@ -446,7 +417,9 @@ class EqualizedOddsImprovement(_GroupMetric):
         interval = (ends[0], ends[1]) if ends else None
         return {"interval": interval, "baseline": 0.5, "details": details}
 
-    def _short(self, context: Context) -> str:
+    def _unanswerable(self, context: Context) -> str:
+        if reason := super()._unanswerable(context):
+            return reason
         grouping = self._grouping(context)
         names = np.array(groups_of(context, grouping).names)
         for role in ("train", "synthetic"):

@@ -29,10 +29,9 @@ from skeval.steps.models import (
     learn,
     replicates,
 )
-from skeval.steps.problem import Question, Rows, problem_of, rows_of_role, unanswerable
+from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import SCORES, Predictions, ScoreName
-from skeval.tags import MetricTags
 from skeval.utility.model_metric import ModelMetric
 
 _N_PAIRS = 3
@@ -138,12 +137,7 @@ class FeatureImportanceAgreement(ModelMetric):
     True
     """
 
-    tags = MetricTags(
-        "utility",
-        greater_is_better=True,
-        needs=frozenset({"holdout", "target"}),
-        bounds=(-1.0, 1.0),
-    )
+    tags = replace(ModelMetric.tags, bounds=(-1.0, 1.0))
 
     def __init__(
         self,
@@ -162,7 +156,7 @@ class FeatureImportanceAgreement(ModelMetric):
         n_bootstrap: Annotated[int, Interval(0)] = 200,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.importance = importance
         self.statistic = statistic
         self.k = k
@@ -170,11 +164,6 @@ class FeatureImportanceAgreement(ModelMetric):
         self.estimator = estimator
         self.n_permutations = n_permutations
         self.max_rows = max_rows
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
         super()._prepare(context)
@@ -186,10 +175,8 @@ class FeatureImportanceAgreement(ModelMetric):
     def _model(self) -> Any:
         return DEFAULT if self.estimator is None else self.estimator
 
-    def _compute(self, context: Context) -> Result:
+    def _measured(self, context: Context) -> Result:
         question = self._question(context)
-        if reason := unanswerable(context, question):
-            return undefined(reason)
         names = problem_of(context, question).features
         if len(names) < 2:
             return undefined(f"{names[0]} is the only feature: there is no order to agree on.")

@@ -109,16 +109,18 @@ class MeanCIOverlap(Metric):
 
     def _compute(self, context: Context) -> Result:
         pairs = finite_pairs(context, self.columns)
-        z = float(norm.ppf((1.0 + self.confidence) / 2.0))
-        scores = {name: self._score(x, y, z) for name, (x, y) in pairs.items()}
-        ceilings = {name: self._ceiling(x.size, y.size, z) for name, (x, y) in pairs.items()}
+        z, asked = float(norm.ppf((1.0 + self.confidence) / 2.0)), (self.spread, self.clip)
+        scores = {name: overlap_of_means(x, y, z, *asked) for name, (x, y) in pairs.items()}
         known = [name for name, score in scores.items() if not np.isnan(score)]
+        sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,
-            ceiling=mean_of_defined({name: ceilings[name] for name in known}),
+            ceiling=mean_of_defined(
+                {name: fresh_overlap(*sizes[name], z, *asked) for name in known}
+            ),
         )
 
     def _summary(self, result: Result) -> str:
@@ -127,29 +129,28 @@ class MeanCIOverlap(Metric):
             f"{percent(result.value)} on average."
         )
 
-    def _score(self, x: np.ndarray, y: np.ndarray, z: float) -> float:
-        if not _varies(x):
-            return float("nan")
-        if not _varies(y):
-            return 0.0
-        # around train's mean: dates in seconds are long numbers
-        ends = [end for values in (x, y) for end in self._interval(values - x.mean(), z)]
-        low, high, low_other, high_other = (np.array([end]) for end in ends)
-        return float(interval_overlap(low, high, low_other, high_other, clip=self.clip)[0])
 
-    def _interval(self, values: np.ndarray, z: float) -> tuple[float, float]:
-        mean, half = float(values.mean()), z * float(values.std(ddof=1))
-        half /= np.sqrt(values.size) if self.spread == "sem" else 1.0
-        return mean - half, mean + half
+def overlap_of_means(x: np.ndarray, y: np.ndarray, z: float, spread: str, clip: bool) -> float:
+    """Return the overlap of intervals of two means; nan without a spread in x, 0 in y alone."""
+    if not _varies(x):
+        return float("nan")
+    if not _varies(y):
+        return 0.0
+    # around the mean of x: dates in seconds are long numbers
+    ends = []
+    for values in (x - x.mean(), y - x.mean()):
+        half = z * values.std(ddof=1) / (np.sqrt(values.size) if spread == "sem" else 1.0)
+        ends += [np.array([values.mean() - half]), np.array([values.mean() + half])]
+    return float(interval_overlap(*ends, clip=clip)[0])
 
-    def _ceiling(self, n: int, m: int, z: float) -> float:
-        """Return the mean overlap of samples of one population, in standard deviations of it."""
-        if min(n, m) < 2:
-            return float("nan")
-        units = np.sqrt([n, m]) if self.spread == "sem" else np.ones(2)
-        width, other = (float(2.0 * z / unit) for unit in units)
-        error = float(np.sqrt(1.0 / n + 1.0 / m))
-        return expected_overlap(width, other, error, clip=self.clip)
+
+def fresh_overlap(n: int, m: int, z: float, spread: str, clip: bool) -> float:
+    """Return the mean overlap for samples of one population, in standard deviations of it."""
+    if min(n, m) < 2:
+        return float("nan")
+    units = np.sqrt([n, m]) if spread == "sem" else np.ones(2)
+    width, other = (float(2.0 * z / unit) for unit in units)
+    return expected_overlap(width, other, float(np.sqrt(1.0 / n + 1.0 / m)), clip=clip)
 
 
 def _varies(values: np.ndarray) -> bool:

@@ -11,20 +11,23 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.classifiers import named
 from skeval.steps.models import (
     DEFAULT,
     HOLDOUT,
+    SYNTHETIC,
+    TRAIN,
     Part,
     Training,
     replicates,
     rows_of,
     training_rows,
 )
-from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import scoring_for
+from skeval.tags import MetricTags
 
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
@@ -38,6 +41,8 @@ _SCORE_NAMES = {
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
 }
+# the models that most metrics compare, by what they learn from
+TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
 
 class ModelMetric(Metric):
@@ -49,18 +54,32 @@ class ModelMetric(Metric):
         The real tables.
     """
 
+    tags = MetricTags(
+        "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
+    )
     # the tasks that the metric is defined for, and the models that it trains by default
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass", "regression")
     _default: ClassVar[tuple[str, ...]] = (DEFAULT,)
 
-    target: str
-    features: list[str] | int | None
-    task: str
-    pos_label: Any
     scoring: str
     estimators: Any
     n_repeats: int
-    random_state: int
+
+    def __init__(
+        self,
+        target: str,
+        task: str,
+        pos_label: Any,
+        features: list[str] | int | None,
+        n_bootstrap: int = 0,
+        random_state: int = 0,
+    ) -> None:
+        self.target = target
+        self.task = task
+        self.pos_label = pos_label
+        self.features = features
+        self.n_bootstrap = n_bootstrap
+        self.random_state = random_state
 
     def unmet_need(self, context: Context) -> str | None:
         """Return which need the real tables leave unmet, a target of the right kind among them."""
@@ -80,10 +99,21 @@ class ModelMetric(Metric):
         if hasattr(self, "scoring"):
             self._scoring(context)  # refuses, at fit, a score that does not suit the target
 
+    def _compute(self, context: Context) -> Result:
+        reason = self._unanswerable(context)
+        return undefined(reason) if reason else self._measured(context)
+
+    def _unanswerable(self, context: Context) -> str:
+        """Return why the metric cannot be computed of these tables; empty if it can."""
+        return unanswerable(context, self._question(context))
+
+    def _measured(self, context: Context) -> Result:
+        """Return the value, where the question can be answered."""
+        raise NotImplementedError
+
     def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
-        return replace(result, **self._relation(context, result))
+        relation = {} if np.isnan(result.value) else self._relation(context, result)
+        return super()._in_relation(context, replace(result, **relation))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         """Return the fields of a defined result that `score` does without, as its interval."""
@@ -104,13 +134,15 @@ class ModelMetric(Metric):
         chosen = self._default if self.estimators is None else self.estimators
         return named(list(chosen) if isinstance(chosen, list | tuple) else [chosen])
 
+    def _by_model(self, columns: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+        """Return values of each model by its name; the first, where a model has replicates."""
+        return {
+            name: {key: float(np.ravel(values[i])[0]) for key, values in columns.items()}
+            for i, name in enumerate(self._models())
+        }
+
     def _replicates(
-        self,
-        context: Context,
-        training: Training,
-        tested: Part,
-        scoring: str,
-        n_bootstrap: int = 0,
+        self, context: Context, training: Training, tested: Part, scoring: str, n_bootstrap: int = 0
     ) -> np.ndarray:
         """Return the scores of all models, of shape (n_models, 1 + n_bootstrap)."""
         question, n_repeats, seed = self._question(context), self.n_repeats, self.random_state

@@ -57,11 +57,7 @@ class Regression:
 
 
 def _regression(
-    estimates: np.ndarray,
-    errors: np.ndarray,
-    quantile: float,
-    n_rows: int,
-    separated: bool = False,
+    estimates: np.ndarray, errors: np.ndarray, quantile: float, n_rows: int, separated: bool = False
 ) -> Regression:
     """Return coefficients with their intervals, `quantile` standard errors to each side."""
     half = quantile * errors

@@ -31,31 +31,19 @@ from skeval.steps.models import (
     augmented,
     synthetic_split,
 )
-from skeval.steps.problem import problem_of, unanswerable
+from skeval.steps.problem import problem_of
 from skeval.steps.scoring import Scoring, reported, score_named
-from skeval.tags import MetricTags, Need
-from skeval.utility.model_metric import (
-    ModelMetric,
-    score_name,
-    shown_difference,
-    stated_replicates,
-)
-
-_NEEDS: frozenset[Need] = frozenset({"holdout", "target"})
+from skeval.utility.model_metric import ModelMetric, score_name, shown_difference, stated_replicates
 
 
 class _Transfer(ModelMetric):
     """Base of scores of models that are trained on some rows and tested on others, beside TRTR."""
 
-    n_bootstrap: int
-
     def _transfer(self) -> tuple[str, Training, Part]:
         """Return the name of the transfer in the details, what is learned from, and the test."""
         raise NotImplementedError
 
-    def _compute(self, context: Context) -> Result:
-        if reason := unanswerable(context, self._question(context)):
-            return undefined(reason)
+    def _measured(self, context: Context) -> Result:
         _, training, tested = self._transfer()
         scoring = self._scoring(context)
         score = self._replicates(context, training, tested, scoring).mean(axis=0)[0]
@@ -82,10 +70,7 @@ class _Transfer(ModelMetric):
             "trtr": stated_replicates(on_real),
             "difference": stated_replicates(score - on_real),
             "ratio": ratio(float(score[0]), float(on_real[0]), scoring),
-            "models": {
-                label: {key: float(scores[i, 0]) for key, scores in by_model.items()}
-                for i, label in enumerate(self._models())
-            },
+            "models": self._by_model(by_model),
             "scores": {
                 other: {
                     key: float(self._replicates(context, *trial, other).mean(axis=0)[0])
@@ -185,8 +170,6 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
-    tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
-
     def __init__(
         self,
         target: ColumnName,
@@ -200,15 +183,10 @@ class TSTR(_Transfer):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.scoring = scoring
         self.estimators = estimators
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _transfer(self) -> tuple[str, Training, Part]:
         return "tstr", SYNTHETIC, HOLDOUT
@@ -239,16 +217,11 @@ class _OnSynthetic(_Transfer):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.scoring = scoring
         self.estimators = estimators
         self.test_size = test_size
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
 
 class TRTS(_OnSynthetic):
@@ -298,8 +271,6 @@ class TRTS(_OnSynthetic):
     >>> result.details["n_tested"]
     200
     """
-
-    tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
 
     def _transfer(self) -> tuple[str, Training, Part]:
         return "trts", TRAIN, synthetic_split(self.test_size)[1]
@@ -358,8 +329,6 @@ class TSTS(_OnSynthetic):
     >>> result.details["n_learned"]["tsts"], result.details["n_tested"]
     (300, 200)
     """
-
-    tags = MetricTags("utility", greater_is_better=True, needs=_NEEDS, bounds=(0.0, 1.0))
 
     def _transfer(self) -> tuple[str, Training, Part]:
         return "tsts", *synthetic_split(self.test_size)
@@ -423,7 +392,7 @@ class AugmentationGain(_Transfer):
     {'train': 300, 'augmented': 600}
     """
 
-    tags = MetricTags("utility", greater_is_better=True, needs=frozenset({"holdout", "target"}))
+    tags = replace(ModelMetric.tags, bounds=(-np.inf, np.inf))
 
     def __init__(
         self,
@@ -439,22 +408,17 @@ class AugmentationGain(_Transfer):
         n_bootstrap: Annotated[int, Interval(0)] = 1000,
         random_state: Seed = 0,
     ) -> None:
-        self.target = target
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
         self.scoring = scoring
         self.estimators = estimators
         self.ratio = ratio
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
         self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
 
     def _transfer(self) -> tuple[str, Training, Part]:
         return "augmented", augmented(self.ratio), HOLDOUT
 
-    def _compute(self, context: Context) -> Result:
-        result = super()._compute(context)
+    def _measured(self, context: Context) -> Result:
+        result = super()._measured(context)
         if np.isnan(result.value):
             return result
         scoring = self._scoring(context)
