@@ -220,25 +220,8 @@ class DPAudit(Metric):
 
     def _prepare(self, context: Context) -> None:
         plan = self._plan()
-        trains = any(is_trained(attack) for attack in plan.attacks)
-        single = len(plan.settings) == len(plan.attacks) == 1 and not trains
-        faults = []
-        alone = self.adjacency == "add_remove" and set(plan.targets) != {"repeat"}
-        if alone and "empty" in plan.bases:
-            faults.append(
-                "base='empty' leaves no row to fit on without the target; take base='one_row', "
-                "adjacency='replace' or target='repeat'"
-            )
-        if self.method == "gdp" and self.delta == 0.0:
-            faults.append("method='gdp' bounds epsilon at a delta above 0")
-        if plan.threshold is not None and not single:
-            faults.append(
-                "a given threshold goes with one base, one target and one attack without training"
-            )
-        if trains and plan.n_pilot < 4:
-            faults.append("a classifier needs n_pilot to be at least 4, half of them to learn from")
-        if faults:
-            raise InvalidParameterError(f"DPAudit: {'; '.join(faults)}.")
+        if plan.faults:
+            raise InvalidParameterError(f"DPAudit: {'; '.join(plan.faults)}.")
         cure = "n_runs, n_pilot or the number of bases and targets"
         check_cost("DPAudit", plan.n_fits, self.max_fits, cure)
 

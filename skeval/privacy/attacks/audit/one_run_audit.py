@@ -209,56 +209,31 @@ class OneRunDPAudit(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        seed = draw_seed(context, self.random_state)
-        coins = None if self.design == "pairs" else self._coins(context)
-        reference = None
-        if coins is not None and self.attack in CALIBRATED:
-            rows = reference_among(context, coins, seed)
-            reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
-            coins[rows] = np.nan
-        try:  # always in the common space: one learned from train alone would give its rows away
-            scores = member_scores(
-                context, self.attack, columns=self.columns, seed=seed, reference=reference
-            )
+        try:
+            guessed = self._guessed(context)
         except TableError as error:
             return undefined(str(error))
-        if coins is None:
-            gaps = pair_gaps(context, scores, self.stratify, seed)
-            # two numbers are for the other design, as was checked
-            n_guesses = None if self.k_guesses is None else int(np.sum(self.k_guesses))
-            return self._bounded(guess_pairs(gaps, n_guesses))
-        every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
-        # equal scores are guessed in an order that does not tell train from holdout
-        order = in_random_order(context, seed)
-        order = order[~np.isnan(coins[order])]
-        return self._bounded(guess_ranked(every[order], coins[order], self.k_guesses))
-
-    def _coins(self, context: Context) -> np.ndarray:
-        return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
-
-    def _bounded(self, guessed: Guessed) -> Result:
-        """Return the bound of epsilon that guesses give."""
         if guessed.n_canaries == 0:
             return undefined(_NOTHING[self.design])
         pairs = self.design == "pairs"
-        given: dict[str, Any] = {"adjacency": self.adjacency} if pairs else {}
-        p_value = partial(
-            pairs_p_value if pairs else one_run_p_value, *guessed, delta=self.delta, **given
-        )
+        settings: dict[str, Any] = {"delta": self.delta}
+        if pairs:
+            settings["adjacency"] = self.adjacency
+        p_value = partial(pairs_p_value if pairs else one_run_p_value, *guessed, **settings)
         bound = partial(
             pairs_epsilon if pairs else one_run_epsilon,
             guessed.n_canaries,
-            delta=self.delta,
             confidence=self.confidence,
+            **settings,
         )
-        value = bound(guessed.n_guesses, guessed.n_correct, **given)
+        value = bound(guessed.n_guesses, guessed.n_correct)
         details = {
             "attack": self.attack,
             "design": self.design,
             "adjacency": self.adjacency,
             **guessed._asdict(),
             "accuracy": guessed.n_correct / max(guessed.n_guesses, 1),
-            "ceiling": bound(guessed.n_canaries, guessed.n_canaries, **given),
+            "ceiling": bound(guessed.n_canaries, guessed.n_canaries),
             **against_claim(value, self.claimed_epsilon, p_value),
         }
         if pairs:
@@ -289,6 +264,32 @@ class OneRunDPAudit(Metric):
             claimed = number(as_float(details["claimed_epsilon"]))
             sentence += f" This refutes the claimed {claimed}."
         return sentence
+
+    def _coins(self, context: Context) -> np.ndarray:
+        return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
+
+    def _guessed(self, context: Context) -> Guessed:
+        seed, reference = draw_seed(context, self.random_state), None
+        coins = None if self.design == "pairs" else self._coins(context)
+        if coins is not None and self.attack in CALIBRATED:
+            rows = reference_among(context, coins, seed)
+            reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
+            coins[rows] = np.nan
+        # always in the common space: one learned from train alone would give its rows away
+        scores = member_scores(
+            context, self.attack, columns=self.columns, seed=seed, reference=reference
+        )
+        if coins is None:
+            gaps = pair_gaps(context, scores, self.stratify, seed)
+            # two numbers are for the other design, as was checked
+            return guess_pairs(
+                gaps, None if self.k_guesses is None else int(np.sum(self.k_guesses))
+            )
+        every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
+        # equal scores are guessed in an order that does not tell train from holdout
+        order = in_random_order(context, seed)
+        order = order[~np.isnan(coins[order])]
+        return guess_ranked(every[order], coins[order], self.k_guesses)
 
 
 class Guessed(NamedTuple):

@@ -12,6 +12,7 @@ from skeval.parameters import ColumnName, Count, Interval, JobCount, OpenFractio
 from skeval.privacy.attacks.shadow.base import (
     Advantage,
     ShadowAttack,
+    largest_advantage,
     largest_by_chance,
     most_exposed,
     observed,
@@ -224,8 +225,9 @@ class ShadowAttributeInference(ShadowAttack):
             return "the secret has one value, so that there is nothing to guess."
         return ""
 
-    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
-        game = self._game
+    def _tested(
+        self, context: Context, game: Game, n_synthetic: int, execution: Execution
+    ) -> Result:
         advantages, n_fits = secret_guesses(context, game, self.control, n_synthetic, execution)
         chances = [(one.chance, one.n, one.n_without or _EXACT) for one in advantages]
         described = [
@@ -236,9 +238,11 @@ class ShadowAttributeInference(ShadowAttack):
             }
             for one in advantages
         ]
-        return self._largest(
+        return largest_advantage(
             advantages,
             described,
+            game,
+            self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
             mean_advantage=float(np.mean([one.value for one in advantages])),
             largest_by_chance=largest_by_chance(chances, self.random_state),

@@ -14,9 +14,11 @@ from skeval.parameters import Count, Interval, JobCount, OpenFraction, Seed
 from skeval.privacy.attacks.shadow.base import (
     Advantage,
     ShadowAttack,
+    largest_advantage,
     largest_by_chance,
     most_exposed,
     observed,
+    simultaneous,
 )
 from skeval.privacy.attacks.shadow.features import FeatureChoice, measure_of
 from skeval.privacy.attacks.shadow.game import (
@@ -267,12 +269,13 @@ class ShadowMembershipInference(ShadowAttack):
         empty = nothing_to_measure(context, "gower")
         return "no column of this table can be measured." if empty else ""
 
-    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
-        game = self._game
+    def _tested(
+        self, context: Context, game: Game, n_synthetic: int, execution: Execution
+    ) -> Result:
         tests, common, n_fits = membership_tests(
             context, game, self.threshold, self.fpr, n_synthetic, execution
         )
-        together = self._together(len(tests))
+        together = simultaneous(self.confidence, len(tests))
         mean, around = mean_advantage(tests, common, self.confidence)
         details = {
             "mean_advantage": {"value": mean, "interval": list(around)},
@@ -287,9 +290,11 @@ class ShadowMembershipInference(ShadowAttack):
         }
         if self.attack_release:
             details["release"] = attacked_release(context, game, tests, n_synthetic)
-        return self._largest(
+        return largest_advantage(
             [one.advantage for one in tests],
             [one.details(self.confidence) for one in tests],
+            game,
+            self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
             **details,
         )
