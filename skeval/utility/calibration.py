@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -140,7 +141,7 @@ class CalibrationPreservation(ModelMetric):
                 f"probabilities that are judged, and {', '.join(unsure)} has none."
             )
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         tstr, trtr = self._errors(context).values()
         if np.isnan(tstr - trtr).any():
             return undefined("a model gives no probabilities.")
@@ -152,6 +153,7 @@ class CalibrationPreservation(ModelMetric):
         errors = self._errors(context, self.n_bootstrap)
         ends = [preserved(*both)[1] for both in zip(*errors.values(), strict=True)]
         known = [both for both in ends if both is not None]
+        interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
         tstr, trtr = (scores.mean(axis=0) for scores in errors.values())
         brier = {
             kind: self._replicates(context, t, HOLDOUT, "brier", self.n_bootstrap).mean(axis=0)
@@ -169,7 +171,6 @@ class CalibrationPreservation(ModelMetric):
             **self._curves(context),
             **self._counts(context, TRAININGS),
         }
-        interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
         return {"interval": interval, "baseline": 1.0, "details": details}
 
     def _errors(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
@@ -253,17 +254,10 @@ def errors_of(
 
     def of(seed_of_model: int) -> np.ndarray:
         sure, hits = confidences(context, training, model, question, seed_of_model)
-        if np.isnan(sure).any():
-            return np.full(1 + n_replicates, np.nan)
-        return replicated(
-            lambda weights: calibration_error(sure, hits, weights, n_bins),
-            sure.size,
-            n_replicates,
-            seed,
-        )
+        error = partial(calibration_error, sure, hits, n_bins=n_bins)
+        return replicated(error, sure.size, n_replicates, seed)
 
-    mean: np.ndarray = np.mean([of(seed + i) for i in range(n_repeats)], axis=0)
-    return mean
+    return np.asarray(np.mean([of(seed + i) for i in range(n_repeats)], axis=0))
 
 
 def preserved(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float, float] | None]:
@@ -324,8 +318,7 @@ def calibration_error(
     excess = csr_matrix(
         (confidences - hits, (bins, np.arange(bins.size))), shape=(n_bins, bins.size)
     )
-    error: np.ndarray = np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1)
-    return error
+    return np.asarray(np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1))
 
 
 def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:

@@ -21,6 +21,7 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Label, OpenFraction
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import interval_overlap
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.tags import MetricTags
 from skeval.utility.designs import FEWEST, Design, FormulaText, check_formula, columns_in, design_of
@@ -195,19 +196,15 @@ class CoefficientOverlap(ModelMetric):
         z = float(norm.ppf((1.0 + self.confidence) / 2.0))
         ends = (train.low, train.high, synthetic.low, synthetic.high)
         overlaps = interval_overlap(*ends, clip=self.clip)
-        overlaps = np.where(synthetic.is_determined, overlaps, 0.0)
-        overlaps = np.where(is_scored, overlaps, np.nan)
+        overlaps = np.where(is_scored, np.where(synthetic.is_determined, overlaps, 0.0), np.nan)
         coefficients = {
             name: _compared(train, synthetic, i, overlaps[i])
             for i, name in enumerate(design.names)
             if is_scored[i]
         }
-        of_all = {
-            key: np.array([one[key] for one in coefficients.values()])
-            for key in ("same_sign", "same_significance", "standardized_difference", "overlap")
-        }
-        gaps = of_all["standardized_difference"]
-        gaps = gaps[~np.isnan(gaps)]
+        scored = list(coefficients.values())
+        gaps = {name: one["standardized_difference"] for name, one in coefficients.items()}
+        n_rows = {"train": train.n_rows, "synthetic": synthetic.n_rows}
         return mean_of_columns(
             dict(zip(design.names, overlaps.tolist(), strict=True)),
             n_total=len(design.names),
@@ -215,18 +212,15 @@ class CoefficientOverlap(ModelMetric):
             unit="coefficient",
             model="logistic" if design.problem.has_labels else "least squares",
             coefficients=coefficients,
-            sign_agreement=float(of_all["same_sign"].mean()),
-            significance_agreement=float(of_all["same_significance"].mean()),
-            standardized_difference=float(gaps.mean()) if gaps.size else float("nan"),
-            share_apart=float((of_all["overlap"] <= 0.0).mean()),
+            sign_agreement=float(np.mean([one["same_sign"] for one in scored])),
+            significance_agreement=float(np.mean([one["same_significance"] for one in scored])),
+            standardized_difference=mean_of_defined(gaps),
+            share_apart=float(np.mean([one["overlap"] <= 0.0 for one in scored])),
             ceiling=fresh_overlap(train.n_rows, synthetic.n_rows, z, "sem", self.clip),
             references=design.references,
             left_out=design.left_out,
-            n_rows={"train": train.n_rows, "synthetic": synthetic.n_rows},
-            n_dropped={
-                "train": context.n_rows("train") - train.n_rows,
-                "synthetic": context.n_rows("synthetic") - synthetic.n_rows,
-            },
+            n_rows=n_rows,
+            n_dropped={role: context.n_rows(role) - n for role, n in n_rows.items()},
         )
 
     def _summary(self, result: Result) -> str:

@@ -41,7 +41,7 @@ class _Efficacy(ModelMetric):
     threshold: str
     n_folds: int
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         question, seed = self._question(context), self.random_state
         positive = problem_of(context, question).positive
         train, holdout = (

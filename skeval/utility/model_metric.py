@@ -101,13 +101,13 @@ class ModelMetric(Metric):
 
     def _compute(self, context: Context) -> Result:
         reason = self._unanswerable(context)
-        return undefined(reason) if reason else self._measured(context)
+        return undefined(reason) if reason else self._measure(context)
 
     def _unanswerable(self, context: Context) -> str:
         """Return why the metric cannot be computed of these tables; empty if it can."""
         return unanswerable(context, self._question(context))
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         """Return the value, where the question can be answered."""
         raise NotImplementedError
 
