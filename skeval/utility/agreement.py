@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,7 +18,7 @@ from skeval.steps import models
 from skeval.steps.problem import problem_of
 from skeval.steps.scoring import Scoring, score_named
 from skeval.utility import ranks
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
 
 _UNDECIDED = (
     "the real scores of no two models differ beyond chance, so that their order on real rows says "
@@ -173,6 +174,8 @@ class ModelRankAgreement(_ModelComparison):
     (True, 6)
     """
 
+    tags = MODEL_TAGS
+
     def __init__(
         self,
         target: ColumnName,
@@ -317,7 +320,7 @@ class SelectionRegret(_ModelComparison):
     True
     """
 
-    tags = replace(ModelMetric.tags, greater_is_better=False, bounds=(0.0, float("inf")))
+    tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")))
 
     def __init__(
         self,
@@ -360,32 +363,27 @@ class SelectionRegret(_ModelComparison):
         replicated, _ = self._scores(context, self.n_bootstrap)
         real, synthetic = self._scores(context)
         upwards = score_named(self._scoring(context)).greater_is_better
+        regret = partial(ranks.regret, real, greater_is_better=upwards)
         chosen = ranks.first_best(synthetic[:, 0], greater_is_better=upwards)
-        best = ranks.first_best(real[:, 0], greater_is_better=upwards)
-
-        def of(model: int, relative: bool = self.relative) -> float:
-            lost = ranks.regret(real, model, greater_is_better=upwards, relative=relative)
-            return float(lost[0])
-
         baseline, of_train = 0.0, self._scores_of_train(context)
         if of_train is not None and np.isnan(of_train).any():
             baseline = np.nan
         elif of_train is not None:
-            baseline = of(ranks.first_best(of_train[:, 0], greater_is_better=upwards))
+            choice = ranks.first_best(of_train[:, 0], greater_is_better=upwards)
+            baseline = float(regret(choice, relative=self.relative)[0])
         interval = ranks.regret_interval(
             replicated, chosen, greater_is_better=upwards, relative=self.relative
         )
-        names, of_all = list(self._models()), [of(model) for model in range(len(real))]
+        of_all = [regret(model, relative=self.relative)[0] for model in range(len(real))]
+        names, best = list(self._models()), ranks.first_best(real[:, 0], greater_is_better=upwards)
         details = {
             "chosen": names[chosen],
-            "tied": [
-                names[one] for one in ranks.tied_with(synthetic[:, 0], chosen) if one != chosen
-            ],
+            "tied": [names[j] for j in ranks.tied_with(synthetic[:, 0], chosen) if j != chosen],
             "best": names[best],
             "real_score_of_chosen": float(real[chosen, 0]),
             "real_score_of_best": float(real[best, 0]),
-            "regret": of(chosen, relative=False),
-            "relative": of(chosen, relative=True),
+            "regret": float(regret(chosen)[0]),
+            "relative": float(regret(chosen, relative=True)[0]),
             "random_choice": float(np.mean(of_all)),
             "worst_choice": float(np.max(of_all)),
             **self._details(context),

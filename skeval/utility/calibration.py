@@ -17,7 +17,13 @@ from skeval.stats.intervals import difference_interval, inflated_interval, repli
 from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
+from skeval.utility.model_metric import (
+    MODEL_TAGS,
+    TRAININGS,
+    ModelMetric,
+    stated,
+    stated_replicates,
+)
 
 _FEWEST = 5  # rows of a bin that a curve shows
 
@@ -109,6 +115,7 @@ class CalibrationPreservation(ModelMetric):
     (True, 1.0)
     """
 
+    tags = MODEL_TAGS
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     def __init__(

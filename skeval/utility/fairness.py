@@ -16,7 +16,7 @@ from skeval.stats.intervals import difference_interval
 from skeval.steps.models import SYNTHETIC, Estimators, Training
 from skeval.steps.problem import Question, problem_of
 from skeval.utility import groups
-from skeval.utility.model_metric import TRAININGS, ModelMetric, shown_difference, stated
+from skeval.utility.model_metric import MODEL_TAGS, TRAININGS, ModelMetric, shown_difference, stated
 
 
 class _GroupMetric(ModelMetric):
@@ -94,6 +94,13 @@ class _GroupMetric(ModelMetric):
         ]
         return {name: np.stack([rates[name] for rates in by_model]) for name in by_model[0]}
 
+    def _values(self, context: Context) -> dict[str, dict[str, np.ndarray]]:
+        """Return the rates of all models on the rows as they are, by what the models learn from."""
+        return {
+            kind: {name: rates[:, 0] for name, rates in self._rates(context, training).items()}
+            for kind, training in TRAININGS.items()
+        }
+
     def _gaps(self, context: Context, training: Training, n_bootstrap: int = 0) -> np.ndarray:
         """Return the gaps of all models, of shape (n_models, 1 + n_bootstrap)."""
         return groups.gap(
@@ -111,13 +118,12 @@ class _GroupMetric(ModelMetric):
             sizes = by_label.sum(axis=1)
             unknown, known = np.full(sizes.size, np.nan), sizes >= self.min_cell
             positive[role] = np.divide(by_label[:, 1], sizes, out=unknown, where=known)
-        rates = {kind: self._rates(context, training) for kind, training in TRAININGS.items()}
         return {
             "groups": list(groups.groups_of(context, grouping).names),
             "group_sizes": counts["holdout"].sum(axis=1),
             "rates": {
-                kind: {name: of_models.mean(axis=0)[0] for name, of_models in by_name.items()}
-                for kind, by_name in rates.items()
+                kind: {name: of_models.mean(axis=0) for name, of_models in rates.items()}
+                for kind, rates in self._values(context).items()
             },
             "base_rates": positive,
             "base_rate_gap": {
@@ -128,11 +134,11 @@ class _GroupMetric(ModelMetric):
     def _described(self, context: Context) -> dict[str, Any]:
         """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
         gaps = {
-            kind: self._gaps(context, training).reshape(-1, self.n_repeats).mean(axis=1)
-            for kind, training in TRAININGS.items()
+            kind: groups.gap(rates, self.criterion, self.aggregate).reshape(-1, self.n_repeats)
+            for kind, rates in self._values(context).items()
         }
-        counts = self._counts(context, TRAININGS)
-        return {"models": self._by_model(gaps), **self._groups(context), **counts}
+        models = self._by_model({kind: of_seeds.mean(axis=1) for kind, of_seeds in gaps.items()})
+        return {"models": models, **self._groups(context), **self._counts(context, TRAININGS)}
 
 
 class FairnessGap(_GroupMetric):
@@ -232,7 +238,7 @@ default="demographic_parity"
     (['basic', 'family', 'premium'], True)
     """
 
-    tags = replace(ModelMetric.tags, greater_is_better=False)
+    tags = replace(MODEL_TAGS, greater_is_better=False)
 
     def __init__(
         self,
@@ -272,10 +278,7 @@ default="demographic_parity"
         shape = (self.criterion, self.aggregate)
         tstr, trtr = (groups.gap(part, *shape).mean(axis=0) for part in rates.values())
         interval, of_real = (groups.gap_interval(part, *shape) for part in rates.values())
-        values = {
-            kind: {name: of_models[:, 0] for name, of_models in by_name.items()}
-            for kind, by_name in rates.items()
-        }
+        values = self._values(context)
         kept = groups.preservation(values["tstr"], values["trtr"], self.criterion)
         details = {
             "criterion": self.criterion,
@@ -367,6 +370,7 @@ class EqualizedOddsImprovement(_GroupMetric):
     (True, 0.5)
     """
 
+    tags = MODEL_TAGS
     criterion, aggregate = "equalized_odds", "max"
 
     def __init__(

@@ -32,7 +32,7 @@ from skeval.steps.models import (
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import SCORES, Predictions, ScoreName
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
 
 _N_PAIRS = 3
 _N_MOVED = 5
@@ -137,7 +137,7 @@ class FeatureImportanceAgreement(ModelMetric):
     True
     """
 
-    tags = replace(ModelMetric.tags, bounds=(-1.0, 1.0))
+    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0))
 
     def __init__(
         self,

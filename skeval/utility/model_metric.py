@@ -41,6 +41,9 @@ _SCORE_NAMES = {
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
 }
+MODEL_TAGS = MetricTags(
+    "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
+)
 # the models that most metrics compare, by what they learn from
 TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
@@ -54,9 +57,6 @@ class ModelMetric(Metric):
         The real tables.
     """
 
-    tags = MetricTags(
-        "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
-    )
     # the tasks that the metric is defined for, and the models that it trains by default
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass", "regression")
     _default: ClassVar[tuple[str, ...]] = (DEFAULT,)

@@ -24,7 +24,13 @@ from skeval.stats.intervals import percentile_interval
 from skeval.steps import models
 from skeval.steps.problem import problem_of
 from skeval.steps.scoring import Scoring, reported, score_named
-from skeval.utility.model_metric import ModelMetric, score_name, shown_difference, stated_replicates
+from skeval.utility.model_metric import (
+    MODEL_TAGS,
+    ModelMetric,
+    score_name,
+    shown_difference,
+    stated_replicates,
+)
 
 
 class _Transfer(ModelMetric):
@@ -161,6 +167,8 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
+    tags = MODEL_TAGS
+
     def __init__(
         self,
         target: ColumnName,
@@ -263,6 +271,8 @@ class TRTS(_OnSynthetic):
     200
     """
 
+    tags = MODEL_TAGS
+
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "trts", models.TRAIN, models.synthetic_split(self.test_size)[1]
 
@@ -320,6 +330,8 @@ class TSTS(_OnSynthetic):
     >>> result.details["n_learned"]["tsts"], result.details["n_tested"]
     (300, 200)
     """
+
+    tags = MODEL_TAGS
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "tsts", *models.synthetic_split(self.test_size)
@@ -383,7 +395,7 @@ class AugmentationGain(_Transfer):
     {'train': 300, 'augmented': 600}
     """
 
-    tags = replace(ModelMetric.tags, bounds=(-np.inf, np.inf))
+    tags = replace(MODEL_TAGS, bounds=(-np.inf, np.inf))
 
     def __init__(
         self,
