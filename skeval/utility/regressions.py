@@ -33,7 +33,7 @@ class Regression:
     n_rows : int
         Number of rows.
     separated : bool
-        Whether a combination of columns tells some labels for sure, so that coefficients of a
+        Whether a combination of columns determines some labels, so that coefficients of a
         logistic regression are infinite; these are nan here.
     """
 

@@ -34,7 +34,7 @@ from skeval.utility.model_metric import (
 
 
 class _Transfer(ModelMetric):
-    """Base of scores of models that are trained on some rows and tested on others, beside TRTR."""
+    """Base of scores of models that are trained on some rows and tested on others, next to TRTR."""
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         """Return the name of the transfer in the details, what is learned from, and the test."""
