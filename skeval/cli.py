@@ -40,6 +40,7 @@ _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
 }
 _PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
+TrainHoldoutSynthetic = tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]
 Tables = Annotated[
     list[Path],
     typer.Argument(
@@ -88,7 +89,7 @@ def report(
 ) -> None:
     """Write the report of a synthetic table."""
     _write_report(
-        *_read_tables(tables),
+        _read_tables(tables),
         output,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
@@ -165,7 +166,7 @@ def demo(
         f"{len(train):,} real flights as train, {len(holdout):,} held out, "
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."
     )
-    _write_report(train, holdout, synthetic, output, random_state=seed)
+    _write_report((train, holdout, synthetic), output, random_state=seed)
 
 
 @app.command(name="list")
@@ -197,21 +198,15 @@ def _options(
     """Hold the options that stand before a command."""
 
 
-def _write_report(
-    train: pd.DataFrame,
-    holdout: pd.DataFrame | None,
-    synthetic: pd.DataFrame,
-    output: Path,
-    **settings: Any,
-) -> None:
+def _write_report(tables: TrainHoldoutSynthetic, output: Path, **settings: Any) -> None:
     from skeval.report import report as write_report
     from skeval.verdict import summary
 
-    _say(summary(write_report(train, holdout, synthetic, output, **settings)))
+    _say(summary(write_report(*tables, output, **settings)))
     _say(f"Report: {output}")
 
 
-def _read_tables(paths: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
+def _read_tables(paths: list[Path]) -> TrainHoldoutSynthetic:
     if len(paths) not in {2, 3}:
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
@@ -309,13 +304,10 @@ def _read_results(path: Path) -> SuiteResult:
 
 def _print_scores(result: SuiteResult) -> None:
     table = Table("metric", "value", "interval", "baseline", "best", "evidence")
-    measured = {name: each for name, each in result.items() if not each.error}
-    for name, each in measured.items():
-        interval = "" if each.interval is None else "{:.4g} to {:.4g}".format(*each.interval)
-        row = each.row()
-        best = row["direction"].split()[0]
-        numbers = f"{each.value:.4g}", interval, _or_empty(row["baseline"])
-        table.add_row(name, *numbers, best, row["evidence"])
+    for row in result.frame().query("error == ''").itertuples():
+        interval = "" if pd.isna(row.low) else f"{row.low:.4g} to {row.high:.4g}"
+        numbers = f"{row.value:.4g}", interval, _or_empty(row.baseline)
+        table.add_row(row.metric, *numbers, row.direction.split()[0], row.evidence)
     Console().print(table)
     if any("/" in name for name in result):
         table = Table("property", "score", "baseline", "columns or pairs")

@@ -286,7 +286,7 @@ def _work(people: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, 
     age, sex, status = people["age"], people["sex"], people["status"]
     years = _SCHOOL_YEARS[people["schooling"]]
     employer = _draw(_EMPLOYER_BY_AGE, people["band"], rng)
-    hours = _hours(people, np.isin(employer, (1, 2)), rng)
+    hours = _hours(people["band"], sex, np.isin(employer, (1, 2)), rng)
     gain, loss = _capital(years, age, status, rng)
     married = people["marital"] == _MARITAL.index("married")
     odds = -2.65 + 0.3 * (years - 12.5) + 0.035 * (np.minimum(age, 60) - 43) + 0.5 * status
@@ -322,13 +322,12 @@ def _occupation(years: np.ndarray, sex: np.ndarray, rng: np.random.Generator) ->
 
 
 def _hours(
-    people: dict[str, np.ndarray], independent: np.ndarray, rng: np.random.Generator
+    band: np.ndarray, sex: np.ndarray, independent: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw weekly hours: 40 for nearly half, fewer for the young and old."""
-    n_rows = len(people["age"])
-    usual = np.array([26.0, 41.0, 43.0, 41.0, 27.0])[people["band"]]
-    own = usual + 4 * people["sex"] - 2 + 5 * independent + 10 * rng.normal(size=n_rows)
-    full_time = rng.random(n_rows) < np.array([0.3, 0.5, 0.5, 0.5, 0.2])[people["band"]]
+    usual = np.array([26.0, 41.0, 43.0, 41.0, 27.0])[band]
+    own = usual + 4 * sex - 2 + 5 * independent + 10 * rng.normal(size=len(band))
+    full_time = rng.random(len(band)) < np.array([0.3, 0.5, 0.5, 0.5, 0.2])[band]
     return np.where(full_time & ~independent, 40, own.clip(1, 99)).astype(np.int64)
 
 

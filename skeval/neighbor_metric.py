@@ -10,7 +10,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.result import Result, undefined
 from skeval.steps.neighbors import nearest
-from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.steps.samples import column_key
 
 Columns = tuple[str, ...] | None
 
@@ -28,7 +28,7 @@ class NeighborMetric(Metric):
     columns: int | list[str] | None
 
     def _compute(self, context: Context) -> float | Result:
-        if nothing_to_measure(context, self.space):
+        if isinstance(self.space, str) and not context.schema.measured:
             return undefined("no column of this table can be measured.")
         return self._measure(context, column_key(context.schema, self.columns))
 

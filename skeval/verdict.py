@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def raises_alarm(result: Result) -> bool:
 
 
 def summary(result: SuiteResult) -> str:
-    """Say in a sentence or two how alike the tables are and whether a leak was found.
+    """Say in a few sentences how alike the tables are and whether a leak was found.
 
     Parameters
     ----------
@@ -57,13 +56,19 @@ def summary(result: SuiteResult) -> str:
     >>> print(summary(SuiteResult({"screen": leak})))
     Leak found: screen is worse than chance allows (0.1, fresh real rows: 0.98).
     """
-    parts: tuple[Callable[[SuiteResult], str], ...] = (_fidelity, _utility, _privacy)
-    return " ".join(sentence for part in parts if (sentence := part(result)))
+    sentences = [part(result) for part in (_fidelity, _utility, _privacy)]
+    return " ".join(filter(None, sentences))
+
+
+def _measured(result: SuiteResult, metric: str) -> Result | None:
+    """Return the first result of a metric, if it has a value."""
+    first = next((r for r in result.values() if r.metric == metric), None)
+    return None if first is None or math.isnan(first.value) else first
 
 
 def _fidelity(result: SuiteResult) -> str:
-    score = next((r for r in result.values() if r.metric == "SimilarityScore"), None)
-    if score is None or math.isnan(score.value):
+    score = _measured(result, "SimilarityScore")
+    if score is None:
         return ""
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
     worst = " and ".join(score.details["worst"]["columns"])
@@ -73,8 +78,8 @@ def _fidelity(result: SuiteResult) -> str:
 
 
 def _utility(result: SuiteResult) -> str:
-    tstr = next((r for r in result.values() if r.metric == "TSTR"), None)
-    if tstr is None or math.isnan(tstr.value) or tstr.baseline is None:
+    tstr = _measured(result, "TSTR")
+    if tstr is None or tstr.baseline is None:
         return ""
     return (
         f"A model that learns from it reaches {tstr.value:.3g} on holdout rows, one that learns "
@@ -97,15 +102,13 @@ def _privacy(result: SuiteResult) -> str:
     ]
     if alarms:
         return f"Leak found: {'; '.join(alarms)}."
-    compared: Counter[str | None] = Counter(
-        r.tags.evidence for r in tests.values() if r.baseline is not None and r.tags is not None
-    )
+    compared = Counter(r.row()["evidence"] for r in tests.values() if r.baseline is not None)
     if not compared:
         return "No leak can be looked for without holdout rows: the screens have no baseline."
     kinds = [
-        f"{'one' if n == 1 else n} {what}{'' if n == 1 else 's'}"
+        f"one {what}" if compared[kind] == 1 else f"{compared[kind]} {what}s"
         for kind, what in _KINDS.items()
-        if (n := compared[kind])
+        if compared[kind]
     ]
-    listed = " and ".join([", ".join(kinds[:-1]), kinds[-1]]) if len(kinds) > 1 else kinds[0]
+    listed = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
     return f"No leak found by {listed}. Such tests can raise an alarm and never clear a release."

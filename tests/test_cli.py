@@ -37,8 +37,8 @@ def run(monkeypatch, capsys):
             main()
         except SystemExit as ended:
             code = ended.code or 0
-        told = capsys.readouterr()
-        return code, told.out, told.err
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     return call
 

@@ -52,19 +52,19 @@ ALL = SuiteResult(
 
 def test_facets_by_hand():
     expected = {"fidelity": (0.5 + 1 + 0.25) / 3, "utility": 0.75, "privacy": 0.5, "diagnostic": 1}
-    found = OverallScore().score(ALL)
-    assert found.index.tolist() == FACETS
-    assert found.to_dict() == pytest.approx(expected)
+    actual = OverallScore().score(ALL)
+    assert actual.index.tolist() == FACETS
+    assert actual.to_dict() == pytest.approx(expected)
     assert OverallScore(mean="geometric").score(ALL)["fidelity"] == pytest.approx(0.5)
     assert OverallScore(mean="min").score(ALL)["fidelity"] == 0.25
 
 
 def test_what_a_facet_rests_on():
-    found = OverallScore().facets(ALL)
-    assert found["n_used"].tolist() == [3, 1, 1, 1]
-    assert found["n_beyond"].tolist() == [1, 0, 0, 0]
-    assert found["n_left_out"].tolist() == [0, 0, 0, 0]
-    assert found["worst"].tolist() == ["distance", "trained", "risk", "valid"]
+    actual = OverallScore().facets(ALL)
+    assert actual["n_used"].tolist() == [3, 1, 1, 1]
+    assert actual["n_beyond"].tolist() == [1, 0, 0, 0]
+    assert actual["n_left_out"].tolist() == [0, 0, 0, 0]
+    assert actual["worst"].tolist() == ["distance", "trained", "risk", "valid"]
 
 
 def test_the_frame_says_how_each_was_scored():
@@ -112,13 +112,13 @@ def test_fresh_rows_at_the_worst_value_calibrate_nothing():
 
 
 def test_by_the_bounds_of_the_scale():
-    found = OverallScore(calibrated=False).frame(ALL).set_index("metric")
-    assert found.loc["half", "score"] == 0.45
-    assert found.loc["risk", "score"] == 0.25
-    assert found.loc["risk", "baseline"] == 0.5  # is shown all the same
-    assert found.loc["distance", "left_out"] != ""
-    assert not found["beyond"].any()
-    assert set(found["scale"]) == {"bounds", ""}
+    actual = OverallScore(calibrated=False).frame(ALL).set_index("metric")
+    assert actual.loc["half", "score"] == 0.45
+    assert actual.loc["risk", "score"] == 0.25
+    assert actual.loc["risk", "baseline"] == 0.5  # is shown all the same
+    assert actual.loc["distance", "left_out"] != ""
+    assert not actual["beyond"].any()
+    assert set(actual["scale"]) == {"bounds", ""}
 
 
 def test_a_bounded_metric_without_a_baseline_counts_by_its_bounds_and_this_is_said():
@@ -131,8 +131,8 @@ def test_a_bounded_metric_without_a_baseline_counts_by_its_bounds_and_this_is_sa
 
 def test_the_value_at_the_size_of_the_baseline_is_scored():
     at_size = a(0.45, 0.9, at_baseline_size={"n_rows": 9, "value": 0.72})
-    found = OverallScore().frame({"x": at_size}).iloc[0]
-    assert (found["value"], found["score"]) == (0.72, pytest.approx(0.8))
+    actual = OverallScore().frame({"x": at_size}).iloc[0]
+    assert (actual["value"], actual["score"]) == (0.72, pytest.approx(0.8))
     assert OverallScore(calibrated=False).frame({"x": at_size}).iloc[0]["score"] == 0.45
     for nothing in (float("nan"), None):
         lacking = a(0.45, 0.9, at_baseline_size={"n_rows": 9, "value": nothing})
@@ -154,8 +154,8 @@ def test_weights_count_within_their_facet():
 
 def test_names_with_a_slash_are_names_first():
     result = {"fidelity/x": a(0.0, 1.0), "x": a(1.0, 1.0), "shapes/y": a(1.0, 1.0)}
-    found = OverallScore({"fidelity/x": 0, "fidelity/shapes/y": 2}).frame(result)
-    assert found["weight"].tolist() == [0.0, 1.0, 2.0]
+    actual = OverallScore({"fidelity/x": 0, "fidelity/shapes/y": 2}).frame(result)
+    assert actual["weight"].tolist() == [0.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("key", ["no_such", "privacy/half", "half/"])
@@ -244,8 +244,8 @@ def test_fidelity_buys_back_a_copy_in_an_arithmetic_mean_only():
     assert scorer.score(copied)[list(two)].tolist() == [1.0, 0.0]
     assert scorer.facets(copied).loc["fidelity", "n_beyond"] == 2
     assert (scorer.score(sampled)[list(two)] > 0.95).all()
-    found = {mean: scorer.across(copied, facets=two, mean=mean) for mean in MEANS}
-    assert found == {"arithmetic": 0.5, "geometric": 0.0, "min": 0.0}
+    actual = {mean: scorer.across(copied, facets=two, mean=mean) for mean in MEANS}
+    assert actual == {"arithmetic": 0.5, "geometric": 0.0, "min": 0.0}
     poor = fresh.assign(age=fresh["age"] + 100)  # no copy, but a column is wrong
     worse = suite.evaluate(poor)
     assert scorer.across(worse, facets=two) > scorer.across(copied, facets=two)

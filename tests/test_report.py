@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -32,9 +30,7 @@ def undrawn(monkeypatch):
         def render(self, result, path):
             path.write_text("")
 
-    # skeval.report is the function, which hides the module of that name
-    module = importlib.import_module("skeval.report")
-    monkeypatch.setattr(module, "_renderer", lambda path: Blank)
+    monkeypatch.setattr("skeval.reporting.PDFRenderer", Blank)
 
 
 def text_of(path):

@@ -10,9 +10,9 @@ from skeval import show_versions
 
 def test_versions_are_told(capsys):
     show_versions()
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("Python 3.")
-    assert f"numpy {np.__version__}" in told
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("Python 3.")
+    assert f"numpy {np.__version__}" in printed
 
 
 def test_import_is_light():

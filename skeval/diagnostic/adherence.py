@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -28,70 +28,70 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, mean_of_columns, undefined
-from skeval.tables.cells import plain_values, read_column, with_real_levels
+from skeval.tables.cells import Kind, plain_values, read_column, with_real_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 Pattern = str | re.Pattern[str]
+Checked = tuple[np.ndarray, np.ndarray | None, dict[str, int]]
 _DIRECTIVE = re.compile(r"%[a-zA-Z]")
 _TRUE_DATES = {"date", "datetime", "datetime64", "timedelta"}
 _CLOCK_WORDS = ("now", "today")  # to pandas, they are dates in any format
 
 
-class Judged(NamedTuple):
-    """What a rule says of one column's synthetic cells.
+class RuleAdherence(Metric):
+    """Base of the mean share of synthetic cells that keep a rule of their column.
 
-    Attributes
-    ----------
-    valid : ndarray of shape (n_rows,), bool
-        Which cells keep the rule.
-    counted : ndarray of shape (n_rows,), bool, or None
-        Which cells count; None for all.
-    violations : dict of str to int
-        Number of cells that break the rule, by how.
+    Authors set `_kinds`, the kinds of the columns that have the rule, and write `_checked`.
     """
 
-    valid: np.ndarray
-    counted: np.ndarray | None
-    violations: dict[str, int]
+    tags = OF_COLUMNS
+    _kinds: ClassVar[tuple[Kind, ...]]
+    nullable: bool | str
+    columns: Columns
+
+    def _checked(self, context: Context, column: str) -> Checked | None:
+        """Return which cells of a column keep the rule; None where train leaves it open.
+
+        The second array says which cells count, None for all; the numbers are those of cells that
+        break the rule, by how.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define _checked(...).")
+
+    def _allows_missing(self, context: Context, column: str) -> bool:
+        if self.nullable == "auto":
+            return bool(context.train[column].isna().any())
+        return bool(self.nullable)
+
+    def _compute(self, context: Context) -> Result:
+        names, n_rows = columns_of(context, self.columns, self._kinds), context.n_rows("synthetic")
+        tally, nothing = ShareTally(n_rows), np.zeros(n_rows, dtype=bool)
+        without_rule, empty, violations = [], [], {}
+        for name in names:
+            checked = self._checked(context, name)
+            if checked is None:
+                without_rule.append(name)
+                continue
+            valid, counted, broken = checked
+            if lacks(context, name):
+                tally.add(name, nothing)
+                violations[name] = {"absent": n_rows}
+            elif counted is not None and not counted.any():
+                tally.add(name, nothing)
+                empty.append(name)
+            else:
+                tally.add(name, valid, counted)
+                violations[name] = {how: n for how, n in broken.items() if n}
+        result = mean_of_columns(
+            {name: tally.shares.get(name, np.nan) for name in names},
+            n_total=len(context.schema.kinds),
+            warnings=empty_notices(without_rule, empty),
+            intervals=tally.intervals,
+            violations={name: counts for name, counts in violations.items() if counts},
+        )
+        return replace(result, interval=tally.interval())
 
 
-def _adherence(
-    context: Context, names: Sequence[str], judge: Callable[[str], Judged | None]
-) -> Result:
-    """Return the mean share of valid cells; `judge` gives None where train leaves the rule open."""
-    n_rows = context.n_rows("synthetic")
-    tally, nothing = ShareTally(n_rows), np.zeros(n_rows, dtype=bool)
-    open_rules, gone, violations = [], [], {}
-    for name in names:
-        judged = judge(name)
-        if judged is None:
-            open_rules.append(name)
-        elif lacks(context, name):
-            tally.add(name, nothing)
-            violations[name] = {"absent": n_rows}
-        elif judged.counted is not None and not judged.counted.any():
-            tally.add(name, nothing)
-            gone.append(name)
-        else:
-            tally.add(name, judged.valid, judged.counted)
-            violations[name] = {how: n for how, n in judged.violations.items() if n}
-    result = mean_of_columns(
-        {name: tally.shares.get(name, np.nan) for name in names},
-        n_total=len(context.schema.kinds),
-        warnings=empty_notices(open_rules, gone),
-        intervals=tally.intervals,
-        violations={name: found for name, found in violations.items() if found},
-    )
-    return replace(result, interval=tally.interval())
-
-
-def _allows_missing(context: Context, column: str, nullable: bool | str) -> bool:
-    if nullable == "auto":
-        return bool(context.train[column].isna().any())
-    return bool(nullable)
-
-
-class BoundaryAdherence(Metric):
+class BoundaryAdherence(RuleAdherence):
     """Share of synthetic numbers and dates within train's range: 1 if all are, 0 if none is.
 
     An age of 340 or a date of birth in the year 1600 shows at once that no real row looks like
@@ -121,6 +121,11 @@ class BoundaryAdherence(Metric):
     InvalidParameterError
         If a bound is of no number or date column, cannot be read, or lies beyond the other.
 
+    See Also
+    --------
+    RangeCoverage : Whether the ranges are reached.
+    CategoryAdherence : The same for categories.
+
     Notes
     -----
     Cells that cannot be read as the column's kind, and infinite ones, are outside. A column that
@@ -128,7 +133,7 @@ class BoundaryAdherence(Metric):
     outside is counted in ``details["violations"]``, column by column; the bounds themselves, which
     are cells of train, are nowhere in the result.
 
-    A table of fresh real rows scores (n - 1) / (n + 1) in the mean over continuous columns of n
+    A table of fresh real rows scores (n - 1) / (n + 1) on average over continuous columns of n
     train rows, not 1. A table whose values never leave train's range by construction scores 1,
     which says nothing of how well they are spread: see :class:`RangeCoverage`. The interval of a
     column is Wilson's; that of the mean takes rows, not cells, as independent. Both hold for
@@ -149,7 +154,7 @@ class BoundaryAdherence(Metric):
     1.0
     """
 
-    tags = OF_COLUMNS
+    _kinds = NUMERIC
 
     def __init__(
         self,
@@ -175,10 +180,6 @@ class BoundaryAdherence(Metric):
                     f"BoundaryAdherence: the lower bound of {name} lies above its upper bound."
                 )
 
-    def _compute(self, context: Context) -> Result:
-        names = columns_of(context, self.columns, NUMERIC)
-        return _adherence(context, names, lambda name: self._judge(context, name))
-
     def _summary(self, result: Result) -> str:
         return (
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} number "
@@ -193,7 +194,7 @@ class BoundaryAdherence(Metric):
             high = _bound(context, column, (self.upper or {})[column])
         return low, high
 
-    def _judge(self, context: Context, column: str) -> Judged | None:
+    def _checked(self, context: Context, column: str) -> Checked | None:
         low, high = self._bounds(context, column)
         if np.isnan(low) or np.isnan(high):
             return None
@@ -201,14 +202,14 @@ class BoundaryAdherence(Metric):
         invalid = unreadable(context, column)
         missing = np.isnan(values) & ~invalid
         below, above = values < low, values > high
-        nullable = _allows_missing(context, column, self.nullable)
+        nullable = self._allows_missing(context, column)
         counts = {
             "below": int(below.sum()),
             "above": int(above.sum()),
             "missing": 0 if nullable else int(missing.sum()),
             "unreadable": int(invalid.sum()),
         }
-        return Judged((values >= low) & (values <= high), ~missing if nullable else None, counts)
+        return (values >= low) & (values <= high), ~missing if nullable else None, counts
 
 
 def _is_value(bound: object) -> bool:
@@ -229,7 +230,7 @@ def _bound(context: Context, column: str, bound: Any) -> float:
     return value
 
 
-class CategoryAdherence(Metric):
+class CategoryAdherence(RuleAdherence):
     """Share of synthetic categories that train has too: 1 if all are known, 0 if none is.
 
     A misspelt city or a product that was never sold breaks whatever is built on the table. Each
@@ -258,6 +259,11 @@ class CategoryAdherence(Metric):
     InvalidParameterError
         If `categories` names what is no categorical or boolean column.
 
+    See Also
+    --------
+    CategoryCoverage : Whether all categories occur.
+    BoundaryAdherence : The same for numbers.
+
     Notes
     -----
     Categories are compared as labels: 1, 1.0 and "1" are the same. A column that synthetic lacks
@@ -281,7 +287,7 @@ class CategoryAdherence(Metric):
     0.8333
     """
 
-    tags = OF_COLUMNS
+    _kinds = NOMINAL
 
     def __init__(
         self,
@@ -300,10 +306,6 @@ class CategoryAdherence(Metric):
         for name in self.categories or {}:
             self._levels(context, name)
 
-    def _compute(self, context: Context) -> Result:
-        names = columns_of(context, self.columns, NOMINAL)
-        return _adherence(context, names, lambda name: self._judge(context, name))
-
     def _summary(self, result: Result) -> str:
         return (
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
@@ -321,8 +323,8 @@ class CategoryAdherence(Metric):
             )
         return [str(label) for label in read.dropna().unique()], bool(listed.isna().any())
 
-    def _judge(self, context: Context, column: str) -> Judged | None:
-        nullable = _allows_missing(context, column, self.nullable)
+    def _checked(self, context: Context, column: str) -> Checked | None:
+        nullable = self._allows_missing(context, column)
         values = context.synthetic[column]
         if column in (self.categories or {}):
             levels, has_missing = self._levels(context, column)
@@ -346,7 +348,7 @@ class CategoryAdherence(Metric):
             "missing": 0 if nullable else int(missing.sum()),
             "unreadable": int(invalid.sum()),
         }
-        return Judged(valid | missing if nullable else valid, None, violations)
+        return valid | missing if nullable else valid, None, violations
 
 
 def _is_collection(values: object) -> bool:
@@ -378,6 +380,11 @@ class FormatAdherence(Metric):
     ------
     InvalidParameterError
         If `patterns` names what is no column, or a pattern cannot be read.
+
+    See Also
+    --------
+    CategoryAdherence : Values that train has.
+    TableStructure : Columns and types.
 
     Notes
     -----

@@ -47,15 +47,21 @@ class RangeCoverage(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    BoundaryAdherence : Whether the ranges are kept.
+    OutlierCoverage : The tails.
+    CategoryCoverage : The same for categories.
+
     Notes
     -----
     ``max(0, 1 - [max(min_S - min_T, 0) + max(max_T - max_S, 0)] / (max_T - min_T))``. Two values
-    suffice to cover a range, and values beyond it are not punished: read it beside
+    suffice to cover a range, and values beyond it are not punished: read it with
     :class:`BoundaryAdherence`. Infinite values cover nothing. A column that synthetic lacks scores
     0; a constant column of train has no score.
 
     Extremes vary much, so that a perfect table does not score 1. ``details["ceilings"]`` has what
-    as many fresh rows of train's population would score in the mean, ``details["ceiling"]`` the
+    as many fresh rows of train's population would score on average, ``details["ceiling"]`` the
     mean over the columns; on heavy tails the true mean is some points lower. A score above it,
     where other rows are few, can be a sign of copied extremes. There is no interval: the range of
     the population has no bound that a sample shows.
@@ -144,6 +150,11 @@ class CategoryCoverage(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    CategoryAdherence : Whether no other category occurs.
+    RangeCoverage : The same for numbers.
+
     Notes
     -----
     One row is enough to cover a category; whether its share is right is for
@@ -183,12 +194,12 @@ class CategoryCoverage(Metric):
             frequent = counts >= self.min_count
             if not frequent.any():
                 continue
-            found = level_counts(context, "synthetic", name)
+            of_synthetic = level_counts(context, "synthetic", name)
             n_categories[name] = int(frequent.sum())
-            n_covered[name] = int((found[: counts.size][frequent] > 0).sum())
+            n_covered[name] = int((of_synthetic[: counts.size][frequent] > 0).sum())
             scores[name] = n_covered[name] / n_categories[name]
             ceilings[name] = expected_category_coverage(counts[frequent] / n_rows, m_rows)
-            if found.sum() == 0:
+            if of_synthetic.sum() == 0:
                 gone.append(name)
         return mean_of_columns(
             scores,
@@ -252,7 +263,7 @@ def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -
 
 
 def expected_range_coverage(values: np.ndarray, n_fresh: int) -> float:
-    """Return the range coverage that fresh rows of train's population have in the mean.
+    """Return the range coverage that fresh rows of train's population have on average.
 
     Parameters
     ----------
@@ -268,10 +279,10 @@ def expected_range_coverage(values: np.ndarray, n_fresh: int) -> float:
 
     Notes
     -----
-    Whatever the law, each fresh value falls between any two neighbours among n train values with
-    equal probability, and the least of m fresh values exceeds the j-th least of train with
-    probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is taken to lie in
-    the middle. On heavy tails the mean is some points lower, since the outermost gaps are the
+    Whatever the distribution, each fresh value falls between any two neighbours among n train
+    values with equal probability, and the least of m fresh values exceeds the j-th least of train
+    with probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is taken to lie
+    in the middle. On heavy tails the mean is some points lower, since the outermost gaps are the
     widest and the likeliest to be filled by rows that lie beyond them.
 
     Examples
@@ -347,11 +358,16 @@ class OutlierCoverage(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    RangeCoverage : The ends of the ranges.
+    SmoothnessSimilarity : The width of the bulk.
+
     Notes
     -----
     ``min(share_S / share_T, 1)`` with the shares of present values below ``Q1 - k IQR`` or above
     ``Q3 + k IQR``, quartiles of train. More outliers than train are not punished, and any value
-    far off counts, be it absurd: read it beside :class:`BoundaryAdherence`. A column of which
+    far off counts, be it absurd: read it with :class:`BoundaryAdherence`. A column of which
     train has no outlier has no score; where more than half of a column is one value, the fences
     may close on it. A column that synthetic lacks scores 0.
 

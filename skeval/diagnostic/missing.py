@@ -45,13 +45,17 @@ class MissingValueSimilarity(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    MissingPatternSimilarity : Which cells are missing together.
+
     Notes
     -----
     ``1 - |share_train - share_synthetic|``. Missing is what is missing in the tables as given: a
     cell that cannot be read as its column's kind is there, and is for the adherence metrics. A
     column that synthetic lacks scores 0. The interval of a column is Newcombe's for the difference
     of two shares; that of the mean is made of simultaneous ones. ``details["ceilings"]`` has what
-    a relabelling of the pooled rows would score in the mean, ``details["ceiling"]`` its mean.
+    a relabelling of the pooled rows would score on average, ``details["ceiling"]`` its mean.
     Which cells are missing together is left to :class:`MissingPatternSimilarity`.
 
     References
@@ -145,6 +149,10 @@ class MissingPatternSimilarity(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    MissingValueSimilarity : Column by column.
 
     Notes
     -----
@@ -279,8 +287,8 @@ def pattern_codes(missing: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
 
 def _joined(codes: np.ndarray, word: np.ndarray) -> np.ndarray:
     """Return a code for each pair of values; neither has more than there are rows."""
-    found = np.asarray(pd.factorize(word)[0], dtype=np.int64)
-    pairs = codes * (int(found.max(initial=0)) + 1) + found
+    word_codes = np.asarray(pd.factorize(word)[0], dtype=np.int64)
+    pairs = codes * (int(word_codes.max(initial=0)) + 1) + word_codes
     return np.asarray(pd.factorize(pairs)[0], dtype=np.int64)
 
 

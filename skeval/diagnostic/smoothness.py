@@ -52,6 +52,11 @@ class SmoothnessSimilarity(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    OutlierCoverage : The tails.
+    RangeCoverage : The ends.
+
     Notes
     -----
     ``1 - |a - b| / max(a, b)``, a and b being the full widths at half maximum: the distance between

@@ -65,6 +65,11 @@ class KeyUniqueness(Metric):
     InvalidParameterError
         If `keys` names what is no column.
 
+    See Also
+    --------
+    TableStructure : Columns and types.
+    FormatAdherence : How cells are written.
+
     Notes
     -----
     The first row of a repeated key is valid, as with :meth:`pandas.DataFrame.duplicated`. A key
@@ -175,6 +180,11 @@ class TableStructure(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    KeyUniqueness : Keys that name one row.
+    FormatAdherence : How cells are written.
 
     Notes
     -----

@@ -55,6 +55,11 @@ class AlphaPrecisionBetaRecall(TwoSided):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    ImprovedPrecisionRecall : Supports as unions of balls.
+    DensityCoverage : Balls around train rows only.
+
     Notes
     -----
     ``P(a)`` is the share of synthetic rows that are no farther from the centre of train than the
@@ -182,8 +187,8 @@ def lowest_levels(
         size = drawn(context, "synthetic", max_rows)
         index = reference_index(context, "synthetic", space, columns, size, seed if size else 0)
         queries = rows_of(context, "train", space, columns, drawn(context, "train", max_rows), seed)
-        found = index.kneighbors(queries[more], min(_LONGEST, levels.size))
-        lowest[more], is_full = _lowest_listed(*found, radius[more], levels, strict)
+        listed = index.kneighbors(queries[more], min(_LONGEST, levels.size))
+        lowest[more], is_full = _lowest_listed(*listed, radius[more], levels, strict)
         more = more[is_full]
     if more.size:
         lowest[more] = _lowest_of_all(context, more, radius[more], levels, strict, *settings)
@@ -222,14 +227,14 @@ def _lowest_of_all(
     rows, places = _distinct(synthetic, levels)
     level = np.full(len(rows), np.nan)
     level[places] = levels
-    found = np.empty(len(queries))
+    least = np.empty(len(queries))
     for block, distances in distance_blocks(context, queries, rows, space, columns):
         if is_gower(space):  # as the neighbour engine has them
             width = synthetic.shape[1] * 2.0**32
             distances = np.round(distances * width) / width
         inside = is_within(distances, ball[block, None], strict)
-        found[block] = np.where(inside, level, np.inf).min(axis=1)
-    lowest: np.ndarray = found[which]
+        least[block] = np.where(inside, level, np.inf).min(axis=1)
+    lowest: np.ndarray = least[which]
     return lowest
 
 

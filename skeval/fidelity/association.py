@@ -54,6 +54,12 @@ class CramersVDifference(AssociationDifference):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    PhikMatrixDifference : The same chi-square, as a correlation.
+    TheilsUDifference : Both directions of each pair.
+    ContingencySimilarity : The joint shares themselves.
+
     Notes
     -----
     ``mean_{i<j} |V_train(i, j) - V_synthetic(i, j)|``, with
@@ -62,7 +68,7 @@ class CramersVDifference(AssociationDifference):
     are pooled. A pair that is constant in train has no V and is left out, with a warning; one that
     is constant in the synthetic table only counts as unassociated, with a warning. V has no sign
     and names no category: which goes with which may have changed while the value is 0, so read it
-    beside :class:`ContingencySimilarity`. No interval is given: the differences are absolute values
+    with :class:`ContingencySimilarity`. No interval is given: the differences are absolute values
     near 0, where resampling them is misleading; compare with the baseline.
 
     References
@@ -108,10 +114,11 @@ class CramersVDifference(AssociationDifference):
 
 
 class TheilsUDifference(AssociationDifference):
-    """Change of what columns tell of each other: 0 where all of it is kept, 1 where all is changed.
+    """Change of what columns explain of each other: 0 where all is kept, 1 where all is changed.
 
-    An analyst asks how well one column can be told from another, in this direction: a postcode
-    tells the town, the town does not tell the postcode. Both directions of each pair are compared.
+    An analyst asks how well one column can be predicted from another, in this direction: a postcode
+    determines the town, the town does not determine the postcode. Both directions of each pair are
+    compared.
 
     Parameters
     ----------
@@ -130,6 +137,11 @@ class TheilsUDifference(AssociationDifference):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    CramersVDifference : Symmetric, from chi-square.
+    MutualInformationDifference : Symmetric, corrected for chance.
 
     Notes
     -----
@@ -214,6 +226,11 @@ class MutualInformationDifference(AssociationDifference):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    TheilsUDifference : Both directions of each pair, not corrected.
+    CramersVDifference : From chi-square.
+
     Notes
     -----
     ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, with
@@ -273,7 +290,7 @@ class MutualInformationDifference(AssociationDifference):
 
 
 class CorrelationRatioDifference(AssociationDifference):
-    """Change of how far categories tell numbers apart: 0 where it is kept, 1 where all is changed.
+    """Change of how far categories separate numbers: 0 where it is kept, 1 where all is changed.
 
     An analyst asks how much of the spread of incomes lies between occupations rather than within
     them, for every category and every number, and whether the synthetic table has the same.
@@ -290,6 +307,12 @@ class CorrelationRatioDifference(AssociationDifference):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    CorrelationSimilarity : Pairs of numbers.
+    CramersVDifference : Pairs of categories.
+    MixedAssociationDifference : All three in one matrix.
 
     Notes
     -----
@@ -380,6 +403,12 @@ class MixedAssociationDifference(AssociationDifference):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    CorrelationSimilarity : Pairs of numbers.
+    CramersVDifference : Pairs of categories.
+    CorrelationRatioDifference : Pairs of a category and a number.
 
     Notes
     -----

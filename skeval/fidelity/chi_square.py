@@ -43,6 +43,11 @@ class ChiSquaredTest(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    TVComplement : The difference of the shares themselves.
+    KSComplement : Numbers without cells.
+
     Notes
     -----
     Of counts x and y in n and m rows, ``chi2 = sum (x m - y n)^2 / (n m (x + y))`` and ``V =

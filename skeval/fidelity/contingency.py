@@ -51,6 +51,12 @@ class ContingencySimilarity(PairMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    CorrelationSimilarity : Pairs of numbers, without cells.
+    CramersVDifference : The strength of association alone.
+    SimilarityMatrix : Columns and pairs in one matrix.
+
     Notes
     -----
     ``mean_{i<j} (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c of two columns: 1 minus the
@@ -60,7 +66,7 @@ class ContingencySimilarity(PairMetric):
     cell of their own. Cramer's V is without correction for bias here.
 
     Chance alone keeps a perfect table below 1, the more so the more cells there are:
-    ``details["ceiling"]`` has what a relabelling of the pooled rows would score in the mean,
+    ``details["ceiling"]`` has what a relabelling of the pooled rows would score on average,
     exactly, pair by pair, and ``details["ceiling_value"]`` their mean. The score of a pair is never
     above that of its columns, so that a bad marginal shows in all its pairs; and pairs of
     independent columns score well without any association: read ``details["calibrated"]``. The
@@ -112,15 +118,15 @@ class ContingencySimilarity(PairMetric):
             return undefined(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins)
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
-        found = matrices(context, names, binning, self.nan, drawn)
+        compared = matrices(context, names, binning, self.nan, drawn)
         eligible = self._eligible(context, names)
-        used = eligible & ~np.isnan(found.similarity)
+        used = eligible & ~np.isnan(compared.similarity)
         reasons = {"no complete row": int((eligible & ~used).sum())}
         if self.min_association > 0.0:
             v = cramers_v_matrix(context, "train", names, binning, False, self.nan, drawn)
             reasons["not above min_association"] = int((used & ~(v > self.min_association)).sum())
             used &= v > self.min_association
-        details = _details(names, found, used)
+        details = _details(names, compared, used)
         details |= {
             "n_used": int(used.sum()),
             "n_total": int(eligible.sum()),
@@ -128,9 +134,9 @@ class ContingencySimilarity(PairMetric):
         }
         if not used.any():
             return self._none(eligible, details)
-        value = float(found.similarity[used].mean())
+        value = float(compared.similarity[used].mean())
         sizes = [self._sizes(context, role, names, drawn) for role in ("train", "synthetic")]
-        interval = _interval(value, found, used, *sizes)
+        interval = _interval(value, compared, used, *sizes)
         return Result(value, interval=interval, details=details)
 
     def _summary(self, result: Result) -> str:
@@ -172,10 +178,10 @@ class ContingencySimilarity(PairMetric):
         return sizes
 
 
-def _details(names: tuple[str, ...], found: Compared, used: np.ndarray) -> dict[str, Any]:
+def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> dict[str, Any]:
     pairs = used | used.T
     matrix, ceiling = (
-        np.where(pairs, cells, np.nan) for cells in (found.similarity, found.ceiling)
+        np.where(pairs, cells, np.nan) for cells in (compared.similarity, compared.ceiling)
     )
     details: dict[str, Any] = {"names": list(names), "matrix": matrix, "ceiling": ceiling}
     if used.any():
@@ -189,13 +195,13 @@ def _details(names: tuple[str, ...], found: Compared, used: np.ndarray) -> dict[
 
 
 def _interval(
-    value: float, found: Compared, used: np.ndarray, n: np.ndarray, m: np.ndarray
+    value: float, compared: Compared, used: np.ndarray, n: np.ndarray, m: np.ndarray
 ) -> tuple[float, float] | None:
     """Return where the mean lies in the population, for the pairs that both tables have rows of."""
-    here = used & ~np.isnan(found.bias)
+    here = used & ~np.isnan(compared.bias)
     if not here.any():
         return None
     inverse = float((1.0 / n[here] + 1.0 / m[here]).mean())
     weight = here.sum() / used.sum()
-    low, high = deviation_interval(1.0 - value, weight * float(found.bias[here].mean()), inverse)
+    low, high = deviation_interval(1.0 - value, weight * float(compared.bias[here].mean()), inverse)
     return 1.0 - high, 1.0 - low

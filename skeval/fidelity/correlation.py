@@ -62,6 +62,11 @@ class CorrelationSimilarity(PairMetric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    ContingencySimilarity : Joint shares of cells, of columns of any kind.
+    MixedAssociationDifference : Categories too.
+
     Notes
     -----
     ``mean_{i<j} (1 - |r_train(i, j) - r_synthetic(i, j)| / 2)``. Rows that miss one of the two

@@ -19,8 +19,8 @@ from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.accumulation import AccumulationMetric
-from skeval.steps.adversarial import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.neighbors import nearest
+from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.tags import MetricTags
 
 

@@ -65,7 +65,7 @@ class CellDivergence(Metric):
 class JensenShannonDistance(CellDivergence):
     """Distance of shares in bits: 0 where they are equal, 1 where no cell is used by both tables.
 
-    An analyst cuts every column into cells, learnt from train, and asks how surely one value tells
+    An analyst cuts every column into cells, learned from train, and asks how surely one value tells
     which table it came from. The value is the mean over the columns.
 
     Parameters
@@ -83,6 +83,12 @@ class JensenShannonDistance(CellDivergence):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    HellingerDistance : The roots of the shares.
+    KLDivergence : Not symmetric, without a bound.
+    TVComplement : The shares themselves.
 
     Notes
     -----
@@ -134,7 +140,7 @@ class JensenShannonDistance(CellDivergence):
 class HellingerDistance(CellDivergence):
     """Distance of the roots of shares: 0 where equal, 1 where no cell is used by both tables.
 
-    An analyst cuts every column into cells, learnt from train, and compares the shares of rows in
+    An analyst cuts every column into cells, learned from train, and compares the shares of rows in
     them; differences of rare cells count for more than in the total variation. The value is the
     mean over the columns.
 
@@ -151,6 +157,11 @@ class HellingerDistance(CellDivergence):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    JensenShannonDistance : In bits.
+    TVComplement : The shares themselves.
 
     Notes
     -----
@@ -198,7 +209,7 @@ class HellingerDistance(CellDivergence):
 class KLDivergence(CellDivergence):
     """Divergence of train from synthetic, in nats: 0 where equal, larger where cells are missed.
 
-    An analyst cuts every column into cells, learnt from train, and asks how much the synthetic
+    An analyst cuts every column into cells, learned from train, and asks how much the synthetic
     shares surprise one who sees train's values. Values that train has and the synthetic table has
     not weigh most. The value is the mean over the columns.
 
@@ -218,6 +229,11 @@ class KLDivergence(CellDivergence):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    JensenShannonDistance : Symmetric and bounded.
+    HellingerDistance : Symmetric and bounded, without logarithms.
 
     Notes
     -----

@@ -19,7 +19,7 @@ class EnergyDistance(RowDistance):
 
     An analyst draws one train and one synthetic row and measures how far they are apart, then two
     rows of the same table. If both tables have the same joint distribution, and only then, it makes
-    no difference in the mean.
+    no difference on average.
 
     Parameters
     ----------
@@ -37,6 +37,11 @@ class EnergyDistance(RowDistance):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    MaximumMeanDiscrepancy : A kernel in place of the distance.
+    SlicedWassersteinDistance : From random directions, of all rows.
 
     Notes
     -----
@@ -56,8 +61,8 @@ class EnergyDistance(RowDistance):
 
     Distances of many columns look at all of them at once and hardly see how two of them depend on
     each other, if the rest is right. No interval is given: a bootstrap of the distance adds noise
-    twice, and the normal law fails near 0, where good tables are. Infinite synthetic values count
-    as missing in the space "euclidean".
+    twice, and the normal distribution fails near 0, where good tables are. Infinite synthetic
+    values count as missing in the space "euclidean".
 
     References
     ----------

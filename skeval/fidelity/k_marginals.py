@@ -42,12 +42,12 @@ class Marginals(NamedTuple):
         The names of the columns of each.
     similarity, ceiling, floor, bias : ndarray
         1 minus the total variation; the same for relabelled rows and for independent columns; how
-        much the total variation may exceed its true one in the mean.
+        much the total variation may exceed its true one on average.
     occupied : ndarray
         Number of joint cells that either table uses.
     counts, times : ndarray
-        Distinct counts of train's joint cells, and in how many cells of a subset each occurs in
-        the mean.
+        Distinct counts of train's joint cells, and in how many cells of a subset each occurs on
+        average.
     """
 
     subsets: list[list[str]]
@@ -99,12 +99,17 @@ class KMarginalSimilarity(Metric):
     InvalidParameterError
         At fit, if `group_by` is no categorical or boolean column.
 
+    See Also
+    --------
+    SimilarityMatrix : Columns and pairs in one matrix.
+    RangeQueryError : Random conditions on a few columns.
+
     Notes
     -----
     ``scale * mean over sets of (1 - sum_c |p_c - q_c| / 2)`` over the joint cells c; missing and
     unseen values have cells of their own. Cells multiply with k, and chance alone then parts two
     tables: perfect halves of iris score 0.90, 0.70 and 0.52 for k = 1, 2, 3. Hence ``details``
-    have ``ceiling``, what a relabelling of the pooled rows would score in the mean, exactly;
+    have ``ceiling``, what a relabelling of the pooled rows would score on average, exactly;
     ``floor``, what rows with independent columns and train's marginals score; ``calibrated``, the
     value on the way from floor to ceiling, which is not cut off: more than 1 is closer to train
     than a fresh sample, a sign of copying. It is nan where ceiling and floor are no further apart
@@ -410,7 +415,7 @@ def expected_subsample_distance(counts: np.ndarray, times: np.ndarray, n_drawn: 
 
 
 def equivalent_fraction(distance: float, counts: np.ndarray, times: np.ndarray) -> float:
-    """Return which share of the rows, drawn at random, is as far from all rows in the mean.
+    """Return which share of the rows, drawn at random, is as far from all rows on average.
 
     Parameters
     ----------
@@ -422,7 +427,7 @@ def equivalent_fraction(distance: float, counts: np.ndarray, times: np.ndarray) 
     Returns
     -------
     float
-        1 for a distance of 0; 0 if even one row is nearer in the mean.
+        1 for a distance of 0; 0 if even one row is nearer on average.
 
     Examples
     --------

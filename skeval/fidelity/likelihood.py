@@ -47,25 +47,25 @@ ComponentRange = Annotated[
 class GMLikelihood(Metric):
     """Mean log-density under a Gaussian mixture fitted to train: as that of fresh rows at best.
 
-    An analyst describes the numeric and date columns of train as a mixture of Gaussian clouds and
-    asks how dense it is where the synthetic rows lie. Rows where train has none make the value very
-    small.
+    An analyst describes the numeric and date columns of train as a mixture of Gaussian components
+    and asks how dense it is where the synthetic rows lie. Rows where train has none make the value
+    very small.
 
     Parameters
     ----------
     n_components : int or (int, int), default=(1, 30)
-        The number of clouds. Of a range, eight numbers that grow by equal factors are tried, and
-        the best one by `criterion` is taken.
+        Their number. Of a range, eight numbers that grow by equal factors are tried, and the best
+        one by `criterion` is taken.
     covariance_type : {"diag", "full", "tied", "spherical"}, default="diag"
-        The shapes of the clouds.
+        The shapes of the components.
     n_init : int, default=3
-        Number of starts of the fit; where the number of clouds is searched for, candidates have one
-        start and the chosen one has all.
+        Number of starts of the fit; of several numbers of components, each has one start and the
+        chosen one has all.
     criterion : {"bic", "aic"}, default="bic"
-        By which the number of clouds is chosen; the lower, the better.
+        By which the number of components is chosen; the lower, the better.
     max_rows : int or None, default=5000
         The mixture is fitted to at most so many rows of train, drawn at random; None is all. The
-        search for the number of clouds on 5,000 rows of 10 columns takes a few seconds.
+        search for the number of components on 5,000 rows of 10 columns takes a few seconds.
     columns : None, int or list of str, default=None
         The columns to model: all, the first so many, or these; only numeric and date ones count.
     random_state : int, default=0
@@ -76,19 +76,23 @@ class GMLikelihood(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    BNLogLikelihood : Categories, by a tree of dependence.
+    EnergyDistance : Without a model of train.
+
     Notes
     -----
     The value is the mean of ``ln f(x)`` over synthetic rows, f being the density in the columns'
     units: of columns in other units it is another number. It has no natural best: more is not
     always better, since rows that all lie in the densest place have the highest density. It should
     be that of fresh rows, which is the baseline; ``details["gap"]`` is how far it is off, and that
-    is free of units. Against train itself, whose rows the mixture was fitted to, fresh rows are a
-    little less dense.
+    is free of units. Fresh rows are a little less dense than train itself.
 
     The columns are standardised before the fit. Rows with a missing or infinite value are left out,
     rather than filled in with values that nobody had: the mean of a column lies in the middle of
-    the clouds. Columns that are constant in train are left out, with a warning. The interval is
-    that of a mean of independent rows, the mixture being given; single rows far from all clouds
+    the components. Columns that are constant in train are left out, with a warning. The interval is
+    that of a mean of independent rows, the mixture being given; single rows far from all components
     make it too narrow.
 
     References
@@ -225,7 +229,7 @@ def _split(context: Context, names: list[str]) -> tuple[tuple[str, ...], list[st
 
 @shared
 def mixture(context: Context, names: tuple[str, ...], settings: Settings) -> Mixture:
-    """Fit a mixture to train; its number of clouds is chosen by a criterion."""
+    """Fit a mixture to train; its number of components is chosen by a criterion."""
     rows = complete_rows(context, "train", names)
     mean, scale = rows.mean(axis=0), rows.std(axis=0)
     at = sample_positions(len(rows), settings.max_rows, settings.random_state)
@@ -276,7 +280,7 @@ def log_densities(
 
 
 def _left_out(constant: list[str], n_used: int, n_rows: int) -> tuple[MetricWarning, ...]:
-    """Say which columns, and how many synthetic rows, the mixture says nothing of."""
+    """Say which columns, and how many synthetic rows, the mixture leaves out."""
     notes: list[MetricWarning] = []
     if constant:
         text = f"train has one value only in {', '.join(constant)}: left out of the mixture."
@@ -318,6 +322,11 @@ class BNLikelihood(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    BNLogLikelihood : The mean of logarithms.
+    GMLikelihood : Numbers, by a mixture.
 
     Notes
     -----
@@ -390,7 +399,7 @@ class BNLikelihood(Metric):
         return _off_fresh_rows(result, self._likely(context, "holdout"))
 
     def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the columns of the tree by name: the order of a table's columns means nothing."""
+        """Return the modelled columns by name: the order of a table's columns means nothing."""
         nominal = context.schema.columns(*NOMINAL)
         names = chosen_columns(context.schema, self.columns)
         return tuple(sorted(name for name in names if self.n_bins is not None or name in nominal))
@@ -433,6 +442,11 @@ class BNLogLikelihood(BNLikelihood):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    BNLikelihood : The mean of the probabilities.
+    GMLikelihood : Numbers, by a mixture.
 
     Notes
     -----
@@ -477,7 +491,7 @@ def _bounded(logs: np.ndarray) -> np.ndarray:
 def dependence_tree(
     context: Context, names: tuple[str, ...], smoothing: float, n_bins: int
 ) -> DependenceTree:
-    """Return the tree learnt from train."""
+    """Return the tree learned from train."""
     cut = cells(context, n_bins, "uniform", None).cells_
     n_cells = [cut[name].n_cells for name in names]
     return DependenceTree(_columns(context, "train", names, n_bins), n_cells, smoothing)
@@ -516,15 +530,9 @@ class DependenceTree:
 
     Notes
     -----
-    The edges are those of the spanning tree with the most mutual information in sum. A row has
-    the probability ``prod_v (count(u, v) + s) / (count(u) + s K_v)``, u being the value of v's
-    parent and K_v the number of cells of v that occur. A cell that does not occur has count 0: it
-    is one cell beyond these, however many values fall into it.
-
-    References
-    ----------
-    C. K. Chow, C. N. Liu, "Approximating discrete probability distributions with dependence trees",
-    IEEE Transactions on Information Theory 14 (1968), doi:10.1109/TIT.1968.1054142.
+    The edges are those of the spanning tree with the most mutual information in sum; probabilities
+    are those of :class:`BNLikelihood`. A cell that does not occur has count 0: it is one cell
+    beyond those that do, however many values fall into it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far apart the laws of real and synthetic rows are at least."""
+"""How far apart the distributions of real and synthetic rows are at least."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from skeval.tags import MetricTags
 
 
 class TotalVariationLowerBound(Metric):
-    """Least distance of the laws of both tables: 0 if none is shown, 1 if they hardly overlap.
+    """Least distance of two distributions: 0 if none is shown, 1 if they hardly overlap.
 
-    An auditor holds that synthetic rows are of another law than real ones, and has to prove it.
-    The total variation distance is the largest difference of the probabilities that both laws give
-    to one event, and twice the share by which the best classifier beats guessing. Any classifier
-    that does well on rows it has not seen is a proof.
+    An auditor holds that synthetic rows are of another distribution than real ones, and has to
+    prove it. The total variation distance is the largest difference of the probabilities that both
+    distributions give to one event, and twice the share by which the best classifier beats
+    guessing. Any classifier that does well on rows it has not seen is a proof.
 
     Parameters
     ----------
@@ -66,13 +66,18 @@ class TotalVariationLowerBound(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    JensenShannonLowerBound : The divergence in bits.
+    ClassifierTwoSampleTest : The accuracy itself, and what it rests on.
+
     Notes
     -----
-    The errors R of any classifier, on as many rows of one law as of the other, exceed those of the
-    best one, which are ``(1 - TV) / 2``; hence ``TV >= 1 - 2 R``. The value is ``1 - 2 R_U``, at
-    least 0, with R_U the upper bound of Clopper and Pearson at the confidence asked for, on rows
-    that neither classifier nor threshold has seen. ``details["estimate"]`` is ``1 - 2 R`` itself,
-    the greatest of several, of which the same table is the judge.
+    The errors R of any classifier, on as many rows of one distribution as of the other, exceed
+    those of the best one, which are ``(1 - TV) / 2``; hence ``TV >= 1 - 2 R``. The value is ``1 - 2
+    R_U``, at least 0, with R_U the upper bound of Clopper and Pearson at the confidence asked for,
+    on rows that neither classifier nor threshold has seen. ``details["estimate"]`` is ``1 - 2 R``
+    itself, the greatest of several, of which the same table is the judge.
 
     One minus the value is an upper bound of fidelity, not an estimate of it: a weak classifier, or
     a small table, makes any table look faithful. The distance itself cannot be bounded from above.
@@ -80,8 +85,8 @@ class TotalVariationLowerBound(Metric):
     The classifier learns from train and a part of the synthetic rows. The real rows that it is
     tested on are those of the holdout, which generator and classifier have not seen: then the bound
     holds whatever the generator does. Without a holdout train is divided; the generator has seen
-    those rows, and a table that copies them is closer to them than to their law.
-    ``details["real_rows"]`` says which. The baseline is 0, what rows of the same law get.
+    those rows, and a table that copies them is closer to them than to their distribution.
+    ``details["real_rows"]`` says which. The baseline is 0, what rows of the same distribution get.
 
     References
     ----------
@@ -126,23 +131,23 @@ class TotalVariationLowerBound(Metric):
         level = 1.0 - (1.0 - self.confidence) / len(models)
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
         splits = {name: split(context, which, *halves) for name, which in models.items()}
-        found = {
+        by_model = {
             name: {
                 "estimate": _estimate(one.scores, self.method),
                 "bound": _bound(one.scores, self.method, level),
             }
             for name, one in splits.items()
         }
-        best = max(found, key=lambda name: (found[name]["bound"], found[name]["estimate"]))
-        value = found[best]["bound"]
+        best = max(by_model, key=lambda name: (by_model[name]["bound"], by_model[name]["estimate"]))
+        value = by_model[best]["bound"]
         return Result(
             value,
             baseline=0.0,
             details={
-                "estimate": max(0.0, found[best]["estimate"]),
+                "estimate": max(0.0, by_model[best]["estimate"]),
                 "fidelity_at_most": 1.0 - value,
                 "model": best,
-                "models": found,
+                "models": by_model,
                 "confidence_each": level,
                 "real_rows": splits[best].real_rows,
                 "n_tested": splits[best].scores.real.size,
@@ -174,11 +179,11 @@ def _bound(scores: Scores, method: str, confidence: float) -> float:
 
 
 class JensenShannonLowerBound(Metric):
-    """Bits that a row tells of its table at least: 0 if none are shown, 1 if all is told.
+    """Least information of a row on its table, in bits: 0 if none is shown, 1 if all is.
 
-    The Jensen-Shannon divergence of two laws is the information that one row carries on which of
-    the two it is from. A classifier that gives good probabilities to rows it has not seen has that
-    information, hence there is no less.
+    The Jensen-Shannon divergence of two distributions is the information that one row carries on
+    which of the two it is from. A classifier that gives good probabilities to rows it has not seen
+    has that information, hence there is no less.
 
     Parameters
     ----------
@@ -189,7 +194,7 @@ class JensenShannonLowerBound(Metric):
     confidence : float, default=0.95
         Of the interval.
     n_folds : int, default=5
-        Number of folds: each row is scored by a classifier that learnt from the others.
+        Number of folds: each row is scored by a classifier that learned from the others.
     max_rows : int or None, default=10_000
         Rows of each table that are looked at, a seeded sample.
     columns : None, int or list of str, default=None
@@ -202,16 +207,22 @@ class JensenShannonLowerBound(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    TotalVariationLowerBound : With a confidence, from errors alone.
+    ClassifierTwoSampleTest : The accuracy itself, and what it rests on.
+
     Notes
     -----
     ``max(0, 1 - L)`` with L the log-loss in bits, as many rows being real as synthetic: no
     probabilities have a lower one than the true ones, whose loss is 1 less the divergence.
     ``details["models"]`` has ``1 - L`` of each classifier as it is. It is below 0 where the
-    classifier is worse than even chances; so it is for boosted trees on small tables of one law.
-    Probabilities are kept 2^-20 away from 0 and 1. The value is an estimate of the bound, and of
-    the divergence in so far as the probabilities are good. The interval allows for the choice of
-    classifier (Bonferroni) and for the dependence of out-of-fold scores, as if half the rows had
-    been scored. The baseline is 0, what rows of the same law get. A table of copies gets 0 too.
+    classifier is worse than even chances; so it is for boosted trees on small tables of one
+    distribution. Probabilities are kept 2^-20 away from 0 and 1. The value is an estimate of the
+    bound, and of the divergence in so far as the probabilities are good. The interval allows for
+    the choice of classifier (Bonferroni) and for the dependence of out-of-fold scores, as if half
+    the rows had been scored. The baseline is 0, what rows of the same distribution get. A table of
+    copies gets 0 too.
 
     References
     ----------
@@ -254,11 +265,11 @@ class JensenShannonLowerBound(Metric):
         models = candidates(self.estimator)
         rows = (self.columns, self.n_folds, self.max_rows, self.random_state)
         scores = {name: fold_scores(context, which, *rows) for name, which in models.items()}
-        found = {
+        by_model = {
             name: jensen_shannon_terms(one.real, one.synthetic) for name, one in scores.items()
         }
-        best = max(found, key=lambda name: found[name][0])
-        bound, error = found[best]
+        best = max(by_model, key=lambda name: by_model[name][0])
+        bound, error = by_model[best]
         z = float(norm.isf((1.0 - self.confidence) / 2.0 / len(models)))
         half = z * float(np.sqrt(2.0)) * error
         value, low, high = (float(np.clip(bound + x, 0.0, 1.0)) for x in (0.0, -half, half))
@@ -268,7 +279,7 @@ class JensenShannonLowerBound(Metric):
             baseline=0.0,
             details={
                 "model": best,
-                "models": {name: terms[0] for name, terms in found.items()},
+                "models": {name: terms[0] for name, terms in by_model.items()},
                 "nats": value * float(np.log(2.0)),
                 "n_rows": scores[best].real.size,
             },

@@ -61,6 +61,12 @@ class KSComplement(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    WassersteinDistance : How far values have to be moved, not how many.
+    TVComplement : Categories.
+    QuantileMSE : Shares between quantiles.
+
     Notes
     -----
     ``1 - sup_x |F_train(x) - F_synthetic(x)|``, missing values left out: a column can score 1 and
@@ -180,6 +186,12 @@ class TVComplement(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KSComplement : Numbers.
+    ChiSquaredTest : Whether chance explains the difference.
+    ContingencySimilarity : Pairs of columns.
+
     Notes
     -----
     ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table; one that train never had
@@ -279,6 +291,11 @@ class StatisticSimilarity(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KSComplement : The whole distribution.
+    WassersteinDistance : The whole distribution, on the scale of the values.
+
     Notes
     -----
     ``max(0, 1 - |f(train) - f(synthetic)| / scale)``. Missing values are left out, infinite
@@ -373,6 +390,11 @@ class QuantileMSE(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KSComplement : The greatest distance of the cumulative curves.
+    WassersteinDistance : How far values have to be moved.
+
     Notes
     -----
     ``mean over cells of (share of synthetic - share of train)^2``. Cells lie between train's
@@ -382,7 +404,7 @@ class QuantileMSE(Metric):
     :class:`~skeval.fidelity.KSComplement`. Missing values are left out, infinite
     synthetic ones are in the outer cells.
 
-    ``details["ceilings"]`` has what a relabelling of the pooled rows would have in the mean,
+    ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average,
     ``k (N - k) / (n m (N - 1))`` for a cell of k of all N rows, and ``details["ceiling"]`` their
     mean. No interval is given: a mean of squares near 0 is skewed, and resampling it adds noise
     twice.

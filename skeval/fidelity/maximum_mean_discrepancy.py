@@ -30,7 +30,7 @@ class MaximumMeanDiscrepancy(RowDistance):
     """Squared discrepancy of kernel means: near 0 where the tables are alike, 2 where far apart.
 
     An analyst asks of a similarity of rows, a kernel: is a row more like the rows of its own table
-    than like those of the other one? With a Gaussian kernel it makes no difference in the mean if
+    than like those of the other one? With a Gaussian kernel it makes no difference on average if
     both tables have the same joint distribution, and only then.
 
     Parameters
@@ -43,7 +43,7 @@ class MaximumMeanDiscrepancy(RowDistance):
         "rbf", ``1 / s`` for "laplacian". The median is that of train and synthetic pooled, or of
         train alone, which gives all synthetic tables one scale and makes their values comparable.
     unbiased : bool, default=True
-        Whether pairs of a row with itself are left out. The value is then 0 in the mean for a fresh
+        Whether pairs of a row with itself are left out. The value is then 0 on average for a fresh
         sample, and below 0 about half of the time; else it is at least 0.
     n_permutations : int, default=199
         Number of permutations for the p-value; 0 for none.
@@ -62,6 +62,11 @@ class MaximumMeanDiscrepancy(RowDistance):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    EnergyDistance : Without a scale to choose.
+    ClassifierTwoSampleTest : A classifier in place of the kernel.
 
     Notes
     -----
@@ -83,9 +88,9 @@ class MaximumMeanDiscrepancy(RowDistance):
     ``details["p_value_rows"]`` says which rows it is of. With gamma="median" the test's own pooled
     rows set the scale, which permutations leave as it is.
 
-    No interval is given: a bootstrap adds noise twice, and the normal law of the estimate fails
-    near 0, where good tables are. The unbiased estimate needs two rows of each table. Where all
-    rows are alike, the value is 0. Infinite synthetic values count as missing in the space
+    No interval is given: a bootstrap adds noise twice, and the normal distribution of the estimate
+    fails near 0, where good tables are. The unbiased estimate needs two rows of each table. Where
+    all rows are alike, the value is 0. Infinite synthetic values count as missing in the space
     "euclidean".
 
     References

@@ -48,6 +48,11 @@ class PhikMatrixDifference(AssociationDifference):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    CramersVDifference : The association of cells without a normal curve behind it.
+    MixedAssociationDifference : Each pair by the measure that suits it.
+
     Notes
     -----
     ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the

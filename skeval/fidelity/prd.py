@@ -60,6 +60,11 @@ class PRDCurve(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    ClassifierPRD : From a classifier, without clusters.
+    ImprovedPrecisionRecall : From nearest neighbours.
+
     Notes
     -----
     With P_c and Q_c the shares of train and synthetic rows in cluster c, precision at the slope l
@@ -169,7 +174,7 @@ def _unbalanced(sizes: dict[str, int]) -> tuple[MetricWarning, ...]:
 
 
 class ClassifierPRD(Metric):
-    """Precision and recall of synthetic rows: 1 if both laws are one, 0 if they do not overlap.
+    """Precision and recall of synthetic rows: 1 if the distributions agree, 0 if they are disjoint.
 
     A generator may make rows that do not occur (low precision), or none of a kind that does occur
     (low recall). The curve has for each price of the one against the other how much of both is to
@@ -201,6 +206,11 @@ class ClassifierPRD(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    PRDCurve : From clusters, without a classifier.
+    TotalVariationLowerBound : One point of the curve, with a confidence.
+
     Notes
     -----
     At the slope l, precision is ``min_t l FP(t) + FN(t)``, synthetic rows being the positive
@@ -212,7 +222,7 @@ class ClassifierPRD(Metric):
     The value is the mean of the greatest F scores with `beta` and with its inverse, which stand in
     ``details`` as `f_beta`, where recall weighs more, and `f_beta_inv`. For any classifier the
     curve is an upper bound of the true one: a poor classifier makes any table look good.
-    The baseline is 1, what rows of the same law get but for chance. The rows are those of
+    The baseline is 1, what rows of the same distribution get but for chance. The rows are those of
     :class:`~skeval.fidelity.TotalVariationLowerBound`: real ones of the holdout, if there is one.
 
     References
@@ -265,7 +275,7 @@ class ClassifierPRD(Metric):
         one = next(iter(splits.values()))
         if one.scores.real.size < 2:
             return undefined("thresholds are chosen on some unseen rows and judged on others.")
-        scored = [_halves(found.scores) for found in splits.values()]
+        scored = [_halves(one.scores) for one in splits.values()]
         precision, recall = curve_of_scores(scored, self.n_angles)
         f_beta, f_beta_inv = (max_f_beta(precision, recall, b) for b in (self.beta, 1 / self.beta))
         return Result(

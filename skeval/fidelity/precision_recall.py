@@ -128,6 +128,12 @@ class ImprovedPrecisionRecall(TwoSided):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    DensityCoverage : Balls around train rows only.
+    ClippedDensityCoverage : Robust against outliers.
+    ProbabilisticPrecisionRecall : Degrees in place of in or out.
+
     Notes
     -----
     With r the radius of a ball, precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall ``mean_t
@@ -219,16 +225,21 @@ class DensityCoverage(TwoSided):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    ImprovedPrecisionRecall : Balls around the rows of both tables.
+    ClippedDensityCoverage : The share of good rows.
+
     Notes
     -----
     With r_t the radius of the ball around the train row t, n_s synthetic rows, density is the sum
-    over them of the number of balls that hold them, over k n_s. It has no upper bound and is 1 in
-    the mean over fresh rows of one continuous law (``details["expected_density"]``): more says that
-    synthetic rows keep to the dense places. Coverage is ``mean_t [min_s d(t, s) <= r_t]``, and
-    under the same law expected at ``details["expected_coverage"]``, 1 - 2^-k for equal sizes. Both
-    stand in ``details``, and those of the holdout in ``details["holdout"]``. The value is the
-    harmonic mean of coverage and of density where it is below 1, of our choosing. Equal distances
-    are equal to one part in 10^12. Copies of train have coverage 1.
+    over them of the number of balls that hold them, over k n_s. It has no upper bound and is 1 on
+    average over fresh rows of one continuous distribution (``details["expected_density"]``): more
+    says that synthetic rows keep to the dense places. Coverage is ``mean_t [min_s d(t, s) <=
+    r_t]``, and under the same distribution expected at ``details["expected_coverage"]``, 1 - 2^-k
+    for equal sizes. Both stand in ``details``, and those of the holdout in ``details["holdout"]``.
+    The value is the harmonic mean of coverage and of density where it is below 1, of our choosing.
+    Equal distances are equal to one part in 10^12. Copies of train have coverage 1.
 
     References
     ----------
@@ -311,21 +322,26 @@ class ClippedDensityCoverage(TwoSided):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    DensityCoverage : As first published.
+    ImprovedPrecisionRecall : Balls around the rows of both tables.
+
     Notes
     -----
     Clipped density: ``D(Y) = mean_y min(b(y) / k, 1)`` with b(y) the number of balls that hold y,
     of radius ``min(r_t, median of all r)``; the number is D of the synthetic rows over D of train,
     whose rows do not count their own ball, and at most 1. Clipped coverage: ``C = mean_t min(c(t),
     k) / k`` with c(t) the number of synthetic rows in the ball of t, of radius r_t. The number is
-    the share of synthetic rows that would be expected to have a lower C if they were of the law of
-    train and the others lay outside. C and its expectation, if all are good, stand in ``details``
-    as `raw_coverage` and `expected_raw_coverage`; both numbers as `density` and `coverage`, and
-    those of the holdout in ``details["holdout"]``. The value is their harmonic mean, of our
-    choosing. Fresh rows score a little under 1.
+    the share of synthetic rows that would be expected to have a lower C if they were of the
+    distribution of train and the others lay outside. C and its expectation, if all are good, stand
+    in ``details`` as `raw_coverage` and `expected_raw_coverage`; both numbers as `density` and
+    `coverage`, and those of the holdout in ``details["holdout"]``. The value is their harmonic
+    mean, of our choosing. Fresh rows score a little under 1.
 
     Coverage is relative to the number of synthetic rows: few rows score 1 if they cover as much as
-    so few can. Ties make it larger than the expectation, which is that of a continuous law. Copies
-    of train score 1.
+    so few can. Ties make it larger than the expectation, which is that of a continuous
+    distribution. Copies of train score 1.
 
     References
     ----------
@@ -414,6 +430,11 @@ class ProbabilisticPrecisionRecall(TwoSided):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    ImprovedPrecisionRecall : A row is in or out.
+    ClippedDensityCoverage : The share of good rows.
 
     Notes
     -----

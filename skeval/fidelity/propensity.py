@@ -40,8 +40,8 @@ from skeval.tags import MetricTags
 
 _NOISE = 1e-12
 _SEPARATED = (
-    "some rows are told apart for sure (separation): their coefficients are infinite, the law of "
-    "the null does not hold, and the value is that of the columns that separate."
+    "some rows are told apart for sure (separation): their coefficients are infinite, the "
+    "distribution of the null does not hold, and the value is that of the columns that separate."
 )
 _NO_SPLIT = (
     "in {share:.0%} of the permutations no row is told from another, so that the null is nearly "
@@ -66,11 +66,11 @@ class PropensityMSE(Metric):
     interactions : bool, default=False
         Whether the logistic regression has the products of all pairs of columns.
     null : {"snoke", "two_sample", "permutation", "holdout"}, default="snoke"
-        What the value is held against: its law if the synthetic rows were drawn from a right model
-        that was estimated on train; or if they were a sample independent of train; permuted labels;
-        or the value of holdout rows in the synthetic place, which must be given.
+        What the value is held against: its distribution if the synthetic rows were drawn from a
+        right model that was estimated on train; or if they were a sample independent of train;
+        permuted labels; or the value of holdout rows in the synthetic place, which must be given.
     out_of_fold : bool, default=False
-        Whether each row's probability comes from a model that learnt from the other of five folds,
+        Whether each row's probability comes from a model that learned from the other of five folds,
         the regression with a penalty of 1; the first two nulls do not hold then.
     form : {"raw", "ratio", "standardized"}, default="raw"
         The value itself, over its mean under the null (near 1 for good tables), or its distance
@@ -96,12 +96,17 @@ class PropensityMSE(Metric):
     MissingInputError
         At fit, if ``null="holdout"`` and there is none.
 
+    See Also
+    --------
+    ClassifierTwoSampleTest : Rows that the classifier has not seen.
+    TotalVariationLowerBound : A bound of the distance.
+
     Notes
     -----
     With N rows, of which a share c is synthetic, and fitted probabilities p, the value is ``mean((p
     - c)^2)``, from 0 to ``c (1 - c)``; ``details["similarity"]`` is 1 less the quotient of the
     two. The probabilities are fitted to the same rows, hence above 0 by chance: with k parameters
-    by ``(k - 1) c (1 - c) / N`` in the mean for a sample independent of train, and ``1 - c`` times
+    by ``(k - 1) c (1 - c) / N`` on average for a sample independent of train, and ``1 - c`` times
     that for rows drawn from a model that was estimated on train, since the error of train is then
     in both tables. k is the rank of the design: collinear and constant columns cost nothing.
     Mistaking one null for the other is a factor of two at equal sizes. Permuted labels give the
@@ -200,33 +205,33 @@ class PropensityMSE(Metric):
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
             return undefined(reason)
-        found = self._against(context, "train")
-        held = self._held_against(context, found)
+        fitted = self._against(context, "train")
+        held = self._held_against(context, fitted)
         value = {
-            "raw": found.value,
+            "raw": fitted.value,
             "ratio": held.null.ratio(held.value),
             "standardized": held.null.standardized(held.value),
         }
         if np.isnan(value[self.form]):
             return undefined("no column varies, so that the null is 0 and there is no ratio.")
-        share = found.synthetic.size / (found.real.size + found.synthetic.size)
+        share = fitted.synthetic.size / (fitted.real.size + fitted.synthetic.size)
         return Result(
             value[self.form],
             p_value=held.p_value,
             baseline={"raw": held.fresh, "ratio": 1.0, "standardized": 0.0}[self.form],
             details={
                 **value,
-                "similarity": 1.0 - found.value / (share * (1.0 - share)),
+                "similarity": 1.0 - fitted.value / (share * (1.0 - share)),
                 "null": {"law": self.null, "mean": held.null.mean, "spread": held.null.spread},
                 "tested_against": held.real_rows,
-                "n_parameters": found.n_parameters,
-                "n_real": found.real.size,
-                "n_synthetic": found.synthetic.size,
-                **(held.at_size(found.synthetic.size) if self.form == "raw" else {}),
-                **companions(found.real, found.synthetic),
+                "n_parameters": fitted.n_parameters,
+                "n_real": fitted.real.size,
+                "n_synthetic": fitted.synthetic.size,
+                **(held.at_size(fitted.synthetic.size) if self.form == "raw" else {}),
+                **companions(fitted.real, fitted.synthetic),
                 **tables(context, self.columns),
             },
-            warnings=(*_separation(found), *held.warnings),
+            warnings=(*_separation(fitted), *held.warnings),
         )
 
     def _summary(self, result: Result) -> str:
@@ -244,22 +249,22 @@ class PropensityMSE(Metric):
         n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
         return propensity(context, self._how, real, "synthetic", n_real, n_synthetic)
 
-    def _held_against(self, context: Context, found: Propensity) -> _Held:
+    def _held_against(self, context: Context, fitted: Propensity) -> _Held:
         if self.null == "holdout":
             return self._held_against_holdout(context)
         if self.null == "permutation":
-            return self._held_against_permutations(context, found)
-        if found.n_parameters is None:
+            return self._held_against_permutations(context, fitted)
+        if fitted.n_parameters is None:
             nothing = PropensityNull(float("nan"), float("nan"))
-            return _Held(found.value, nothing, None, None)
-        independent = found.null()
+            return _Held(fitted.value, nothing, None, None)
+        independent = fitted.null()
         if self.null == "snoke":
-            null = found.null(context.n_rows("train"))
-            return _Held(found.value, null, independent.mean, "train", null.p_value(found.value))
+            null = fitted.null(context.n_rows("train"))
+            return _Held(fitted.value, null, independent.mean, "train", null.p_value(fitted.value))
         real = _independent(context)
         tested = self._against(context, real)
         p_value = tested.null().p_value(tested.value)
-        return _Held(found.value, independent, independent.mean, real, p_value)
+        return _Held(fitted.value, independent, independent.mean, real, p_value)
 
     def _held_against_holdout(self, context: Context) -> _Held:
         n = min(self._size(context, "holdout"), self._size(context, "synthetic"))
@@ -270,17 +275,17 @@ class PropensityMSE(Metric):
         )
         return _Held(alike, PropensityNull(fresh, float("nan")), fresh, None, n_rows=n)
 
-    def _held_against_permutations(self, context: Context, found: Propensity) -> _Held:
+    def _held_against_permutations(self, context: Context, fitted: Propensity) -> _Held:
         real = _independent(context)
         tested = self._against(context, real)
         values = self._permuted(context, "train")
         draws = values if real == "train" else self._permuted(context, real)
         p_value = (1.0 + (draws >= tested.value - _NOISE).sum()) / (draws.size + 1.0)
-        kept = estimation_factor(found.real.size, found.synthetic.size, context.n_rows("train"))
+        kept = estimation_factor(fitted.real.size, fitted.synthetic.size, context.n_rows("train"))
         null = PropensityNull(kept * float(values.mean()), kept * float(values.std()))
         idle = float((values < _NOISE).mean())
-        said = (DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else ()
-        return _Held(found.value, null, float(values.mean()), real, float(p_value), said)
+        notes = (DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else ()
+        return _Held(fitted.value, null, float(values.mean()), real, float(p_value), notes)
 
     def _permuted(self, context: Context, real: str) -> np.ndarray:
         n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
@@ -315,13 +320,13 @@ def _independent(context: Context) -> str:
     return "holdout" if "holdout" in context and context.n_rows("holdout") >= FEWEST else "train"
 
 
-def _separation(found: Propensity) -> tuple[DegenerateInputWarning, ...]:
-    return (DegenerateInputWarning(_SEPARATED),) if found.separated else ()
+def _separation(fitted: Propensity) -> tuple[DegenerateInputWarning, ...]:
+    return (DegenerateInputWarning(_SEPARATED),) if fitted.separated else ()
 
 
 @dataclass(frozen=True)
 class How:
-    """How probabilities are found.
+    """How probabilities are fitted.
 
     Attributes
     ----------
@@ -375,7 +380,7 @@ class Propensity:
         return propensity_mse(self.real, self.synthetic)
 
     def null(self, n_estimated: int | None = None) -> PropensityNull:
-        """Return the law of the value of the regression; that of 0 for others."""
+        """Return the distribution of the value of the regression; that of 0 for others."""
         sizes = self.real.size, self.synthetic.size
         return analytic_null(*sizes, self.n_parameters or 1, n_estimated)
 
@@ -416,8 +421,8 @@ def _fitted(
     how: How, real: np.ndarray, synthetic: np.ndarray, nominal: Sequence[bool]
 ) -> Propensity:
     if how.out_of_fold:
-        found = out_of_fold(how.model, real, synthetic, nominal, n_folds=_N_FOLDS, seed=how.seed)
-        return Propensity(found.real, found.synthetic)
+        fitted = out_of_fold(how.model, real, synthetic, nominal, n_folds=_N_FOLDS, seed=how.seed)
+        return Propensity(fitted.real, fitted.synthetic)
     rows, n_real = np.concatenate([real, synthetic]), len(real)
     labels = np.arange(len(rows)) >= n_real
     if not how.is_regression:
@@ -459,5 +464,7 @@ def tables(context: Context, columns: ColumnChoice) -> dict[str, Any]:
         for name in chosen_columns(context.schema, columns)
     }
     names = next(iter(by_column.values()))
-    means = {name: float(np.mean([found[name] for found in by_column.values()])) for name in names}
+    means = {
+        name: float(np.mean([fitted[name] for fitted in by_column.values()])) for name in names
+    }
     return {"tables": {"mean": means, "by_column": by_column}}

@@ -45,6 +45,11 @@ class RangeQueryError(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KMarginalSimilarity : All joint cells of a few columns.
+    QuantileMSE : One column at a time.
+
     Notes
     -----
     The condition on a category is one value, missing being one of them; on a number or date, a
@@ -54,7 +59,7 @@ class RangeQueryError(Metric):
     ``details["errors"]`` quantiles over the queries.
 
     The mean error of random queries is small by nature: read it against the baseline and against
-    ``details["ceiling"]``, what a relabelling of the pooled rows would have in the mean, exactly,
+    ``details["ceiling"]``, what a relabelling of the pooled rows would have on average, exactly,
     and ``details["floor"]``, what rows with independent columns and train's marginals have.
     ``details["calibrated"]`` is the value on the way from floor to ceiling, more than 1 being
     closer to train than a fresh sample; nan where the floor is less than twice the ceiling, which

@@ -38,7 +38,7 @@ _LARGEST, _SMALLEST, _LATEST = 1e307, 1e-300, 9.2e9
 class SimilarityMatrix(Metric):
     """Agreement of all columns and pairs: 1 where all shares are equal, 0 where nothing overlaps.
 
-    An analyst cuts every column into cells, learnt from train, and asks how much of the synthetic
+    An analyst cuts every column into cells, learned from train, and asks how much of the synthetic
     rows would have to move to other cells: column by column on the diagonal, pair by pair beside
     it.
 
@@ -75,12 +75,17 @@ class SimilarityMatrix(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    SimilarityScore : Its mean on a scale.
+    ContingencySimilarity : The pairs alone, with a floor.
+
     Notes
     -----
     ``M_ii = 1 - TV`` of column i's cells, ``M_ij = 1 - TV`` of the joint cells of i and j; missing
     and unseen values have cells of their own. The matrix is symmetric, and ``M_ij <= min(M_ii,
     M_jj)``. A perfect synthetic table does not reach 1: two random halves of the iris table score
-    0.70. ``details["ceiling"]`` is what a relabelling of the pooled rows would score in the mean,
+    0.70. ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average,
     exactly.
 
     References
@@ -133,7 +138,7 @@ class SimilarityMatrix(Metric):
             return undefined("no column of this table can be measured.")
         matrix, ceiling, bias = matrices(context, names, self._binning)
         weights = _weights(len(names), self.average)
-        # np.average divides by the sum of the weights, which rounding puts beside 1
+        # np.average divides by the sum of the weights, which rounding puts near 1
         value, top = (float(np.average(part, weights=weights)) for part in (matrix, ceiling))
         i, j = np.unravel_index(int(matrix.argmin()), matrix.shape)
         details: dict[str, Any] = {
@@ -250,6 +255,11 @@ class SimilarityScore(SimilarityMatrix):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    SimilarityMatrix : The matrix behind it.
+    KMarginalSimilarity : Sets of more columns.
+
     Notes
     -----
     The greatest score is `scale`; the tag `bounds` knows no finite upper bound because `scale` is
@@ -318,7 +328,7 @@ class SimilarityScore(SimilarityMatrix):
 
 
 def _weights(n_columns: int, average: str) -> np.ndarray:
-    """Return the weight of each cell of the matrix in the mean."""
+    """Return the weight of each cell of the matrix on average."""
     weights = np.ones((n_columns, n_columns))
     if average == "upper":
         weights = np.triu(weights)
@@ -366,7 +376,7 @@ class Axis:
 
 @shared
 def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
-    """Return the axis of a column, learnt from train."""
+    """Return the axis of a column, learned from train."""
     frame, kind = context.train[[column]], context.schema.kinds[column]
     if isinstance(frame[column].dtype, pd.CategoricalDtype):
         return _bars(frame, kind, min_count)

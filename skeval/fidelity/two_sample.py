@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -34,8 +36,8 @@ from skeval.steps.classifiers import (
 )
 from skeval.steps.samples import ColumnChoice
 from skeval.tags import MetricTags
+from skeval.verdict import WARNING_LEVEL
 
-_ALARM = 0.01
 _N_TOP = 5
 _NOISE = 1e-12
 _COPIES = (
@@ -50,7 +52,7 @@ class ClassifierTwoSampleTest(Metric):
     """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
 
     A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
-    classifier that has learnt from other rows of both tables. It sees all columns at once, so that
+    classifier that has learned from other rows of both tables. It sees all columns at once, so that
     it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
     written with a decimal. ``details["top_features"]`` says what it went by.
 
@@ -84,14 +86,20 @@ class ClassifierTwoSampleTest(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    PropensityMSE : Fitted probabilities and their null.
+    TotalVariationLowerBound : What the accuracy proves.
+    ClassifierPRD : Precision and recall from the same scores.
+
     Notes
     -----
     The value is taken over all rows of train and as many synthetic ones, each scored by a
-    classifier that learnt from the other folds; what stands in the larger table beyond is left out,
-    drawn at random. Such scores depend on each other: a binomial test on them rejects true
+    classifier that learned from the other folds; what stands in the larger table beyond is left
+    out, drawn at random. Such scores depend on each other: a binomial test on them rejects true
     hypotheses twice as often as it says. The p-value is therefore of one split. The classifier
     learns from train and a part of the synthetic rows and is tested on the others and on holdout
-    rows, which are independent of whatever was learnt; without a holdout, on the other half of
+    rows, which are independent of whatever was learned; without a holdout, on the other half of
     train, and then the test is a conservative one, since the generator has seen that half. The test
     is Fisher's on the numbers of rows called synthetic, or that of Mann and Whitney. Numbers of
     labels being fixed, they are exact, whatever the classifier. `split` in ``details`` has its
@@ -101,13 +109,13 @@ class ClassifierTwoSampleTest(Metric):
     their dependence.
 
     A value clearly under 0.5 is no better than 0.5: the classifier takes synthetic rows for those
-    rows of train that it has learnt from. If the split says so (p < 0.01), there is a warning, and
+    rows of train that it has learned from. If the split says so (p < 0.01), there is a warning, and
     ``details["split"]["p_value_below"]`` tells the p-value. ``details["copied_share"]`` is the
     share of synthetic rows that stand in train, in the columns looked at.
 
     ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
-    averaging, not before. The baseline is 0.5: two samples of one law cannot be told apart. The
-    classifier bounds the distance of the laws from below, see
+    averaging, not before. The baseline is 0.5: two samples of one distribution cannot be told
+    apart. The classifier bounds the distance of the distributions from below, see
     :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
 
     References
@@ -153,44 +161,56 @@ class ClassifierTwoSampleTest(Metric):
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns, self.n_folds):
             return undefined(reason)
-        models = with_defaults(self.estimator)
-        rows = (self.columns, self.n_folds, self.max_rows, self.random_state)
-        halves = (self.columns, self.test_size, self.max_rows, self.random_state)
-        folds = {name: fold_scores(context, which, *rows) for name, which in models.items()}
-        splits = {name: split(context, which, *halves) for name, which in models.items()}
-        first = next(iter(models))
-        value = _statistic(folds[first], self.scoring)
-        about = _about(splits[first], self.scoring)
-        if self.test == "permutation":
-            p_value, real_rows = self._permuted(context, models[first])
-        else:
-            p_value, real_rows = about["p_value"], about["real_rows"]
-        found = importances(context, models[first], *halves)
-        area = auc(folds[first].synthetic, folds[first].real)
+        name, estimator = next(iter(with_defaults(self.estimator).items()))
+        scores = self._fold_scores(context, estimator)
+        value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
         return Result(
             value,
-            interval=_interval(folds[first], value, self.scoring),
-            p_value=p_value,
+            interval=_interval(scores, value, self.scoring),
             baseline=0.5,
             details={
-                "model": first,
-                "models": {
-                    name: {
-                        "accuracy": _statistic(folds[name], "accuracy"),
-                        "auc": _statistic(folds[name], "auc"),
-                        "p_value": _about(splits[name], self.scoring)["p_value"],
-                    }
-                    for name in models
-                },
+                "model": name,
                 "similarity": 2.0 - 2.0 * max(area, 0.5),
-                "split": about,
-                "test": {"kind": self.test, "real_rows": real_rows},
-                "top_features": dict(list(found.items())[:_N_TOP]),
-                "copied_share": copied_share(context, self.columns),
-                "n_rows": folds[first].real.size,
+                "n_rows": scores.real.size,
             },
-            warnings=_copies(about),
         )
+
+    def _fold_scores(self, context: Context, estimator: Any) -> Scores:
+        rows = (self.columns, self.n_folds, self.max_rows, self.random_state)
+        return fold_scores(context, estimator, *rows)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if math.isnan(result.value):
+            return result
+        models = with_defaults(self.estimator)
+        halves = (self.columns, self.test_size, self.max_rows, self.random_state)
+        tests = {
+            name: _split_test(split(context, model, *halves), self.scoring)
+            for name, model in models.items()
+        }
+        by_model = {}
+        for name, model in models.items():
+            scores = self._fold_scores(context, model)
+            rates = {scoring: _statistic(scores, scoring) for scoring in ("accuracy", "auc")}
+            by_model[name] = {**rates, "p_value": tests[name]["p_value"]}
+        headline = tests[result.details["model"]]
+        p_value, real_rows = headline["p_value"], headline["real_rows"]
+        if self.test == "permutation":
+            p_value, real_rows = self._permuted(context, models[result.details["model"]])
+        falls = importances(context, models[result.details["model"]], *halves)
+        details = {
+            **result.details,
+            "models": by_model,
+            "split": headline,
+            "test": {"kind": self.test, "real_rows": real_rows},
+            "top_features": dict(list(falls.items())[:_N_TOP]),
+            "copied_share": copied_share(context, self.columns),
+        }
+        warnings: tuple[MetricWarning, ...] = ()
+        if headline["p_value_below"] < WARNING_LEVEL:
+            text = _COPIES.format(auc=headline["auc"], p=headline["p_value_below"])
+            warnings = (MetricWarning(text),)
+        return replace(result, p_value=p_value, details=details, warnings=warnings)
 
     def _summary(self, result: Result) -> str:
         what = "rows on the right side" if self.scoring == "accuracy" else "pairs of rows in order"
@@ -222,9 +242,9 @@ def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]
     )
 
 
-def _about(found: Split, scoring: str) -> dict[str, Any]:
+def _split_test(tested: Split, scoring: str) -> dict[str, Any]:
     """Return what one split says, by both scorings, and its p-values by one."""
-    real, synthetic = found.scores.real, found.scores.synthetic
+    real, synthetic = tested.scores.real, tested.scores.synthetic
     called, area = Confusion.of(real, synthetic), delong(synthetic, real)
     n = real.size + synthetic.size
     if scoring == "auc":
@@ -241,16 +261,10 @@ def _about(found: Split, scoring: str) -> dict[str, Any]:
         "auc_standard_error": area.standard_error,
         "p_value": above,
         "p_value_below": below,
-        "real_rows": found.real_rows,
+        "real_rows": tested.real_rows,
         "n_tested": real.size,
-        "n_learnt": found.n_learnt,
+        "n_learnt": tested.n_learnt,
     }
-
-
-def _copies(about: dict[str, Any]) -> tuple[MetricWarning, ...]:
-    if about["p_value_below"] >= _ALARM:
-        return ()
-    return (MetricWarning(_COPIES.format(auc=about["auc"], p=about["p_value_below"])),)
 
 
 @shared
@@ -272,8 +286,8 @@ def permutation_p_value(
     nominal = nominal_columns(context, columns)
 
     def score(first: np.ndarray, second: np.ndarray) -> float:
-        found = out_of_fold(estimator, first, second, nominal, n_folds=n_folds, seed=seed)
-        return _statistic(found, scoring)
+        scores = out_of_fold(estimator, first, second, nominal, n_folds=n_folds, seed=seed)
+        return _statistic(scores, scoring)
 
     observed = score(*tables)
     rng = np.random.default_rng(seed)

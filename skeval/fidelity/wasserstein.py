@@ -51,6 +51,11 @@ class WassersteinDistance(Metric):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    KSComplement : How many values differ, not how far.
+    SlicedWassersteinDistance : Whole rows.
+
     Notes
     -----
     ``(integral over u of |F^-1(u) - G^-1(u)|^p)^(1/p)``, which for p = 1 is the area between the
@@ -61,7 +66,7 @@ class WassersteinDistance(Metric):
     the distance infinity.
 
     ``details["similarities"]`` has ``max(0, 1 - distance / scale)`` by column. For p = 1
-    ``details["ceilings"]`` has what a relabelling of the pooled rows would have in the mean, the
+    ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average, the
     least that a generator can be expected to reach; ``details["ceiling"]`` is their mean. No
     interval is given: how far an empirical distance is from the true one depends on tails that no
     sample shows, so that a band would need known bounds of the values, and a bootstrap of the
@@ -184,6 +189,11 @@ class SlicedWassersteinDistance(RowDistance):
     ----------
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    WassersteinDistance : Column by column.
+    EnergyDistance : Distances of whole rows, with a test.
 
     Notes
     -----

@@ -216,7 +216,7 @@ class MixedNearestNeighbors(BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples_fit_,)
+        ndarray of shape (n_reference,)
             Shares; they sum to 1.
 
         Raises
@@ -240,7 +240,7 @@ class MixedNearestNeighbors(BaseEstimator):
         ----------
         Y : array-like of shape (n_queries, n_columns)
             Query rows, NaN where missing; may be empty.
-        radius : float or array-like of shape (n_samples_fit_,)
+        radius : float or array-like of shape (n_reference,)
             Radius of the ball around every, or around each, reference row, in the unit of the
             distances. A radius that `kneighbors` returned includes its own boundary exactly. A
             negative radius, or NaN, holds nothing.

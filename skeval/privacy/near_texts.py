@@ -16,9 +16,8 @@ from skeval.context import Context, shared
 from skeval.neighbors.encoding import LARGEST, SMALLEST_RANGE, round_to_grid
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import MatchLists, distinct_rows
-from skeval.steps.neighbors import encoded, index_of, is_gower, ranges
-from skeval.steps.samples import ColumnChoice, chosen_columns
-from skeval.tables.preprocessing import NOMINAL
+from skeval.steps.neighbors import encoded, gower_engine, index_of, is_gower
+from skeval.steps.samples import ColumnChoice
 
 ROLES = ("train", "holdout", "synthetic")
 _CROWD = 64  # rows near in what can be measured: up to so many, texts are compared one by one
@@ -147,13 +146,9 @@ def _within(context: Context, rule: NearRule, rows: np.ndarray, others: np.ndarr
         return np.ones(len(rows), dtype=np.bool_)
     if not is_gower(rule.space):
         return euclidean_pairs(rows, others) <= rule.tau
-    n_numbers = rows.shape[1] - len(
-        set(chosen_columns(context.schema, rule.columns)) & set(context.schema.columns(*NOMINAL))
-    )
-    is_nominal = np.arange(rows.shape[1]) >= n_numbers
-    near: np.ndarray = (
-        gower_pairs(rows, others, ranges(context, rule.columns), is_nominal) <= rule.tau
-    )
+    engine = gower_engine(context, rule.columns)
+    ranges, categorical = np.asarray(engine.ranges), np.asarray(engine.categorical)
+    near: np.ndarray = gower_pairs(rows, others, ranges, categorical) <= rule.tau
     return near
 
 

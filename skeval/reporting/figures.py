@@ -168,7 +168,7 @@ class FigureRenderer(Renderer):
 
 
 def _file_name(section: str, i: int, n: int, item: Item) -> str:
-    """Return a name that any file system takes; a number in front tells equal ones apart."""
+    """Return a name that any file system takes; a number in front distinguishes equal ones."""
     words = re.sub(r"[^a-z0-9]+", "_", item.heading.split(":")[0].lower()).strip("_")[:40]
     counter = f"{i + 1:0{len(str(n))}d}-" if n > 1 else ""
     return f"{section}-{counter}{words}".rstrip("-")

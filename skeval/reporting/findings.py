@@ -1,10 +1,9 @@
-"""What each metric found, in sentences that need no knowledge of it."""
+"""The finding of each metric, in sentences that need no knowledge of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from skeval.formatting import as_float, number
 from skeval.result import Result
@@ -14,24 +13,18 @@ _READS_AS_COPIES = (
     "Unseen synthetic rows are taken for real ones more often than real rows are: a sign of copies "
     "of train, not of fidelity."
 )
-_EVIDENCE = {
-    "screen": "distance screen",
-    "attack": "attack",
-    "audit": "audit",
-    "disclosure": "disclosure",
-}
 
 
 def evidence(result: Result) -> str:
     """Return the kind of evidence: for privacy what sort of test it is, else the aspect."""
     if result.tags is None:
         return ""
-    kind = result.tags.evidence
-    return _EVIDENCE[kind] if kind else result.tags.aspect
+    kind = result.tags.evidence or result.tags.aspect
+    return "distance screen" if kind == "screen" else kind
 
 
 def finding(result: Result) -> str:
-    """Say what a metric found.
+    """Return the finding of a metric.
 
     Parameters
     ----------
@@ -53,27 +46,21 @@ def finding(result: Result) -> str:
     """
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
-    parts = [
-        result.summary,
-        _worst(result.details.get("worst"), str(result.details.get("unit", "column"))),
-        _at_size(result),
-        _verdict(result),
-    ]
-    return " ".join(part for part in parts if part)
+    parts = [result.summary, _worst(result), _at_size(result), _verdict(result)]
+    return " ".join(filter(None, parts))
 
 
-def _worst(worst: Mapping[str, Any] | None, unit: str) -> str:
+def _worst(result: Result) -> str:
+    worst = result.details.get("worst")
     if not worst:
         return ""
     value = number(worst["value"])
     if "column" in worst:
-        return f"Worst {unit}: {worst['column']} ({value})."
+        return f"Worst {result.details.get('unit', 'column')}: {worst['column']} ({value})."
     first, second = worst["columns"]
-    return (
-        f"Worst column: {first} ({value})."
-        if first == second
-        else f"Worst pair: {first} and {second} ({value})."
-    )
+    if first == second:
+        return f"Worst column: {first} ({value})."
+    return f"Worst pair: {first} and {second} ({value})."
 
 
 def _at_size(result: Result) -> str:
@@ -96,16 +83,11 @@ def _verdict(result: Result) -> str:
         if result.interval is None:
             return ""
         return "Leak found." if raises_alarm(result) else "No leak found by this test."
-    if _reads_as_copies(result):
+    split = result.details.get("split")
+    if isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL:
         return _READS_AS_COPIES
     value = as_float(result.details.get("at_baseline_size", {}).get("value", result.value))
     gap = (value - result.baseline) * result.tags.sign
     if gap >= 0:
         return "As good as fresh real rows."
     return f"Fresh real rows are better by {number(-gap)}."
-
-
-def _reads_as_copies(result: Result) -> bool:
-    """Tell whether a classifier took unseen synthetic rows for the rows of train it had seen."""
-    split = result.details.get("split")
-    return isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
 from skeval.formatting import number
 from skeval.reporting.displays.distributions import PairDisplay
@@ -18,13 +17,10 @@ from skeval.reporting.displays.values import scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.findings import evidence, finding
 from skeval.reporting.layout import Item
-from skeval.reporting.sections import HOW_TO_READ, Plan, Section
+from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
 from skeval.result import Result, SuiteResult
 from skeval.verdict import raises_alarm, summary
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _STYLE = Template("""
 :root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
@@ -119,22 +115,21 @@ class HTMLRenderer(FileRenderer):
 
 def _scores(content: Plan) -> str:
     lead = summary(content.suite_result)
-    return "\n".join(
-        [
-            _paragraph(lead, "lead") if lead else "",
-            _contents(content.sections),
-            '<section id="scores">\n<h2>Scores</h2>',
-            _paragraph(HOW_TO_READ, "quiet"),
-            _table(content.suite_result),
-            _listed("Left out", content.reasons()),
-            _listed("Warnings", content.warnings()),
-            "</section>",
-        ]
-    )
+    parts = [
+        _paragraph(lead, "lead") if lead else "",
+        _contents(content.sections),
+        '<section id="scores">\n<h2>Scores</h2>',
+        _paragraph(HOW_TO_READ, "quiet"),
+        _table(content.suite_result),
+        _listed("Left out", content.reasons()),
+        _listed("Warnings", content.warnings()),
+        "</section>",
+    ]
+    return "\n".join(parts)
 
 
-def _paragraph(text: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+def _paragraph(text: str, kind: str) -> str:
+    return f'<p class="{kind}">{escape(text)}</p>'
 
 
 def _contents(sections: Sequence[Section]) -> str:
@@ -150,8 +145,7 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _table(suite_result: SuiteResult) -> str:
-    heads = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
-    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    head = "".join(f'<th scope="col">{text}</th>' for text in TABLE_HEADS)
     rows = "\n".join(
         _row(name, result) for name, result in suite_result.items() if not result.error
     )
@@ -161,9 +155,7 @@ def _table(suite_result: SuiteResult) -> str:
 
 def _row(name: str, result: Result) -> str:
     kind = "n alarm" if raises_alarm(result) else "n"
-    interval = (
-        "" if result.interval is None else " to ".join(number(end) for end in result.interval)
-    )
+    interval = " to ".join(number(end) for end in result.interval or ())
     direction = result.tags.direction if result.tags is not None else ""
     return (
         f'<tr><th scope="row">{escape(name)}<small>{escape(finding(result))}</small></th>'
@@ -181,65 +173,53 @@ def _strip(result: Result, width: float = 120.0) -> str:
     def place(value: float) -> str:
         return f"{4.0 + (min(max(value, low), high) - low) / (high - low) * (width - 8.0):.1f}"
 
-    lines = [f'<line x1="4" x2="{width - 4:g}" y1="9" y2="9" stroke="{FAINT}"/>']
-    colour = COLOURS["synthetic"]
+    drawn = f'<line x1="4" x2="{width - 4:g}" y1="9" y2="9" stroke="{FAINT}"/>'
+    colour, green = COLOURS["synthetic"], COLOURS["holdout"]
     if result.interval is not None:
         ends = 'x1="{}" x2="{}"'.format(*map(place, result.interval))
-        lines.append(
-            f'<line {ends} y1="9" y2="9" stroke="{colour}" stroke-opacity=".35" stroke-width="5"/>'
-        )
+        band = f'stroke="{colour}" stroke-opacity=".35" stroke-width="5"'
+        drawn += f'<line {ends} y1="9" y2="9" {band}/>'
     if result.baseline is not None:
-        x, green = place(result.baseline), COLOURS["holdout"]
-        lines.append(f'<line x1="{x}" x2="{x}" y1="3" y2="15" stroke="{green}" stroke-width="2"/>')
+        x = place(result.baseline)
+        drawn += f'<line x1="{x}" x2="{x}" y1="3" y2="15" stroke="{green}" stroke-width="2"/>'
     if math.isfinite(result.value):
-        lines.append(f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>')
+        drawn += f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>'
     label = f"{number(result.value)} from {number(low)} to {number(high)}"
-    return (
-        f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{"".join(lines)}</svg>'
-    )
+    return f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{drawn}</svg>'
 
 
 def _section(section: Section) -> str:
     figures = "\n".join(_figure(item) for item in section.items)
     if section.layout.grid:
         figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
-    key = _key(section) if section.layout.legend else ""
+    key = ""
+    if section.layout.legend:  # which colour is which table
+        roles = section.items[0].display.frame().columns[3:]
+        spans = (f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles)
+        key = f'<p class="key">{"".join(spans)}</p>'
     return (
         f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>\n'
         f"{_paragraph(section.intro, 'quiet')}\n{key}\n{figures}\n</section>"
     )
 
 
-def _key(section: Section) -> str:
-    """Return which colour is which table."""
-    roles = list(section.items[0].display.frame().columns[3:])
-    spans = [f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles]
-    return f'<p class="key">{"".join(spans)}</p>'
-
-
 def _figure(item: Item) -> str:
     """Return a figure: drawn as lines, or as points where it is dense."""
-    figure = item.display.untitled()
-    label = escape(item.heading)
+    label, buffer = escape(item.heading), io.BytesIO()
     dense = isinstance(item.display, PairDisplay)
-    drawn = _png(figure, label) if dense else _svg(figure, label)
+    save(item.display.untitled(), buffer, "png" if dense else "svg")
+    if dense:
+        content = base64.b64encode(buffer.getvalue()).decode("ascii")
+        drawn = f'<img alt="{label}" src="data:image/png;base64,{content}">'
+    else:
+        drawn = _embedded(buffer.getvalue().decode("utf-8"), label)
     caption = f"<figcaption>{label}<small>{escape(item.caption)}</small></figcaption>"
     return f"<figure>\n{caption}\n{drawn}\n</figure>"
 
 
-def _png(figure: Figure, label: str) -> str:
-    buffer = io.BytesIO()
-    save(figure, buffer, "png")
-    content = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return f'<img alt="{label}" src="data:image/png;base64,{content}">'
-
-
-def _svg(figure: Figure, label: str) -> str:
-    """Return the drawing as an element of the page: no prologue, no names that would clash."""
-    buffer = io.BytesIO()
-    save(figure, buffer, "svg")
-    text = buffer.getvalue().decode("utf-8")
-    text = text[text.index("<svg ") :]
+def _embedded(svg: str, label: str) -> str:
+    """Return a drawing as an element of the page: no prologue, no names that would clash."""
+    text = svg[svg.index("<svg ") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'<g id="[^"]*"', "<g", text)
     # Verdana has nearly the widths of the font that the figure was laid out with

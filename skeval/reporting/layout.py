@@ -17,7 +17,6 @@ from skeval.reporting.displays.ticks import strided
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.text import shorten, text_width, wrap
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
-from skeval.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +38,6 @@ class Item:
     display: Display
     heading: str
     caption: str = ""
-    result: Result | None = None
 
 
 class Page:
@@ -87,11 +85,16 @@ class Page:
         least: float | None = None,
         **style: Any,
     ) -> None:
-        """Write one line in `room` millimetres: smaller, down to `least`, and then shortened."""
+        """Write one line in `room` millimetres: smaller, down to `least`, and then shortened.
+
+        With a `least` of 0 nothing is cut off.
+        """
         bold = style.get("weight") == "bold"
         if least is not None and (width := text_width(text, size, bold) * MM) > room:
             size = max(least, size * room / width)
-        self.text(x, y, shorten(text, room / MM, size, bold), size, **style)
+        if least != 0.0:
+            text = shorten(text, room / MM, size, bold)
+        self.text(x, y, text, size, **style)
 
     def paragraph(
         self, x: float, y: float, text: str, room: float, size: float = 8.0, **style: Any
@@ -107,20 +110,14 @@ class Page:
         self, y: float, left: float = MARGIN, right: float | None = None, **style: Any
     ) -> None:
         """Draw a horizontal line."""
-        right = self.width - MARGIN if right is None else right
-        self.canvas.plot(
-            [left, right], [y, y], **{"color": FAINT, "lw": 0.6, "solid_capstyle": "butt", **style}
-        )
+        ends = [left, self.width - MARGIN if right is None else right]
+        style = {"color": FAINT, "lw": 0.6, "solid_capstyle": "butt", **style}
+        self.canvas.plot(ends, [y, y], **style)
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
         """Return new axes of this size, their upper left corner at x, y."""
-        place = (
-            x / self.width,
-            1.0 - (y + height) / self.height,
-            width / self.width,
-            height / self.height,
-        )
-        return self.figure.add_axes(place)
+        left, bottom = x / self.width, 1.0 - (y + height) / self.height
+        return self.figure.add_axes((left, bottom, width / self.width, height / self.height))
 
     def heading(self, title: str, intro: str, *, continued: bool = False) -> float:
         """Write a section's title and what it shows; return where content begins."""
@@ -145,24 +142,13 @@ def paragraph_height(text: str, room: float, size: float) -> float:
     return len(wrap(text, room / MM, size)) * size * LEADING * MM
 
 
-def one_a_page(items: Sequence[Item]) -> list[list[Item]]:
-    """Give each figure a page."""
-    return [[item] for item in items]
-
-
-def _in_pages_of(n: int) -> Callable[[Sequence[Item]], list[list[Item]]]:
-    def paged(items: Sequence[Item]) -> list[list[Item]]:
-        return [list(items[i : i + n]) for i in range(0, len(items), n)]
-
-    return paged
-
-
 def _packed(items: Sequence[Item], room: float = 205.0) -> list[list[Item]]:
     """Fill pages with bars, those of many columns in pieces."""
     groups: list[list[Item]] = []
     left = 0.0
     for item in (part for whole in items for part in _parts(whole)):
-        height = _bars_height(item)
+        bars = _BAR * len(item.display.frame())
+        height = 19.0 + paragraph_height(item.caption, 174.0, 8.0) + bars
         if not groups or height > left:
             groups.append([])
             left = room
@@ -171,27 +157,19 @@ def _packed(items: Sequence[Item], room: float = 205.0) -> list[list[Item]]:
     return groups
 
 
-def _parts(item: Item, rows: int = _MOST_BARS) -> list[Item]:
+def _parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
     display, n = item.display, len(item.display.frame())
     if not isinstance(display, ColumnScoresDisplay) or n <= rows:
-        return [item]
-    return [
-        Item(
-            ColumnScoresDisplay(display.result, start=start, stop=start + rows),
-            f"{item.heading} (columns {start + 1} to {min(start + rows, n)} of {n})",
-            item.caption if start == 0 else "",
-            item.result,
-        )
-        for start in range(0, n, rows)
-    ]
-
-
-def _bars_height(item: Item) -> float:
-    return 19.0 + paragraph_height(item.caption, 174.0, 8.0) + _BAR * len(item.display.frame())
+        yield item
+        return
+    for start in range(0, n, rows):
+        part = ColumnScoresDisplay(display.result, start=start, stop=start + rows)
+        which = f"(columns {start + 1} to {min(start + rows, n)} of {n})"
+        yield Item(part, f"{item.heading} {which}", item.caption if start == 0 else "")
 
 
 def _head(page: Page, y: float, item: Item) -> float:
-    """Write a figure's heading and what it found; return where the figure begins."""
+    """Write a figure's heading and caption; return where the figure begins."""
     page.fitted(MARGIN, y + 4.0, item.heading, page.inner, 9.5, weight="bold")
     return page.paragraph(MARGIN, y + 6.0, item.caption, page.inner, 8.0) + 3.0
 
@@ -215,7 +193,7 @@ def _similarity(page: Page, y: float, items: Sequence[Item]) -> None:
     y += side + room * MM + 5.0
     y = _stride_note(page, y, n, side)
     worst = display.worst_pairs(10).assign(gap=lambda f: f["ceiling"] - f["similarity"])
-    headers = ("Pairs that agree least", "", "Similarity", "Ceiling", "Gap")
+    headers = ("Pairs that agree least", "Similarity", "Ceiling", "Gap")
     _pairs_table(page, y, worst, headers)
 
 
@@ -232,11 +210,12 @@ def _pairs_table(page: Page, y: float, frame: pd.DataFrame, headers: Sequence[st
     """Write pairs of columns and three numbers of each, as many rows as fit."""
     if frame.empty:
         return
-    widths = [max(12.0, text_width(text, 7.0, True) * MM) + 4.0 for text in headers[2:]]
+    title, *headers = headers
+    widths = [max(12.0, text_width(text, 7.0, True) * MM) + 4.0 for text in headers]
     rights = [page.width - MARGIN - sum(widths[k + 1 :]) for k in range(3)]
     width = (rights[0] - MARGIN - 16.0) / 2.0
-    page.text(MARGIN, y + 4.0, headers[0], 7.0, weight="bold", color=GREY)
-    for right, header in zip(rights, headers[2:], strict=True):
+    page.text(MARGIN, y + 4.0, title, 7.0, weight="bold", color=GREY)
+    for right, header in zip(rights, headers, strict=True):
         page.text(right, y + 4.0, header, 7.0, weight="bold", color=GREY, ha="right")
     y += 6.0
     page.rule(y, color=GREY)
@@ -267,11 +246,8 @@ def _stacked(page: Page, y: float, items: Sequence[Item]) -> None:
     y = _head(page, y, item) + 5.0
     n = item.display.n_panels
     pitch = min(72.0, (page.floor - y) / n)
-    left = MARGIN + 9.0
-    axes = [
-        page.axes(left, y + i * pitch, page.width - MARGIN - left, pitch - 18.0) for i in range(n)
-    ]
-    item.display.draw(axes)
+    tops = [y + i * pitch for i in range(n)]
+    item.display.draw([page.axes(MARGIN + 9.0, y, page.inner - 9.0, pitch - 18.0) for y in tops])
 
 
 def _phik(page: Page, y: float, items: Sequence[Item]) -> None:
@@ -285,7 +261,7 @@ def _phik(page: Page, y: float, items: Sequence[Item]) -> None:
     side = min(pitch - 15.0, max(30.0, 14.0 * n))
     display.draw([page.axes(left + i * pitch, y, side, side) for i in range(3)], room)
     y = _stride_note(page, y + side + room * MM + 5.0, n, side)
-    headers = ("Pairs that change most", "", "Train", "Synthetic", "Difference")
+    headers = ("Pairs that change most", "Train", "Synthetic", "Difference")
     if page.floor - y > 16.0:
         _pairs_table(page, y, display.frame().head(8), headers)
 
@@ -304,14 +280,6 @@ def _legend(page: Page, y: float, roles: Sequence[str]) -> float:
     return y + 6.0
 
 
-def _univariate(page: Page, y: float, items: Sequence[Item]) -> None:
-    first = items[0].display
-    assert isinstance(first, MarginalDisplay)
-    y = _legend(page, y, list(first.shares))
-    for item, place in _slots(page, y, items, n_columns=3, n_rows=4):
-        _marginal(page, *place, item)
-
-
 def _slots(
     page: Page, y: float, items: Sequence[Item], *, n_columns: int, n_rows: int
 ) -> Iterator[tuple[Item, tuple[float, float, float, float]]]:
@@ -320,51 +288,48 @@ def _slots(
     width = (page.inner + gap) / n_columns
     height = (page.floor - y) / n_rows
     for i, item in enumerate(items):
-        left, top = MARGIN + (i % n_columns) * width, y + (i // n_columns) * height
-        yield item, (left, top, width - gap, height - 3.0)
+        row, column = divmod(i, n_columns)
+        yield item, (MARGIN + column * width, y + row * height, width - gap, height - 3.0)
 
 
-def _marginal(page: Page, x: float, y: float, width: float, height: float, item: Item) -> None:
-    display = item.display
-    assert isinstance(display, MarginalDisplay)
-    page.fitted(x, y + 3.0, item.heading, width, 7.5, weight="bold")
-    page.fitted(x, y + 6.2, item.caption, width, 6.0, color=GREY)
-    nominal = display.bars.edges is None
-    room = _room(display.bars.names, 0.4 * width) if nominal else 7.0 / MM
-    left = room * MM + 2.0
-    display.draw([page.axes(x + left, y + 8.5, width - left - 1.0, height - 14.0)], room)
+def _univariate(page: Page, y: float, items: Sequence[Item]) -> None:
+    first = items[0].display
+    assert isinstance(first, MarginalDisplay)
+    y = _legend(page, y, list(first.shares))
+    for item, (x, top, width, height) in _slots(page, y, items, n_columns=3, n_rows=4):
+        display = item.display
+        assert isinstance(display, MarginalDisplay)
+        page.fitted(x, top + 3.0, item.heading, width, 7.5, weight="bold")
+        page.fitted(x, top + 6.2, item.caption, width, 6.0, color=GREY)
+        nominal = display.bars.edges is None
+        room = _room(display.bars.names, 0.4 * width) if nominal else 7.0 / MM
+        left = room * MM + 2.0
+        display.draw([page.axes(x + left, top + 8.5, width - left - 1.0, height - 14.0)], room)
 
 
 def _bivariate(page: Page, y: float, items: Sequence[Item]) -> None:
-    for item, place in _slots(page, y, items, n_columns=2, n_rows=4):
-        _pair(page, *place, item)
+    for item, (x, top, width, height) in _slots(page, y, items, n_columns=2, n_rows=4):
+        display = item.display
+        assert isinstance(display, PairDisplay)
+        _pair_heading(page, x, top + 3.0, width, display.columns)
+        page.fitted(x, top + 6.2, item.caption, width, 6.0, color=GREY)
+        first, second = display.bars
+        room = _room(first.names if first.edges is None else ["0.0000", "missing"], 20.0, 6.0)
+        below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
+        left = room * MM + 6.0
+        side, tall = (width - left - 2.0) / 2.0, height - 12.0 - below * MM - 5.0
+        places = (x + left, x + left + (side + 2.0))
+        display.draw([page.axes(place, top + 11.0, side, tall) for place in places], room, below)
 
 
-def _pair(page: Page, x: float, y: float, width: float, height: float, item: Item) -> None:
-    display = item.display
-    assert isinstance(display, PairDisplay)
-    _pair_heading(page, x, y + 3.0, width, display)
-    page.fitted(x, y + 6.2, item.caption, width, 6.0, color=GREY)
-    first, second = display.bars
-    room = _room(first.names if first.edges is None else ["0.0000", "missing"], 20.0, 6.0)
-    below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
-    left = room * MM + 6.0
-    side, top = (width - left - 2.0) / 2.0, y + 11.0
-    tall = height - 12.0 - below * MM - 5.0
-    axes = [page.axes(x + left + k * (side + 2.0), top, side, tall) for k in (0, 1)]
-    display.draw(axes, room, below)
-
-
-def _pair_heading(page: Page, x: float, y: float, width: float, display: PairDisplay) -> None:
+def _pair_heading(page: Page, x: float, y: float, width: float, pair: Sequence[str]) -> None:
     """Write both names, each shortened to half of the room if need be."""
     sign = " \N{MULTIPLICATION SIGN} "
     room = width / MM - text_width(sign, 7.5, True)
-    wide = [text_width(name, 7.5, True) for name in display.columns]
-    limits = [max(room / 2.0, room - other) for other in reversed(wide)]
-    names = [
-        shorten(name, math.floor(limit), 7.5, True)
-        for name, limit in zip(display.columns, limits, strict=True)
-    ]
+    names = []
+    for name, other in zip(pair, reversed(pair), strict=True):
+        limit = max(room / 2.0, room - text_width(other, 7.5, True))
+        names.append(shorten(name, math.floor(limit), 7.5, True))
     page.text(x, y, sign.join(names), 7.5, weight="bold")
 
 
@@ -376,8 +341,8 @@ class Layout:
     ----------
     draw : callable
         Called as ``draw(page, y, items)`` with what stands on one page, from `y` downwards.
-    paged : callable
-        Gives the figures of each page.
+    per_page : int or None
+        How many figures share a page; None for as many bars as there is room for.
     landscape : bool
         Which way the paper lies.
     grid : str
@@ -387,15 +352,20 @@ class Layout:
     """
 
     draw: Callable[[Page, float, Sequence[Item]], None] = _stacked
-    paged: Callable[[Sequence[Item]], list[list[Item]]] = one_a_page
+    per_page: int | None = 1
     landscape: bool = False
     grid: str = ""
     legend: bool = False
+
+    def paged(self, items: Sequence[Item]) -> list[list[Item]]:
+        """Return the figures of each page."""
+        n = self.per_page
+        return [list(items[i : i + n]) for i in range(0, len(items), n)] if n else _packed(items)
 
 
 STACKED = Layout()
 SIMILARITY = Layout(_similarity)
 PHIK = Layout(_phik, landscape=True)
-COLUMNS = Layout(_columns, _packed)
-UNIVARIATE = Layout(_univariate, _in_pages_of(12), grid="grid", legend=True)
-BIVARIATE = Layout(_bivariate, _in_pages_of(8), grid="grid pairs")
+COLUMNS = Layout(_columns, None)
+UNIVARIATE = Layout(_univariate, 12, grid="grid", legend=True)
+BIVARIATE = Layout(_bivariate, 8, grid="grid pairs")

@@ -7,18 +7,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from skeval.formatting import number
 from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.figures import FileRenderer
 from skeval.reporting.findings import evidence, finding
-from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Item, Page, paragraph_height
-from skeval.reporting.sections import HOW_TO_READ, Plan, Section
-from skeval.reporting.text import text_width, wrap
+from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Page, paragraph_height
+from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
+from skeval.reporting.text import wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
 from skeval.result import Result, SuiteResult
 from skeval.verdict import raises_alarm, summary
@@ -26,7 +25,7 @@ from skeval.verdict import raises_alarm, summary
 if TYPE_CHECKING:
     from pypdf import PdfWriter
 
-Link = tuple[int, tuple[float, float, float, float], str]
+Link = tuple[int, Sequence[float], str]  # page, place on it, name of the section
 
 WIDTH = 174.0
 # where the columns of the table stand; value, interval and baseline end there, the others begin
@@ -76,8 +75,10 @@ class PDFRenderer(FileRenderer):
     """
 
     def _write(self, content: Plan, file: Path) -> None:
+        from pypdf import PdfReader, PdfWriter
+
         drawn, firsts, links = self._drawn(content)
-        writer = _writer(drawn)
+        writer = PdfWriter(clone_from=PdfReader(drawn))
         for section in content.sections:
             writer.add_outline_item(title=section.title, page_number=firsts[section.name])
         for page_number, box, name in links:
@@ -92,37 +93,25 @@ class PDFRenderer(FileRenderer):
         from matplotlib.backends.backend_pdf import PdfPages
 
         buffer, firsts, links = io.BytesIO(), dict[str, int](), list[Link]()
+        drawing = ""
         with theme(), PdfPages(buffer, metadata={"CreationDate": None}) as pdf:
             for i, (name, page) in enumerate(draw_pages(content, self.title)):
                 if name not in firsts:
-                    self._report_drawn(firsts, content)
-                    firsts[name] = i
-                links += [(i, _box(page, link[:4]), link[4]) for link in page.links]
+                    if drawing:
+                        self._report(drawing, len(firsts), content)
+                    firsts[name], drawing = i, name
+                for left, top, right, bottom, target in page.links:
+                    # PDF counts points from the lower left
+                    ends = left, page.height - bottom, right, page.height - top
+                    links.append((i, [end / MM for end in ends], target))
                 pdf.savefig(page.figure)
-            self._report_drawn(firsts, content)
+            if drawing:
+                self._report(drawing, len(firsts), content)
+        buffer.seek(0)
         return buffer, firsts, links
 
-    def _report_drawn(self, done: dict[str, int], content: Plan) -> None:
-        if done:
-            self._report(list(done)[-1], len(done), content)
 
-
-def _box(page: Page, place: tuple[float, ...]) -> tuple[float, float, float, float]:
-    """Return a place on a page in PDF points from the lower left."""
-    left, top, right, bottom = place
-    return left / MM, (page.height - bottom) / MM, right / MM, (page.height - top) / MM
-
-
-def _writer(drawn: io.BytesIO) -> PdfWriter:
-    from pypdf import PdfReader, PdfWriter
-
-    drawn.seek(0)
-    return PdfWriter(clone_from=PdfReader(drawn))
-
-
-def _link(
-    writer: PdfWriter, page_number: int, box: tuple[float, float, float, float], target: int
-) -> None:
+def _link(writer: PdfWriter, page_number: int, box: Sequence[float], target: int) -> None:
     """Lay a link over a place of a page; spelt out, as pypdf's helpers differ between versions."""
     from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, NumberObject
 
@@ -139,15 +128,6 @@ def _link(
     page = writer.pages[page_number]
     kept: Any = page["/Annots"].get_object() if "/Annots" in page else ArrayObject()
     page[NameObject("/Annots")] = ArrayObject([*kept, annotation])
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One page to be drawn: how, of which section, and which way the paper lies."""
-
-    name: str
-    draw: Callable[[Page], None]
-    landscape: bool = False
 
 
 def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
@@ -167,38 +147,35 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
     page : Page
         With `figure` and `links`.
     """
-    sheets = all_sheets(plan, title)
-    for i, sheet in enumerate(sheets):
-        page = Page(landscape=sheet.landscape)
-        sheet.draw(page)
-        page.footer(title, i + 1, len(sheets))
-        yield sheet.name, page
-
-
-def all_sheets(plan: Plan, title: str) -> list[Sheet]:
-    """Return all pages in order, the first ones knowing the numbers of the others."""
     body = [
-        Sheet(section.name, partial(_draw_items, section, items, i > 0), section.layout.landscape)
+        (section, items, i > 0)
         for section in plan.sections
         if section.name != "scores"
         for i, items in enumerate(section.layout.paged(section.items))
     ]
+    cover = _cover(plan, title, [section.name for section, *_ in body])
+    total = len(cover) + len(body)
+    for n, blocks in enumerate(cover, start=1):
+        page = Page()
+        for y, block in blocks:
+            block.draw(page, y)
+        page.footer(title, n, total)
+        yield "scores", page
+    for n, (section, items, continued) in enumerate(body, start=len(cover) + 1):
+        page = Page(landscape=section.layout.landscape)
+        y = page.heading(section.title, section.intro, continued=continued)
+        section.layout.draw(page, y, items)
+        page.footer(title, n, total)
+        yield section.name, page
+
+
+def _cover(plan: Plan, title: str, names: Sequence[str]) -> list[list[tuple[float, Block]]]:
+    """Return the first pages; they say on which pages sections of these names begin."""
     if not any(section.name == "scores" for section in plan.sections):
-        return body
-    n_first = len(_paged(_blocks(plan, title, {})))
-    numbers = {sheet.name: n_first + i + 1 for i, sheet in reversed(list(enumerate(body)))}
-    cover = _paged(_blocks(plan, title, {"scores": 1, **numbers}))
-    return [*(Sheet("scores", partial(_draw_blocks, blocks)) for blocks in cover), *body]
-
-
-def _draw_items(section: Section, items: Sequence[Item], continued: bool, page: Page) -> None:
-    y = page.heading(section.title, section.intro, continued=continued)
-    section.layout.draw(page, y, items)
-
-
-def _draw_blocks(placed: Sequence[tuple[float, Block]], page: Page) -> None:
-    for y, block in placed:
-        block.draw(page, y)
+        return []
+    n_cover = len(_paged(_blocks(plan, title, {})))
+    numbers = {name: n_cover + names.index(name) + 1 for name in names}
+    return _paged(_blocks(plan, title, {"scores": 1, **numbers}))
 
 
 def _paged(blocks: Iterable[Block]) -> list[list[tuple[float, Block]]]:
@@ -231,10 +208,9 @@ def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Bloc
 
 def _lines(text: str, size: float, *, after: float, **style: Any) -> Iterator[Block]:
     """Yield one block a line, so that a long text may run over to the next page."""
-    leading = size * LEADING * MM
     lines = wrap(text, WIDTH / MM, size, style.get("weight") == "bold")
-    for i, line in enumerate(lines):
-        height = leading + (after if i == len(lines) - 1 else 0.0)
+    for left, line in zip(reversed(range(len(lines))), lines, strict=True):
+        height = size * LEADING * MM + (0.0 if left else after)
         yield Block(height, partial(_line, line, size, style))
 
 
@@ -282,22 +258,17 @@ def _table(suite_result: SuiteResult) -> Iterator[Block]:
     yield head
     aspect = ""
     for name, result in suite_result.items():
-        if result.error:
-            continue
-        new = result.tags.aspect if result.tags is not None and result.tags.aspect != aspect else ""
-        aspect = new or aspect
-        yield _row(name, result, new, head)
+        if not result.error:
+            before, aspect = aspect, result.tags.aspect if result.tags is not None else aspect
+            yield _row(name, result, aspect if aspect != before else "", head)
 
 
 def _table_head(page: Page, y: float) -> None:
     style = {"color": GREY, "weight": "bold"}
-    x, base = MARGIN, y + 5.0
-    page.text(x + _NAME, base, "Metric", 7.0, **style)
-    page.text(x + _STRIP, base, "On its scale", 7.0, **style)
-    for place, text in ((_VALUE, "Value"), (_INTERVAL, "95% interval"), (_BASELINE, "Baseline")):
-        page.text(x + place, base, text, 7.0, ha="right", **style)
-    page.text(x + _GOOD, base, "Good", 7.0, **style)
-    page.text(x + _KIND, base, "Evidence", 7.0, **style)
+    places = (_NAME, _STRIP, _VALUE, _INTERVAL, _BASELINE, _GOOD, _KIND)
+    for place, text in zip(places, TABLE_HEADS, strict=True):
+        ha = "right" if place in (_VALUE, _INTERVAL, _BASELINE) else "left"
+        page.text(MARGIN + place, y + 5.0, text, 7.0, ha=ha, **style)
     page.rule(y + 7.0, color=GREY)
 
 
@@ -307,9 +278,8 @@ def _row(name: str, result: Result, aspect: str, head: Block) -> Block:
 
     def draw(page: Page, y: float) -> None:
         if aspect:
-            page.text(
-                MARGIN, y + 4.0, aspect.capitalize(), 8.0, weight="bold", color=COLOURS["train"]
-            )
+            style = {"weight": "bold", "color": COLOURS["train"]}
+            page.text(MARGIN, y + 4.0, aspect.capitalize(), 8.0, **style)
         _numbers(page, y + top + 4.6, name, result)
         end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)
         page.rule(end + 1.2)
@@ -319,33 +289,22 @@ def _row(name: str, result: Result, aspect: str, head: Block) -> Block:
 
 def _numbers(page: Page, base: float, name: str, result: Result) -> None:
     x = MARGIN
-    alarm = raises_alarm(result)
     page.fitted(x + _NAME, base, name, _STRIP - _NAME - 3.0, 8.5, least=6.0, weight="bold")
-    place = _to_strip(result)
-    strip(page.canvas, base - 1.1, place, result, 1.3)
-    colour = {"color": ALARM} if alarm else {}
-    value, left = number(result.value), _STRIP + _STRIP_WIDTH
-    _ending(page, left, _VALUE, base, value, 8.5, weight="bold", **colour)
-    if result.interval is not None:
-        interval = " to ".join(number(end) for end in result.interval)
-        _ending(page, _VALUE, _INTERVAL, base, interval, 8.0)
-    baseline = number(result.baseline)
-    _ending(page, _INTERVAL, _BASELINE, base, baseline, 8.0, color=COLOURS["holdout"])
+    low, high = scale_of(result)
+    left, wide = MARGIN + _STRIP, _STRIP_WIDTH
+    strip(page.canvas, base - 1.1, lambda x: left + (x - low) / (high - low) * wide, result, 1.3)
+    interval = " to ".join(number(end) for end in result.interval or ())
+    alarm = {"color": ALARM} if raises_alarm(result) else {}
+    ends = _STRIP + _STRIP_WIDTH, _VALUE, _INTERVAL, _BASELINE
+    texts: tuple[tuple[str, float, dict[str, Any]], ...] = (
+        (number(result.value), 8.5, {"weight": "bold", **alarm}),
+        (interval, 8.0, {}),
+        (number(result.baseline), 8.0, {"color": COLOURS["holdout"]}),
+    )
+    for (before, end), (text, size, style) in zip(pairwise(ends), texts, strict=True):
+        # smaller where it would run into what ends at its left
+        room = end - before - _GAP
+        page.fitted(x + end, base, text, room, size, least=0.0, ha="right", **style)
     sign = result.tags.sign if result.tags is not None else 0
     page.text(x + _GOOD, base, {1: "high", -1: "low", 0: "between"}[sign], 7.5)
     page.fitted(x + _KIND, base, evidence(result), WIDTH - _KIND, 7.5)
-
-
-def _ending(
-    page: Page, left: float, right: float, base: float, text: str, size: float, **style: Any
-) -> None:
-    """Write numbers up to `right`, smaller where they would else run into what ends at `left`."""
-    width = text_width(text, size, style.get("weight") == "bold") * MM
-    fits = min(1.0, (right - left - _GAP) / width)
-    page.text(MARGIN + right, base, text, size * fits, ha="right", **style)
-
-
-def _to_strip(result: Result) -> Callable[[np.ndarray], np.ndarray]:
-    low, high = scale_of(result)
-    left = MARGIN + _STRIP
-    return lambda values: left + (values - low) / (high - low) * _STRIP_WIDTH

@@ -37,6 +37,7 @@ HOW_TO_READ = (
     "clear a release: that no leak was found by these tests does not show that there is none."
 )
 
+TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
 _ANY = "any display"
 
 

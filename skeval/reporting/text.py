@@ -25,18 +25,13 @@ def drawable(text: str) -> str:
     'café 5 $ \\u4e2d'
     """
     glyphs = _glyphs()
-    return "".join(
-        char
-        if ord(char) in glyphs and char.isprintable()
-        else " "
-        if char.isspace()
-        else _code(char)
-        for char in text
-    )
 
+    def drawn(char: str) -> str:
+        if ord(char) in glyphs and char.isprintable():
+            return char
+        return " " if char.isspace() else f"\\u{ord(char):04x}"
 
-def _code(char: str) -> str:
-    return f"\\u{ord(char):04x}"
+    return "".join(map(drawn, text))
 
 
 @lru_cache(maxsize=32768)
@@ -83,11 +78,8 @@ def shorten(text: str, room: float, size: float, bold: bool = False) -> str:
     low, high = 1, len(text)
     while high - low > 1:
         kept = (low + high) // 2
-        low, high = (
-            (kept, high)
-            if text_width(_without_middle(text, kept), size, bold) <= room
-            else (low, kept)
-        )
+        fits = text_width(_without_middle(text, kept), size, bold) <= room
+        low, high = (kept, high) if fits else (low, kept)
     return _without_middle(text, low)
 
 
@@ -99,28 +91,24 @@ def _without_middle(text: str, kept: int) -> str:
 def wrap(text: str, room: float, size: float, bold: bool = False) -> list[str]:
     """Return the lines of a paragraph of `room` points; words that are wider are broken."""
     lines: list[str] = []
-    line = ""
-    for word in _words(drawable(text), room, size, bold):
-        longer = f"{line} {word}" if line else word
-        if line and text_width(longer, size, bold) > room:
-            lines.append(line)
-            line = word
-        else:
-            line = longer
-    return [*lines, line] if line else lines
+    for word in drawable(text).split():
+        for piece in _pieces(word, room, size, bold):
+            longer = f"{lines[-1]} {piece}" if lines else piece
+            if lines and text_width(longer, size, bold) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(piece)
+    return lines
 
 
-def _words(text: str, room: float, size: float, bold: bool) -> list[str]:
-    words = []
-    for whole in text.split():
-        word = whole
-        while text_width(word, size, bold) > room:
-            kept = next(
-                n
-                for n in range(len(word) - 1, 0, -1)
-                if n == 1 or text_width(word[:n], size, bold) <= room
-            )
-            words.append(word[:kept])
-            word = word[kept:]
-        words.append(word)
-    return words
+def _pieces(word: str, room: float, size: float, bold: bool) -> list[str]:
+    """Return a word in pieces of at most `room` points."""
+    pieces = []
+    while text_width(word, size, bold) > room:
+        fitting = (
+            n for n in range(len(word) - 1, 0, -1) if text_width(word[:n], size, bold) <= room
+        )
+        kept = next(fitting, 1)
+        pieces.append(word[:kept])
+        word = word[kept:]
+    return [*pieces, word]

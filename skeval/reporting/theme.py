@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-# Three hues of the Okabe-Ito set, which are told apart with any colour vision.
+# Three hues of the Okabe-Ito set, which any colour vision distinguishes.
 COLOURS = {"train": "#0072b2", "holdout": "#009e73", "synthetic": "#d55e00"}
 INK = "#1f2933"
 GREY = "#5f6b76"

@@ -84,17 +84,17 @@ def _standardised(column: np.ndarray) -> np.ndarray:
     """Return the column with mean 0 and deviation 1; all 0 if it does not vary."""
     present = np.isfinite(column)
     values = column[present]
-    found = np.full(column.shape, np.nan)
+    standardised = np.full(column.shape, np.nan)
     if values.size == 0:
-        return found
+        return standardised
     low, high = values.min(), values.max()
     if low == high:
-        found[present] = 0.0
-        return found
+        standardised[present] = 0.0
+        return standardised
     values = values / max(abs(low), abs(high))  # squares of large numbers overflow
     values -= values.mean()
-    found[present] = values / np.sqrt((values**2).mean())
-    return found
+    standardised[present] = values / np.sqrt((values**2).mean())
+    return standardised
 
 
 def _complete(z: np.ndarray) -> Correlations:
@@ -127,9 +127,9 @@ def _pairwise(z: np.ndarray, present: np.ndarray) -> Correlations:
 
 def _tidy(coefficients: np.ndarray, varies: np.ndarray) -> np.ndarray:
     """Return the coefficients within [-1, 1]: exactly symmetric, 1 on the diagonal."""
-    found: np.ndarray = np.clip((coefficients + coefficients.T) / 2.0, -1.0, 1.0)
-    np.fill_diagonal(found, np.where(varies, 1.0, np.nan))
-    return found
+    tidy: np.ndarray = np.clip((coefficients + coefficients.T) / 2.0, -1.0, 1.0)
+    np.fill_diagonal(tidy, np.where(varies, 1.0, np.nan))
+    return tidy
 
 
 def _kendall(values: np.ndarray) -> Correlations:
@@ -144,8 +144,8 @@ def _kendall(values: np.ndarray) -> Correlations:
         both = present[:, i] & present[:, j]
         n_rows[i, j] = n_rows[j, i] = both.sum()
         if n_rows[i, j] > 1:
-            found = kendalltau(values[both, i], values[both, j]).statistic
-            coefficients[i, j] = coefficients[j, i] = found
+            tau = kendalltau(values[both, i], values[both, j]).statistic
+            coefficients[i, j] = coefficients[j, i] = tau
     return Correlations(coefficients, n_rows)
 
 
@@ -329,9 +329,9 @@ def correlation_ratios(
     missing = np.isnan(z)
     z[missing] = 0.0
     # mean 0 and variance 1, so that the sum of squares is the number of values
-    found = [_ratios(groups, n, z, missing) for groups, n in zip(codes.T, n_groups, strict=True)]
+    ratios = [_ratios(groups, n, z, missing) for groups, n in zip(codes.T, n_groups, strict=True)]
     varies = np.array([column.any() for column in z.T], dtype=bool)
-    return np.where(varies, np.array(found).reshape(codes.shape[1], values.shape[1]), np.nan)
+    return np.where(varies, np.array(ratios).reshape(codes.shape[1], values.shape[1]), np.nan)
 
 
 def _ratios(groups: np.ndarray, n_groups: int, z: np.ndarray, missing: np.ndarray) -> np.ndarray:

@@ -83,8 +83,8 @@ def total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
 def expected_total_variation(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
     """Return the mean total variation over all relabellings of the pooled rows.
 
-    What chance alone gives if both samples follow one law: ``1 - total_variation`` of a perfect
-    synthetic table lies at 1 minus this, not at 1.
+    What chance alone gives if both samples follow one distribution: ``1 - total_variation`` of a
+    perfect synthetic table lies at 1 minus this, not at 1.
 
     Parameters
     ----------
@@ -145,9 +145,9 @@ def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def kolmogorov_bias(n: int, m: int) -> float:
-    """Return a bound on how much the empirical distance exceeds the true one in the mean.
+    """Return a bound on how much the empirical distance exceeds the true one on average.
 
-    Each empirical distribution function strays from its own by 0.8687 / sqrt(n) in the mean, for
+    Each empirical distribution function strays from its own by 0.8687 / sqrt(n) on average, for
     continuous variables; by less where there are ties.
 
     Examples
@@ -160,7 +160,7 @@ def kolmogorov_bias(n: int, m: int) -> float:
 
 
 def total_variation_bias(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
-    """Return a bound on how much the empirical total variation exceeds the true one in the mean.
+    """Return a bound on how much the empirical total variation exceeds the true one on average.
 
     Half the sum of the standard errors of the differences of the cells' shares.
 
@@ -341,7 +341,7 @@ def _pieces(x: np.ndarray, y: np.ndarray, shared: bool = False) -> tuple[np.ndar
 def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
     """Return the mean distance (p = 1) over all relabellings of the pooled values.
 
-    What chance alone gives if both samples follow one law.
+    What chance alone gives if both samples follow one distribution.
 
     Parameters
     ----------

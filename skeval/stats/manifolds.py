@@ -1,4 +1,4 @@
-"""Balls around rows as the support of a law: which rows they hold, and what chance expects."""
+"""Balls around rows as the support of a distribution: what they hold, by design and by chance."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def soft_cover(distances: np.ndarray, radius: float) -> np.ndarray:
 
 
 def expected_coverage(n_train: int, n_synthetic: int, k: int) -> float:
-    """Return the coverage that two samples of one continuous law have in the mean.
+    """Return the coverage that two samples of one continuous distribution have on average.
 
     Examples
     --------
@@ -182,14 +182,14 @@ def expected_coverage(n_train: int, n_synthetic: int, k: int) -> float:
 
 
 def expected_clipped_coverage(n_train: int, n_good: int, k: int) -> float:
-    """Return the clipped coverage that so many fresh rows have in the mean.
+    """Return the clipped coverage that so many fresh rows have on average.
 
     Parameters
     ----------
     n_train : int
         Number of train rows, above `k`.
     n_good : int
-        Number of rows of the same continuous law.
+        Number of rows of the same continuous distribution.
     k : int
         Number of neighbours that fill a ball.
 

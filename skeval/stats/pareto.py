@@ -68,7 +68,7 @@ def ends_of(
     Parameters
     ----------
     scores : DataFrame of shape (n_points, n_facets)
-        Whose labels of rows tell which end belongs to which point.
+        Its labels of rows assign ends to points.
     low, high : DataFrame, optional
         Both or none.
     facets : sequence of str
@@ -90,13 +90,13 @@ def ends_of(
         return None
     if low is None or high is None:
         raise InvalidParameterError(f"{owner}: give both low and high, or neither.")
-    ends = [
+    lows, highs = (
         points_of(_aligned(end, scores.index, name, owner), facets, f"{owner}, {name}")
         for name, end in (("low", low), ("high", high))
-    ]
-    if crossed := (ends[0] > ends[1]).any(axis=1).sum():
+    )
+    if crossed := (lows > highs).any(axis=1).sum():
         raise InvalidParameterError(f"{owner}: low is above high in {crossed} of the rows.")
-    return ends[0], ends[1]
+    return lows, highs
 
 
 def _aligned(end: Any, labels: pd.Index, name: str, owner: str) -> Any:
@@ -139,13 +139,13 @@ def dominated(
         raise InvalidParameterError("dominated: give both low and high, or neither.")
     better_from = points if low is None else np.fmin(low, points)
     better_than = points if high is None else np.fmax(high, points)
-    found = np.zeros(len(points), dtype=bool)
+    behind = np.zeros(len(points), dtype=bool)
     known = ~np.isnan(points).any(axis=1)
     for i in np.flatnonzero(known):
         as_good = (points >= points[i]).all(axis=1)
         better = (better_from > better_than[i]).any(axis=1)
-        found[i] = bool((as_good & better & known).any())
-    return found
+        behind[i] = (as_good & better & known).any()
+    return behind
 
 
 def hypervolume(points: np.ndarray, reference: np.ndarray) -> float:
@@ -167,8 +167,7 @@ def hypervolume(points: np.ndarray, reference: np.ndarray) -> float:
     -----
     Exact, by slices along the last direction: ``O(n^(d-1) log n)`` for n points in d directions.
     """
-    above = points[(points > reference).all(axis=1)] - reference
-    return _volume(above)
+    return _volume(points[(points > reference).all(axis=1)] - reference)
 
 
 def _volume(points: np.ndarray) -> float:

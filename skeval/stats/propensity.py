@@ -179,7 +179,7 @@ class PropensityNull:
     mean, spread : float
         Its mean and standard deviation.
     degrees : int or None
-        If the law is that of a scaled chi-square, its degrees of freedom.
+        If the distribution is that of a scaled chi-square, its degrees of freedom.
     """
 
     mean: float
@@ -195,7 +195,7 @@ class PropensityNull:
         return (value - self.mean) / self.spread if self.spread > 0 else float("nan")
 
     def p_value(self, value: float) -> float | None:
-        """Return how often chance reaches the value; None where the law is not known."""
+        """Return how often chance reaches the value; None where the distribution is not known."""
         if self.degrees is None or self.degrees == 0:
             return None
         return float(chi2.sf(self.degrees * self.ratio(value), self.degrees))
@@ -234,7 +234,7 @@ def estimation_factor(n_real: int, n_synthetic: int, n_estimated: int | None) ->
 def analytic_null(
     n_real: int, n_synthetic: int, n_parameters: int, n_estimated: int | None = None
 ) -> PropensityNull:
-    """Return the null law of the propensity mean squared error of a logistic regression.
+    """Return the null distribution of the propensity mean squared error of a logistic regression.
 
     Parameters
     ----------
@@ -244,7 +244,8 @@ def analytic_null(
         Of the regression, the intercept included.
     n_estimated : int, optional
         If the synthetic rows are drawn from a right model that was estimated on the real rows: on
-        how many, these among them. Else they are a sample of the same law, drawn independently.
+        how many, these among them. Else they are a sample of the same distribution, drawn
+        independently.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What scores of unseen rows tell of the distance of two laws: bounds, not estimates."""
+"""Lower bounds of the distance of two distributions, from scores of unseen rows."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ def pooled_bound(n_errors: int, n: int, confidence: float = 0.95) -> float:
 
     Notes
     -----
-    The best classifier of two laws, equally likely, errs with the probability ``(1 - TV) / 2``,
-    and any other more often. Hence ``TV >= 1 - 2 R``, and R is at most the upper bound of Clopper
-    and Pearson. Half the rows being of each law, the number of errors is a sum of two binomials,
-    which varies less than one with their mean does.
+    The best classifier of two distributions, equally likely, errs with the probability ``(1 - TV) /
+    2``, and any other more often. Hence ``TV >= 1 - 2 R``, and R is at most the upper bound of
+    Clopper and Pearson. Half the rows being of each distribution, the number of errors is a sum of
+    two binomials, which varies less than one with their mean does.
 
     References
     ----------

@@ -161,7 +161,7 @@ def out_of_fold(
     n_folds: int = 5,
     seed: int = 0,
 ) -> Scores:
-    """Return scores of all rows, each by a classifier that learnt from the other folds.
+    """Return scores of all rows, each by a classifier that learned from the other folds.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def out_of_fold(
 
 @dataclass(frozen=True)
 class Split:
-    """A classifier that learnt on some rows and scored others.
+    """A classifier that learned on some rows and scored others.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class Split:
     real_rows : str
         Whose the real rows are, "holdout" or "train".
     n_learnt : int
-        Rows of each kind that the classifier learnt from.
+        Rows of each kind that the classifier learned from.
     model : Model
         The classifier.
     real, synthetic : ndarray
@@ -321,10 +321,10 @@ def balanced_rows(
     """Return as many rows of a real table as of the synthetic one, seeded samples of the larger."""
     n_rows = min(context.n_rows(real), context.n_rows("synthetic"))
     n_rows = n_rows if max_rows is None else min(n_rows, max_rows)
-    found, synthetic = (
+    real_rows, synthetic = (
         drawn_rows(context, role, columns, n_rows, seed) for role in (real, "synthetic")
     )
-    return found, synthetic
+    return real_rows, synthetic
 
 
 @shared
@@ -336,10 +336,10 @@ def split(
     max_rows: int | None,
     seed: int,
 ) -> Split:
-    """Return scores of rows that a classifier has not seen, by one that learnt from others.
+    """Return scores of rows that a classifier has not seen, by one that learned from others.
 
     It learns from train and a part of the synthetic rows, and is tested on the others and as many
-    holdout rows. These are independent of whatever was learnt, by classifier and generator alike.
+    holdout rows. These are independent of whatever was learned, by classifier and generator alike.
     Without a holdout, train is divided as the synthetic table is.
     """
     synthetic = _shuffled(context, "synthetic", columns, max_rows, seed)
@@ -383,19 +383,19 @@ def importances(
     seed: int,
 ) -> Mapping[str, float]:
     """Return by how much the AUC on unseen rows falls if a column is shuffled, largest first."""
-    found = split(context, estimator, columns, test_size, max_rows, seed)
-    real, synthetic = found.real[:_IMPORTANCE_ROWS], found.synthetic[:_IMPORTANCE_ROWS]
+    tested = split(context, estimator, columns, test_size, max_rows, seed)
+    real, synthetic = tested.real[:_IMPORTANCE_ROWS], tested.synthetic[:_IMPORTANCE_ROWS]
     features, owners = (
-        found.model.encoder.transform(np.concatenate([real, synthetic])),
-        found.model.encoder.owners,
+        tested.model.encoder.transform(np.concatenate([real, synthetic])),
+        tested.model.encoder.owners,
     )
     rng = np.random.default_rng(seed)
-    whole = _auc(found.model, features, len(real))
+    whole = _auc(tested.model, features, len(real))
     falls = {}
     for j, name in enumerate(_names(context, columns)):
         mixed, own = features.copy(), owners == j
         mixed[:, own] = features[rng.permutation(len(features))][:, own]
-        falls[name] = whole - _auc(found.model, mixed, len(real)) if own.any() else 0.0
+        falls[name] = whole - _auc(tested.model, mixed, len(real)) if own.any() else 0.0
     return dict(sorted(falls.items(), key=lambda pair: -pair[1]))
 
 
@@ -422,12 +422,12 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 def named(estimators: list[Any]) -> dict[str, Any]:
     """Return estimators by their class, or by the name of their family, numbered where twice."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for estimator in estimators:
         kind = estimator if isinstance(estimator, str) else type(estimator).__name__
-        same = sum(name.split(" ")[0] == kind for name in found)
-        found[f"{kind} {same + 1}" if same else kind] = estimator
-    return found
+        same = sum(name.split(" ")[0] == kind for name in by_name)
+        by_name[f"{kind} {same + 1}" if same else kind] = estimator
+    return by_name
 
 
 def estimators_of(families: Sequence[str], fewest: int = 1, several: bool = True) -> Legal:

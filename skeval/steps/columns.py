@@ -33,7 +33,7 @@ def cells(
     strategy: str = "uniform",
     max_categories: int | None = 50,
 ) -> Discretizer:
-    """Return the fitted cells of all measured columns, learnt from train."""
+    """Return the fitted cells of all measured columns, learned from train."""
     checked: Any = strategy  # by the cutter
     cutter = Discretizer(n_bins, strategy=checked, max_categories=max_categories)
     return cutter.fit(context.train[context.schema.measured])
@@ -59,9 +59,9 @@ def histogram(
 ) -> np.ndarray:
     """Return the counts of one column's cells."""
     j = context.schema.measured.index(column)
-    found = codes(context, role, n_bins, strategy, max_categories)[:, j]
+    column_codes = codes(context, role, n_bins, strategy, max_categories)[:, j]
     n_cells = cells(context, n_bins, strategy, max_categories).n_cells_[j]
-    return np.bincount(found, minlength=n_cells)
+    return np.bincount(column_codes, minlength=n_cells)
 
 
 @shared

@@ -129,7 +129,7 @@ def blind_separation(
 
     Notes
     -----
-    If the rows are exchangeable, then so are, given the halves that the classifier learnt on, the
+    If the rows are exchangeable, then so are, given the halves that the classifier learned on, the
     rows of the other halves; hence their scores too, whatever the classifier does with them. So the
     test holds its size if the classifier is bad, the samples are of unequal size, or rows stand in
     both. Scores pooled over folds would lack this: each fold learns on what the others score.

@@ -52,18 +52,18 @@ def radii(
     """Return the distance of each row of a role to its k-th nearest other row."""
     # metrics that differ in k share one pass
     available = n_drawn(context, role, max_rows) - 1
-    k_found = k if k <= 2 else min(max(k, _USUAL), available)
-    found, _ = nearest(
+    k_asked = k if k <= 2 else min(max(k, _USUAL), available)
+    distances, _ = nearest(
         context,
         role,
         role,
-        k=k_found,
+        k=k_asked,
         space=space,
         columns=columns,
         n_reference=max_rows,
         seed=seed,
     )
-    radius: np.ndarray = found[:, k - 1]
+    radius: np.ndarray = distances[:, k - 1]
     return radius
 
 
@@ -211,8 +211,8 @@ def cluster_histograms(
     n_train = sizes["train"]
     return np.array(
         [
-            [_shares(found[:n_train], n_clusters), _shares(found[n_train:], n_clusters)]
-            for found in labels
+            [_shares(cluster[:n_train], n_clusters), _shares(cluster[n_train:], n_clusters)]
+            for cluster in labels
         ]
     )
 

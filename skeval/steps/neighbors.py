@@ -219,11 +219,9 @@ def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearest
     """Return the unfitted engine with the context's common scale."""
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
-    chosen = set(chosen_columns(context.schema, columns))
-    nominal = set(context.schema.columns(*NOMINAL))
-    is_nominal = np.array(
-        [name in nominal for name in encoded_columns(context.schema) if name in chosen]
-    )
+    chosen = chosen_columns(context.schema, columns)
+    n_nominal = len(set(chosen).intersection(context.schema.columns(*NOMINAL)))
+    is_nominal = np.arange(len(chosen)) >= len(chosen) - n_nominal  # numbers come first
     return MixedNearestNeighbors(ranges=ranges(context, columns), categorical=is_nominal)
 
 

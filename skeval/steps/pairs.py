@@ -92,16 +92,16 @@ class JointTables:
 
     @classmethod
     def of(
-        cls, found: np.ndarray, n_cells: tuple[int, ...], missing: tuple[int, ...]
+        cls, matrix: np.ndarray, n_cells: tuple[int, ...], missing: tuple[int, ...]
     ) -> JointTables:
         """Count the codes of all pairs in one pass over the rows."""
         single = tuple(
-            np.bincount(column, minlength=n) for column, n in zip(found.T, n_cells, strict=True)
+            np.bincount(column, minlength=n) for column, n in zip(matrix.T, n_cells, strict=True)
         )
         n_joint = sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells))
         if n_joint > _MOST_CELLS:
-            return cls(n_cells, missing, single, (), found)
-        blocks = tuple(_count(found, n_cells, range(len(n_cells))))
+            return cls(n_cells, missing, single, (), matrix)
+        blocks = tuple(_count(matrix, n_cells, range(len(n_cells))))
         return cls(n_cells, missing, single, blocks, np.empty((0, len(n_cells)), dtype=np.int64))
 
     def starts(self, i: int) -> np.ndarray:
@@ -140,13 +140,13 @@ class JointTables:
                 yield i, j, table
 
 
-def _count(found: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -> list[np.ndarray]:
+def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -> list[np.ndarray]:
     """Return the blocks of some columns, in the smallest whole numbers that hold them."""
-    kind = np.min_scalar_type(len(found))
+    kind = np.min_scalar_type(len(matrix))
     blocks = [np.zeros((n_cells[i], sum(n_cells[i + 1 :])), dtype=kind) for i in which]
     first = min(which, default=0)
-    for at in range(0, len(found), _CHUNK):
-        chunk = np.ascontiguousarray(found[at : at + _CHUNK, first:].T, dtype=np.int64)
+    for at in range(0, len(matrix), _CHUNK):
+        chunk = np.ascontiguousarray(matrix[at : at + _CHUNK, first:].T, dtype=np.int64)
         for i, block in zip(which, blocks, strict=True):
             start = 0
             for j in range(i + 1, len(n_cells)):
@@ -166,15 +166,15 @@ def joint_tables(
     binning: Binning,
     drawn: Drawn = ALL_ROWS,
 ) -> JointTables:
-    """Return the joint counts of a role's named columns, on the cells learnt from train."""
+    """Return the joint counts of a role's named columns, on the cells learned from train."""
     measured = context.schema.measured
     at = [measured.index(name) for name in names]
     cut = cells(context, *binning)
-    found = codes(context, role, *binning)
-    found = found[row_positions(len(found), role, drawn)]
-    found = found if at == list(range(len(measured))) else found[:, at]
+    matrix = codes(context, role, *binning)
+    matrix = matrix[row_positions(len(matrix), role, drawn)]
+    matrix = matrix if at == list(range(len(measured))) else matrix[:, at]
     return JointTables.of(
-        found,
+        matrix,
         tuple(int(cut.n_cells_[j]) for j in at),
         tuple(cut.cells_[name].n_own + 1 for name in names),
     )
@@ -200,12 +200,12 @@ def matrices(
     train, synthetic = (
         joint_tables(context, role, names, binning, drawn) for role in ("train", "synthetic")
     )
-    found = np.full((3, len(names), len(names)), np.nan)
+    compared = np.full((3, len(names), len(names)), np.nan)
     for i in range(len(names)):
-        found[:, i, i] = _compare(train.column(i, nan), synthetic.column(i, nan))
+        compared[:, i, i] = _compare(train.column(i, nan), synthetic.column(i, nan))
     for (i, j, p), (_, _, q) in zip(train.pairs(nan), synthetic.pairs(nan), strict=True):
-        found[:, i, j] = found[:, j, i] = _compare(p, q)
-    return Compared(*found)
+        compared[:, i, j] = compared[:, j, i] = _compare(p, q)
+    return Compared(*compared)
 
 
 def _compare(p: np.ndarray, q: np.ndarray) -> tuple[float, float, float]:
@@ -299,17 +299,17 @@ def correlation_ratio_matrix(
     schema = context.schema
     factors = [i for i, name in enumerate(names) if name in schema.columns(*NOMINAL)]
     measures = [i for i, name in enumerate(names) if name in schema.columns(*NUMERIC)]
-    found = np.full((len(names), len(names)), np.nan)
+    matrix = np.full((len(names), len(names)), np.nan)
     at = [schema.measured.index(names[i]) for i in factors]
     groups = codes(context, role, *binning)[:, at]
     n_groups = cells(context, *binning).n_cells_[at]
     values = _matrix(context[role], tuple(names[i] for i in measures))
-    found[np.ix_(factors, measures)] = correlation_ratios(groups, n_groups, values)
-    found[np.ix_(measures, factors)] = found[np.ix_(factors, measures)].T
+    matrix[np.ix_(factors, measures)] = correlation_ratios(groups, n_groups, values)
+    matrix[np.ix_(measures, factors)] = matrix[np.ix_(factors, measures)].T
     for at_names, columns in ((factors, groups), (measures, values)):
         varies = [_varies(column[np.isfinite(column)]) for column in columns.T]
-        found[at_names, at_names] = np.where(varies, 1.0, np.nan)
-    return found
+        matrix[at_names, at_names] = np.where(varies, 1.0, np.nan)
+    return matrix
 
 
 def _varies(values: np.ndarray) -> bool:

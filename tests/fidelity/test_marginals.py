@@ -1,12 +1,37 @@
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
+from skeval import MetricSuite
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.fidelity import KSComplement, TVComplement
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    DegenerateInputWarning,
+    InvalidValueWarning,
+    MetricWarning,
+)
+from skeval.fidelity import (
+    BNLikelihood,
+    BNLogLikelihood,
+    ChiSquaredTest,
+    GMLikelihood,
+    HellingerDistance,
+    JensenShannonDistance,
+    KLDivergence,
+    KMarginalSimilarity,
+    KSComplement,
+    QuantileMSE,
+    RangeQueryError,
+    StatisticSimilarity,
+    TVComplement,
+    WassersteinDistance,
+)
 
 
 def score(metric, train, synthetic, **schema):
@@ -152,3 +177,290 @@ def test_monotone_in_the_share_of_noise():
             scores.append(metric.score(pd.concat([noise.iloc[:n], fresh.iloc[n:]])))
         assert scores == sorted(scores, reverse=True)
         assert scores[0] > scores[-1] + 0.1
+
+
+R, S = [1, 2, 3, 4], [2, 3, 4, 5]
+
+
+def evaluated(metric, train, synthetic):
+    return metric.fit(pd.DataFrame({"x": train})).evaluate(pd.DataFrame({"x": synthetic}))
+
+
+@pytest.mark.parametrize(
+    ("statistic", "scale", "synthetic", "value"),
+    [
+        ("mean", "range", S, 2 / 3),
+        ("median", "range", S, 2 / 3),
+        ("std", "range", S, 1.0),
+        ("std", "range", [2, 2, 3, 3], 0.762119),
+        ("mean", "iqr", S, 1 / 3),
+        ("mean", "range", [90.0, 91.0], 0.0),
+        ("mean", "range", [2.5], 1.0),
+        ("median", "range", [1.0, np.nan, 2.0, 30.0], 1 - 0.5 / 3),
+    ],
+)
+def test_statistics_by_hand(statistic, scale, synthetic, value):
+    metric = StatisticSimilarity(statistic, scale)
+    assert evaluated(metric, R, synthetic).value == pytest.approx(value, abs=1e-6)
+
+
+def test_statistics_of_dates():
+    dates, later = pd.date_range("2020", periods=5), pd.date_range("2020-01-02", periods=5)
+    assert evaluated(StatisticSimilarity(), dates, later).value == pytest.approx(0.75)
+    assert evaluated(
+        StatisticSimilarity(), dates.astype(str), later.astype(str)
+    ).value == pytest.approx(0.75)
+
+
+def test_one_outlier_hides_differences_on_the_range():
+    train = np.append(np.arange(100.0), 1e6)
+    assert evaluated(StatisticSimilarity("median"), train, train + 50).value > 0.99
+    assert evaluated(StatisticSimilarity("median", "iqr"), train, train + 50).value == 0.0
+
+
+def test_constant_columns_have_no_score():
+    train = pd.DataFrame({"x": [1.0, 2.0], "c": [5.0, 5.0]})
+    with pytest.warns(ConstantColumnWarning, match="train has no range in c"):
+        result = StatisticSimilarity().fit(train).evaluate(train)
+    assert result.value == 1.0
+    assert (result.details["n_used"], result.details["n_total"]) == (1, 2)
+
+
+def test_a_single_value_has_no_standard_deviation():
+    with (
+        pytest.warns(DegenerateInputWarning, match="one value only in x"),
+        pytest.warns(DegenerateInputWarning, match="no column"),
+    ):
+        assert np.isnan(evaluated(StatisticSimilarity("std"), R, [2.0]).value)
+
+
+@pytest.mark.parametrize(("metric", "worst"), [(StatisticSimilarity(), 0.0), (QuantileMSE(2), 0.5)])
+def test_emptied_columns_are_worst(metric, worst):
+    train = pd.DataFrame({"x": R, "none": [np.nan] * 4})
+    with pytest.warns(DegenerateInputWarning) as caught:
+        result = metric.fit(train).evaluate(train.assign(x=np.nan))
+    said = " ".join(str(w.message) for w in caught)
+    assert "synthetic has no value in x, train has: the worst score" in said
+    assert "train has no value in none: no score" in said
+    assert (
+        result.value == worst if isinstance(metric, StatisticSimilarity) else result.value >= 0.25
+    )
+
+
+def test_infinite_values():
+    with pytest.warns(InvalidValueWarning) as caught:
+        assert evaluated(StatisticSimilarity(), R, [*R, np.inf]).value == 1.0
+    assert "left out here: x (1)" in " ".join(str(w.message) for w in caught)
+    with pytest.warns(MetricWarning, match="beyond all real ones"):
+        found = evaluated(QuantileMSE(4), R, [1, 2, 3, np.inf])
+    assert found.value == 0.0
+
+
+@pytest.mark.parametrize("n", [2, 4, 10])
+def test_cells_hold_equal_shares(n):
+    x = np.random.default_rng(0).normal(size=1000)
+    assert evaluated(QuantileMSE(n), x, x).value == 0.0
+    everything_above = evaluated(QuantileMSE(n), x, x + 100).value
+    assert everything_above == pytest.approx(((1 - 1 / n) ** 2 + (n - 1) / n**2) / n, rel=1e-6)
+
+
+def test_quantile_error_by_hand():
+    assert evaluated(QuantileMSE(4), R, [1, 1, 2, 3]).value == pytest.approx(0.125 / 4)
+    # two values have a cell each, whatever the number of quantiles
+    assert evaluated(QuantileMSE(10), [0, 1], [0, 0]).value == 0.25
+    # constant: below, at and above
+    assert evaluated(QuantileMSE(10), [5, 5], [5, 6, 6, 4]).value == pytest.approx(
+        (0.75**2 + 0.25**2 + 0.5**2) / 3
+    )
+
+
+def test_quantiles_with_ties_are_merged():
+    train = np.repeat([0.0, *range(1, 21)], [80, *[1] * 20])
+    result = evaluated(QuantileMSE(10), train, np.repeat([0.0, 15.0], [50, 50]))
+    edges = np.unique(np.quantile(train, np.arange(1, 10) / 10))
+    p, q = (
+        np.bincount(np.searchsorted(edges, x, side="right"), minlength=edges.size + 1) / len(x)
+        for x in (train, np.repeat([0.0, 15.0], [50, 50]))
+    )
+    assert result.value == pytest.approx(((p - q) ** 2).mean())
+
+
+def test_ceilings_are_what_fresh_rows_have_in_the_mean():
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        result = evaluated(QuantileMSE(5), rng.normal(size=90), rng.normal(size=60))
+        found.append((result.value, result.details["ceiling"]))
+    values, ceilings = np.array(found).T
+    assert values.mean() == pytest.approx(ceilings.mean(), rel=0.2)
+
+
+OF_COLUMNS = [
+    KSComplement(),
+    TVComplement(n_bins=10),
+    WassersteinDistance(),
+    WassersteinDistance(p=2, normalize="iqr"),
+    JensenShannonDistance(),
+    HellingerDistance(strategy="quantile"),
+    KLDivergence(),
+    ChiSquaredTest(),
+    StatisticSimilarity(),
+    StatisticSimilarity("std"),
+    QuantileMSE(),
+]
+JOINT = [
+    KMarginalSimilarity(),
+    KMarginalSimilarity(k=3, n_subsets=20),
+    RangeQueryError(n_queries=300),
+]
+LIKELIHOODS = [GMLikelihood(n_components=(1, 4)), BNLikelihood(), BNLogLikelihood(n_bins=5)]
+EVERY = [*OF_COLUMNS, *JOINT, *LIKELIHOODS]
+of_every = pytest.mark.parametrize("metric", EVERY, ids=repr)
+of_all_but_likelihoods = pytest.mark.parametrize("metric", [*OF_COLUMNS, *JOINT], ids=repr)
+
+
+def losses(metric, tables, train):
+    """Return the values, higher being worse."""
+    metric = clone(metric).fit(train)
+    return [-metric.tags.sign * metric.score(table) for table in tables]
+
+
+@of_all_but_likelihoods
+def test_the_same_rows_are_the_best(metric):
+    table = make_mixed(150)
+    value = clone(metric).fit(table).score(table)
+    assert value == (1.0 if metric.tags.greater_is_better else 0.0)
+
+
+@of_every
+def test_the_order_of_rows_and_columns_means_nothing(metric):
+    train, synthetic = make_mixed(150, 0), make_mixed(90, 1)
+    value = clone(metric).fit(train).score(synthetic)
+    mixed = train.sample(frac=1.0, random_state=0)[train.columns[::-1]]
+    again = clone(metric).fit(mixed).score(synthetic.sample(frac=1.0, random_state=1))
+    assert again == pytest.approx(value, rel=1e-9)
+
+
+# the spread of a mixture is not that of its parts
+@pytest.mark.parametrize("metric", [m for m in EVERY if "'std'" not in repr(m)], ids=repr)
+def test_monotone_in_the_share_of_noise_of_all(metric):
+    train, fresh = make_mixed(400, 0), make_mixed(400, 1)
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({
+        "age": rng.integers(0, 300, 400), "income": rng.uniform(0, 1e6, 400),
+        "visits": rng.integers(0, 50, 400), "city": "nowhere",
+        "plan": rng.choice(["basic", "plus"], 400), "member": rng.random(400) < 0.05,
+        "joined": pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 9000, 400), "D"),
+    })  # fmt: skip
+    mixtures = []
+    for share in (0.0, 0.25, 0.5, 1.0):
+        n = int(400 * share)
+        mixtures.append(pd.concat([noise.iloc[:n], fresh.iloc[n:]], ignore_index=True))
+    found = losses(metric, mixtures, train)
+    assert found == sorted(found)
+    assert found[-1] > found[0]
+
+
+@pytest.mark.parametrize("metric", [*JOINT, *LIKELIHOODS], ids=repr)
+def test_shuffled_columns_are_worse(metric):
+    """Associations break, marginals stay."""
+    train, rng = make_mixed(600, 0), np.random.default_rng(0)
+    shuffled = train.apply(lambda column: column.to_numpy()[rng.permutation(len(column))])
+    kept, broken = losses(metric, [train, shuffled], train)
+    assert broken > kept
+    for marginal in (KSComplement(), HellingerDistance()):
+        assert losses(marginal, [shuffled], train) == losses(marginal, [train], train)
+
+
+def _odd():
+    rng = np.random.default_rng(0)
+    base = make_mixed(80, 0)
+    yield "unseen categories", base, base.assign(city="new", plan="other")
+    yield "all missing", base, base.assign(income=np.nan, city=None)
+    yield "all missing in train", base.assign(income=np.nan, city=None), base
+    yield "constant", base.assign(income=1.0, city="x"), base
+    yield (
+        "constant everywhere",
+        base.assign(income=1.0, city="x"),
+        base.assign(income=1.0, city="x"),
+    )
+    yield "one synthetic row", base, base.iloc[:1]
+    yield "one row each", base.iloc[:1], base.iloc[1:2]
+    yield "infinities", base, base.assign(income=np.where(np.arange(80) % 4, np.inf, -np.inf))
+    yield "dates as strings", *(t.assign(joined=t["joined"].astype(str)) for t in (base, base[::2]))
+    yield (
+        "booleans only",
+        *(pd.DataFrame({"b": [True, False, None], "c": [True] * 3}) for _ in "xy"),
+    )
+    labels = np.array([f"level {i}" for i in range(5_000)])
+    yield "5,000 levels", *(
+        pd.DataFrame({"c": rng.permutation(np.tile(labels, 2)), "d": rng.choice(labels, 10_000), "x": 1.0 * np.arange(10_000)})
+        for _ in "xy"
+    )  # fmt: skip
+
+
+ODD = {name: (train, synthetic) for name, train, synthetic in _odd()}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_odd_tables_give_a_number_or_nan_with_a_warning(name):
+    train, synthetic = ODD[name]
+    kinds = dict.fromkeys(["city", *("cd" if name == "5,000 levels" else "")], "categorical")
+    schema = {column: kind for column, kind in kinds.items() if column in train}
+    suite = MetricSuite([(repr(metric), clone(metric)) for metric in EVERY], on_error="raise")
+    for result in suite.fit(train, schema=schema).evaluate(synthetic).values():
+        low, high = result.tags.bounds
+        if math.isnan(result.value):
+            assert any(isinstance(warning, MetricWarning) for warning in result.warnings)
+        else:
+            assert low <= result.value <= high
+            if result.interval is not None:
+                assert result.interval[0] <= result.value <= result.interval[1]
+        result.to_json()
+
+
+@pytest.mark.parametrize("metrics", [OF_COLUMNS, pytest.param(EVERY, marks=pytest.mark.slow)])
+def test_two_hundred_columns(metrics):
+    rng = np.random.default_rng(0)
+    train, synthetic = (
+        pd.DataFrame({f"x{i}": rng.normal(size=60) for i in range(150)}).assign(
+            **{f"c{i}": rng.choice(list("abc"), 60) for i in range(50)}
+        )
+        for _ in range(2)
+    )
+    suite = MetricSuite([(repr(metric), clone(metric)) for metric in metrics], on_error="raise")
+    start = time.perf_counter()
+    results = suite.fit(train).evaluate(synthetic)
+    assert time.perf_counter() - start < 60.0
+    assert all(np.isfinite(result.value) for result in results.values())
+
+
+def test_a_suite_sorts_and_cuts_each_column_once():
+    train, synthetic = make_mixed(100, 0), make_mixed(80, 1)
+    suite = MetricSuite([(repr(metric), clone(metric)) for metric in OF_COLUMNS])
+    context = suite.fit(train).context_.with_synthetic(synthetic)
+    for metric in suite.metrics_.values():
+        metric.evaluate_context(context)
+    steps = [key[0].__name__ for key in {*context._memo, *context.real._memo}]
+    assert set(steps) == {"sorted_values", "cells", "codes", "histogram"}
+    assert steps.count("sorted_values") == 2 * (4 + 1)  # four numbers and dates, one boolean
+
+
+@pytest.mark.slow
+def test_a_million_rows():
+    """All metrics of columns together, on twelve columns of a million rows."""
+    tables = []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        tables.append(
+            pd.DataFrame({f"x{i}": rng.normal(size=10**6) for i in range(8)}).assign(
+                **{f"c{i}": pd.Categorical.from_codes(rng.integers(0, 4, 10**6), list("abcd")) for i in range(4)}
+            )
+        )  # fmt: skip
+    suite = MetricSuite([(repr(metric), clone(metric)) for metric in OF_COLUMNS])
+    suite.fit(tables[0])
+    start = time.perf_counter()
+    results = suite.evaluate(tables[1])
+    assert time.perf_counter() - start < 30.0
+    assert all(np.isfinite(result.value) for result in results.values())

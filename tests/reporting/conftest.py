@@ -93,8 +93,8 @@ def extreme() -> SuiteResult:
 def _extremes() -> list[tuple[Aspect, str, float]]:
     tiny = [("small", 2.2e-4), ("tiny", -2.22e-15), ("tiniest", -1.23e-308)]
     huge = [("large", 9.99e6), ("huge", -8.88e17), ("hugest", 1.79e308)]
-    found: list[tuple[Aspect, str, float]] = [("fidelity", name, x) for name, x in tiny + huge]
-    return [*found, ("privacy", "leaking", 2.22e-16), ("privacy", "endless", np.inf)]
+    actual: list[tuple[Aspect, str, float]] = [("fidelity", name, x) for name, x in tiny + huge]
+    return [*actual, ("privacy", "leaking", 2.22e-16), ("privacy", "endless", np.inf)]
 
 
 def _extreme(x: float, aspect: Aspect) -> Result:

@@ -12,11 +12,11 @@ from skeval.reporting import FigureRenderer, ScoresDisplay
 
 
 def test_one_file_per_figure(narrow: SuiteResult, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    printed: list[tuple[str, int, int]] = []
     renderer = FigureRenderer(
         format="svg",
         sections=["scores", "similarity", "univariate"],
-        progress=lambda *step: told.append(step),
+        progress=lambda *step: printed.append(step),
     )
     folder = renderer.render(narrow, tmp_path / "figures")
     names = sorted(file.name for file in folder.iterdir())
@@ -27,7 +27,7 @@ def test_one_file_per_figure(narrow: SuiteResult, tmp_path: Path) -> None:
         "univariate-2-city.svg",
         "univariate-3-joined.svg",
     ]
-    assert [step[0] for step in told] == ["scores", "similarity", "univariate"]
+    assert [step[0] for step in printed] == ["scores", "similarity", "univariate"]
     assert "Lisbon" in (folder / "univariate-2-city.svg").read_text(encoding="utf-8")
 
 

@@ -124,9 +124,9 @@ def test_a_failed_render_leaves_the_old_page_alone(
 
 
 def test_progress_is_told(narrow: SuiteResult, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    printed: list[tuple[str, int, int]] = []
     renderer = HTMLRenderer(
-        sections=["scores", "columns"], progress=lambda *step: told.append(step)
+        sections=["scores", "columns"], progress=lambda *step: printed.append(step)
     )
     renderer.render(narrow, tmp_path / "a.html")
-    assert told == [("scores", 1, 2), ("columns", 2, 2)]
+    assert printed == [("scores", 1, 2), ("columns", 2, 2)]

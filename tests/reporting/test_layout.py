@@ -34,13 +34,13 @@ def texts_of(figure: Figure) -> list[tuple[str, Bbox]]:
     canvas = FigureCanvasAgg(figure)
     figure.dpi = DPI  # at few dots, hinting widens the letters
     figure.draw_without_rendering()
-    found = []
+    actual = []
     for text in figure.findobj(Text):
         shown = text.get_visible() and text.get_text().strip() and _within(text)
         if shown:
             box = text.get_window_extent(canvas.get_renderer())
-            found.append((text.get_text(), Bbox(box.get_points() * 72 / DPI)))
-    return found
+            actual.append((text.get_text(), Bbox(box.get_points() * 72 / DPI)))
+    return actual
 
 
 def _within(text: Text) -> bool:

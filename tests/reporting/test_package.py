@@ -50,18 +50,18 @@ def test_findings_name_the_worst(suite_result: SuiteResult) -> None:
 
 
 def test_a_classifier_that_is_fooled_by_copies_is_no_praise() -> None:
-    def found(value: float, below: float) -> Result:
+    def actual(value: float, below: float) -> Result:
         tags = MetricTags("fidelity", greater_is_better=False, bounds=(0, 1))
         details = {"split": {"p_value_below": below}}
         kind = "ClassifierTwoSampleTest"
         return Result(value, baseline=0.5, details=details, metric=kind, tags=tags)
 
-    said = finding(found(0.18, 1e-9))
+    said = finding(actual(0.18, 1e-9))
     assert "As good as fresh" not in said
     assert said.endswith("a sign of copies of train, not of fidelity.")
-    assert finding(found(0.48, 0.01)).endswith("As good as fresh real rows.")
-    assert finding(found(0.7, 1.0)).endswith("Fresh real rows are better by 0.200.")
-    again = SuiteResult.from_dict(SuiteResult({"c2st": found(0.18, 1e-9)}).to_dict())["c2st"]
+    assert finding(actual(0.48, 0.01)).endswith("As good as fresh real rows.")
+    assert finding(actual(0.7, 1.0)).endswith("Fresh real rows are better by 0.200.")
+    again = SuiteResult.from_dict(SuiteResult({"c2st": actual(0.18, 1e-9)}).to_dict())["c2st"]
     assert finding(again) == said
 
 

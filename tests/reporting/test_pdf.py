@@ -131,14 +131,14 @@ def test_a_failed_render_leaves_the_old_file_alone(
 
 def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path: Path) -> None:
     columns = SimpleNamespace(univ=["plan"], biv=2)
-    told: list[tuple[str, int, int]] = []
+    printed: list[tuple[str, int, int]] = []
     renderer = PDFRenderer(
         columns=columns,
         sections=["univariate", "bivariate"],
-        progress=lambda *step: told.append(step),
+        progress=lambda *step: printed.append(step),
     )
     reader = PdfReader(renderer.render(suite_result, tmp_path / "part.pdf"))
-    assert told == [("univariate", 1, 2), ("bivariate", 2, 2)]
+    assert printed == [("univariate", 1, 2), ("bivariate", 2, 2)]
     assert [entry["/Title"] for entry in reader.outline] == TITLES[-2:]
     first, second = (page.extract_text() for page in reader.pages)
     assert "plan" in first

@@ -22,8 +22,8 @@ def measured(holdout: pd.DataFrame | None = HOLDOUT) -> Result:
 
 @pytest.fixture(scope="module", params=["live", "json"])
 def result(request: pytest.FixtureRequest) -> Result:
-    found = measured()
-    return found if request.param == "live" else Result.from_dict(found.to_dict())
+    actual = measured()
+    return actual if request.param == "live" else Result.from_dict(actual.to_dict())
 
 
 def test_it_draws_its_metric(result: Result) -> None:
@@ -51,8 +51,8 @@ def test_points_are_where_the_scores_are_greatest(result: Result) -> None:
         (recall, precision) = line.get_xydata()[0]
         details = result.details
         best = max_f_beta(np.asarray(details["precision"]), np.asarray(details["recall"]), beta)
-        found = max_f_beta(np.array([precision]), np.array([recall]), beta)
-        assert found == pytest.approx(best)
+        actual = max_f_beta(np.array([precision]), np.array([recall]), beta)
+        assert actual == pytest.approx(best)
 
 
 def test_no_holdout_and_no_curve() -> None:

@@ -23,8 +23,8 @@ def measured(synthetic: pd.DataFrame = FRESH) -> Result:
 
 @pytest.fixture(scope="module", params=["live", "json"])
 def result(request: pytest.FixtureRequest) -> Result:
-    found = measured()
-    return found if request.param == "live" else Result.from_dict(found.to_dict())
+    actual = measured()
+    return actual if request.param == "live" else Result.from_dict(actual.to_dict())
 
 
 def test_it_draws_its_metric(result: Result) -> None:

@@ -40,13 +40,13 @@ def test_what_was_found_is_said(kind):
 
 def anonymeter(p_value, attacks):
     """Make a result of attacks, each a residual risk and a p-value."""
-    told = {n: {"residual_risk": r, "p_value": p} for n, (r, p) in attacks.items()}
+    printed = {n: {"residual_risk": r, "p_value": p} for n, (r, p) in attacks.items()}
     worst = max(attacks, key=lambda name: attacks[name][0])
     return Result(
         attacks[worst][0],
         p_value=p_value,
         details={
-            "attacks": {**told, "inference of b": {"residual_risk": math.nan, "p_value": 0.0}},
+            "attacks": {**printed, "inference of b": {"residual_risk": math.nan, "p_value": 0.0}},
             "left_out": ["inference of b"],
             "n_attacks_made": len(attacks) + 1,
             "worst_attack": worst,

@@ -91,8 +91,8 @@ def test_years_are_not_thousands() -> None:
 )
 def test_dates_are_as_long_as_they_need_be(span: float, labels: list[str]) -> None:
     start = 1_704_067_200.0  # the first of January 2024
-    ticks, found = date_ticks(start, start + span)
-    assert found == labels
+    ticks, actual = date_ticks(start, start + span)
+    assert actual == labels
     assert np.all((ticks >= start) & (ticks <= start + span))
     assert value_ticks("datetime", start, start + span)[1] == labels
 

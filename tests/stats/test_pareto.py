@@ -59,8 +59,8 @@ def test_points_of_tables():
     table = pd.DataFrame(
         {"x": pd.array([1, None], dtype="Int64"), "y": [0.5, 1.0], "z": ["a", "b"]}
     )
-    found = points_of(table, ("y", "x"), "f")
-    np.testing.assert_array_equal(found, [[0.5, 1.0], [1.0, np.nan]])
+    actual = points_of(table, ("y", "x"), "f")
+    np.testing.assert_array_equal(actual, [[0.5, 1.0], [1.0, np.nan]])
     assert ends_of(table, None, None, ["x"], "f") is None
     with pytest.raises(InvalidParameterError, match=r"^f, low: no column w"):
         ends_of(table, table, table, ["w"], "f")

@@ -19,9 +19,8 @@ from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
-from skeval.steps.adversarial import rivals
 from skeval.steps.neighbors import is_gower, list_matrix, nearest
-from skeval.steps.relabelled import relabellings
+from skeval.steps.relabelled import relabellings, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 from skeval.tags import MetricTags

@@ -1,8 +1,8 @@
-"""What all displays share: where they draw and what is remembered; which one a metric names."""
+"""What all displays share: where they draw, and which one a metric names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -78,21 +78,22 @@ class Display:
         -------
         Figure
         """
+        figure = self.untitled(ax)
+        with theme():
+            self.head(np.ravel(self.axes_))  # type: ignore[arg-type]
+        return figure
+
+    def untitled(self, ax: Where = None) -> Figure:
+        """Draw without a title, for a document that has headings of its own."""
         with theme():
             axes = self._axes(ax)
             self.draw(axes)
-            self.head(axes)
-        return self._remember(axes)
-
-    def untitled(self) -> Figure:
-        """Draw on a new figure without a title, for a document that has headings of its own."""
-        with theme():
-            axes = self._axes(None)
-            self.draw(axes)
-        return self._remember(axes)
+        self.axes_ = axes[0] if len(axes) == 1 else axes
+        self.figure_ = axes[0].figure  # type: ignore[assignment]
+        return self.figure_
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
-        """Draw on as many axes as there are panels; names beside them get `room` points."""
+        """Draw on as many axes as there are panels; names next to them get `room` points."""
         raise NotImplementedError(f"{type(self).__name__} must define draw(axes, room).")
 
     def frame(self) -> pd.DataFrame:
@@ -101,11 +102,6 @@ class Display:
 
     def head(self, axes: Sequence[Axes]) -> None:
         """Write a title on a figure of its own; pages have headings instead."""
-
-    def _remember(self, axes: tuple[Axes, ...]) -> Figure:
-        self.axes_ = axes[0] if len(axes) == 1 else axes
-        self.figure_ = axes[0].figure  # type: ignore[assignment]
-        return self.figure_
 
     def _axes(self, ax: Where) -> tuple[Axes, ...]:
         from matplotlib.figure import Figure
@@ -177,13 +173,9 @@ def numbers(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=float)
 
 
-def by_name(values: Mapping[str, Any] | None, names: Sequence[str]) -> np.ndarray:
-    """Return the values of these names, nan where there is none."""
-    return numbers([(values or {}).get(name) for name in names])
-
-
-def stacked_frames(frames: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """Return the frames below each other; an empty one with these columns if there are none."""
+def stacked(parts: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Return parts below each other, each a name or an array for every column."""
+    frames = [pd.DataFrame(dict(zip(columns, part, strict=True))) for part in parts]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 

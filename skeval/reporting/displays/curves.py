@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import number
+from skeval.formatting import as_float, number
 from skeval.reporting.displays.base import (
     ROOM,
     Display,
     numbers,
     register_display,
     say_empty,
-    stacked_frames,
+    stacked,
 )
 from skeval.reporting.displays.ticks import label_axis, number_ticks
 from skeval.reporting.text import drawable
@@ -26,7 +26,6 @@ from skeval.stats.pareto import dominated, ends_of, points_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 _AREAS = {"privacy_area": "privacy area", "resemblance": "resemblance"}
 _LINES: dict[str, Any] = {"privacy_area": "-", "resemblance": (0, (4, 2))}
@@ -37,13 +36,22 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 _CUT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2))}
 _RATES = ["point", "fpr", "tpr", "low", "high"]
+_DOTTED: dict[str, Any] = {"color": GREY, "ls": (0, (1, 2))}
 _LETTER, _LINE = 0.6, 1.2  # width and height of a name, in font sizes
 
 
-def _number_axis(axis: Axis, end: float) -> None:
-    """Label an axis with round numbers from 0 to `end`."""
-    ticks, labels = number_ticks(0.0, end, most=6)
-    label_axis(axis, ticks, labels)
+def _number_axes(ax: Axes, end: float, *, past: tuple[float, float] = (0.0, 0.04)) -> None:
+    """Label both axes with round numbers, from 0 to `end` and from 0 to 1; they end `past` it."""
+    ax.set(xlim=(0.0, end + past[0]), ylim=(0.0, 1.0 + past[1]))
+    label_axis(ax.xaxis, *number_ticks(0.0, end, most=6))
+    label_axis(ax.yaxis, *number_ticks(0.0, 1.0, most=6))
+
+
+def _dress(ax: Axes, title: str, place: Any = "lower right") -> None:
+    """Write the title and the legend, if something has a label."""
+    ax.set_title(title)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc=place, borderaxespad=0.4)
 
 
 @register_display
@@ -81,39 +89,32 @@ class MDADisplay(Display):
             if given.get(name)
         }
         self.thresholds = numbers(result.details.get("thresholds", []))
+        tables = {"synthetic": result.details, "holdout": result.details.get("holdout") or {}}
+        self.areas = {
+            name: {area: numbers(table[area]) for area in _AREAS}
+            for name, table in tables.items()
+            if all(area in table for area in _AREAS)
+        }
         self.n_panels = 2 if self.thresholds.size > 1 and self.curves else 1
         self.figsize = (7.0 if self.n_panels == 2 else 5.0), 3.0
 
     def frame(self) -> pd.DataFrame:
         """Return `what`, the curve or one of the areas, `rows` of which table, `u` and `share`."""
-        frames = [
-            pd.DataFrame({"what": "curve", "rows": name, "u": u, "share": share})
-            for name, (u, share) in self.curves.items()
+        lines: list[tuple[Any, ...]] = [
+            ("curve", name, *curve) for name, curve in self.curves.items()
         ]
-        frames += [
-            pd.DataFrame({"what": area, "rows": name, "u": self.thresholds, "share": values})
-            for name, areas in self._areas().items()
-            for area, values in areas.items()
-        ]
-        return stacked_frames(frames, ["what", "rows", "u", "share"])
+        for name, areas in self.areas.items():
+            lines += [(area, name, self.thresholds, values) for area, values in areas.items()]
+        return stacked(lines, ["what", "rows", "u", "share"])
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
-        """Draw the curves, and beside them the areas if there are several thresholds."""
+        """Draw the curves, and next to them the areas if there are several thresholds."""
         if not self.curves:
             say_empty(axes[0], "no curve")
             return
         self._curves(axes[0])
         if self.n_panels == 2:
             self._against_threshold(axes[1])
-
-    def _areas(self) -> dict[str, dict[str, np.ndarray]]:
-        of_holdout = self.result.details.get("holdout") or {}
-        tables = {"synthetic": self.result.details, "holdout": of_holdout}
-        return {
-            name: {area: numbers(table[area]) for area in _AREAS}
-            for name, table in tables.items()
-            if all(area in table for area in _AREAS)
-        }
 
     def _curves(self, ax: Axes) -> None:
         first, *others = self.thresholds if self.thresholds.size else [math.nan]
@@ -122,35 +123,31 @@ class MDADisplay(Display):
             if name in self.curves:
                 ax.plot(*self.curves[name], label=self._label(name), **style)
         for threshold in others:
-            ax.axvline(threshold, color=GREY, lw=0.6, ls=(0, (1, 2)))
+            ax.axvline(threshold, lw=0.6, **_DOTTED)
         ax.axvline(first, **_CUT)
         end = self._end()
-        _share_axis(ax)
-        ax.set_xlim(0.0, end)
-        _number_axis(ax.xaxis, end)
+        _number_axes(ax, end)
         beyond = " (beyond the axis, all curves are at 1)" if end < 1 else ""
         ax.set_xlabel(f"distance to the nearest row{beyond}")
-        ax.set_title(f"Share of rows within a distance, cut at {first:.3g}")
-        ax.legend(loc="lower right", borderaxespad=0.4)
+        _dress(ax, f"Share of rows within a distance, cut at {first:.3g}")
 
     def _shade(self, ax: Axes, threshold: float) -> None:
         if "synthetic" not in self.curves or math.isnan(threshold):
             return
         u, share = self.curves["synthetic"]
         at = float(np.interp(threshold, u, share))
-        colour = COLOURS["synthetic"]
+        style: dict[str, Any] = {"color": COLOURS["synthetic"], "lw": 0}
         left, right = u < threshold, u > threshold
-        ax.fill_between([*u[left], threshold], [*share[left], at], color=colour, alpha=0.28, lw=0)
-        ax.fill_between([threshold, *u[right]], [at, *share[right]], color=colour, alpha=0.08, lw=0)
+        ax.fill_between([*u[left], threshold], [*share[left], at], alpha=0.28, **style)
+        ax.fill_between([threshold, *u[right]], [at, *share[right]], alpha=0.08, **style)
 
     def _label(self, name: str) -> str:
         if name == "synthetic at baseline size":
             n_rows = self.result.details.get("at_baseline_size", {}).get("n_rows", 0)
             return f"synthetic, {n_rows:,} rows"
-        areas = self._areas().get(name)
-        if areas is None:
+        if name not in self.areas:
             return name
-        left, right = (number(float(areas[area][0])) for area in _AREAS)
+        left, right = (number(float(area[0])) for area in self.areas[name].values())
         return f"{name}: {left} left, {right} right"
 
     def _end(self) -> float:
@@ -161,24 +158,15 @@ class MDADisplay(Display):
 
     def _against_threshold(self, ax: Axes) -> None:
         order = np.argsort(self.thresholds, kind="stable")
-        for name, areas in self._areas().items():
+        for name, areas in self.areas.items():
             for area, values in areas.items():
                 style = {"color": COLOURS[name], "ls": _LINES[area], "marker": "o"}
                 label = f"{name}: {_AREAS[area]}"
                 ax.plot(self.thresholds[order], values[order], ms=2.5, lw=1.2, label=label, **style)
         ax.axvline(self.thresholds[0], **_CUT)
-        end = float(self.thresholds.max()) * 1.05
-        ax.set_xlim(0.0, end)
-        _number_axis(ax.xaxis, end)
-        _share_axis(ax)
+        _number_axes(ax, float(self.thresholds.max()) * 1.05)
         ax.set_xlabel("threshold")
-        ax.set_title("Areas against the threshold")
-        ax.legend(loc="best", borderaxespad=0.4)
-
-
-def _share_axis(ax: Axes) -> None:
-    ax.set_ylim(0.0, 1.04)
-    _number_axis(ax.yaxis, 1.0)
+        _dress(ax, "Areas against the threshold", "best")
 
 
 @register_display
@@ -211,29 +199,24 @@ class PRDDisplay(Display):
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
-        given: dict[str, Mapping[str, Any]] = {
-            "holdout": result.details.get("holdout") or {},
-            "synthetic": result.details,
-        }
+        fresh: Mapping[str, Any] = result.details.get("holdout") or {}
+        tables = {"holdout": fresh, "synthetic": result.details}
         self.curves = {
             name: (numbers(table["recall"]), numbers(table["precision"]))
-            for name, table in given.items()
+            for name, table in tables.items()
             if np.size(table.get("recall", [])) and np.size(table.get("precision", []))
         }
         self.scores = {
             name: (float(table["f_beta"]), float(table["f_beta_inv"]))
-            for name, table in given.items()
+            for name, table in tables.items()
             if "f_beta" in table and "f_beta_inv" in table
         }
         self.beta = float(result.details.get("beta", 8.0))
 
     def frame(self) -> pd.DataFrame:
         """Return `precision` and `recall` along the curve of the `rows` of which table."""
-        frames = [
-            pd.DataFrame({"rows": name, "recall": recall, "precision": precision})
-            for name, (recall, precision) in self.curves.items()
-        ]
-        return stacked_frames(frames, ["rows", "recall", "precision"])
+        curves = [(name, *curve) for name, curve in self.curves.items()]
+        return stacked(curves, ["rows", "recall", "precision"])
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the curves with the points of the F scores."""
@@ -241,26 +224,22 @@ class PRDDisplay(Display):
         if not self.curves:
             say_empty(ax, "no curve")
             return
-        ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, lw=0.6, ls=(0, (1, 2)))
-        for name in self.curves:
-            self._curve(ax, name)
-        for axis in (ax.xaxis, ax.yaxis):
-            _number_axis(axis, 1.0)
-        ax.set(xlim=(0.0, 1.03), ylim=(0.0, 1.03), xlabel="recall", ylabel="precision")
+        ax.plot([0.0, 1.0], [0.0, 1.0], lw=0.6, **_DOTTED)
+        for name, (recall, precision) in self.curves.items():
+            # from axis to axis: the ends are where the slope is 0 or infinite
+            width = 1.6 if name == "synthetic" else 1.4
+            ax.plot(recall, precision, color=COLOURS[name], lw=width, label=self._label(name))
+        if "synthetic" in self.curves:
+            self._mark_scores(ax, *self.curves["synthetic"], COLOURS["synthetic"])
+        _number_axes(ax, 1.0, past=(0.03, 0.03))
+        ax.set(xlabel="recall", ylabel="precision")
         ax.set_aspect("equal")
-        ax.set_title("Precision against recall")
-        if ax.get_legend_handles_labels()[1]:
-            ax.legend(loc="lower left", borderaxespad=0.4)
+        _dress(ax, "Precision against recall", "lower left")
 
-    def _curve(self, ax: Axes, name: str) -> None:
-        recall, precision = self.curves[name]
-        front = name == "synthetic"
-        colour = COLOURS[name]
-        width = 1.6 if front else 1.4
-        # from axis to axis: the ends are where the slope is 0 or infinite
-        ax.plot(recall, precision, color=colour, lw=width, label=self._label(name))
-        if not front:
-            return
+    def _mark_scores(
+        self, ax: Axes, recall: np.ndarray, precision: np.ndarray, colour: str
+    ) -> None:
+        """Shade what lies below the curve, and mark where the F scores are greatest."""
         ax.fill_between(recall, precision, color=colour, alpha=0.1, lw=0)
         for beta in (self.beta, 1.0 / self.beta):
             at = _best(precision, recall, beta)
@@ -317,7 +296,8 @@ class ROCDisplay(Display):
         curve: Mapping[str, Any] = details.get("curve") or {}
         self.curve = {name: numbers(curve.get(name, [])) for name in _RATES[1:]}
         self.least = 1.0 / max(int(curve.get("n_others", 1)), 1)
-        self.marks = [mark for mark in details.get("tpr_at_fpr") or [] if _is_number(mark["tpr"])]
+        marks = details.get("tpr_at_fpr") or []
+        self.marks = [mark for mark in marks if not math.isnan(as_float(mark["tpr"]))]
         name = str(details.get("attack", ""))
         self.attack: Mapping[str, Any] = (details.get("attacks") or {}).get(name) or {}
         self.name = name.replace("_", " ")
@@ -340,22 +320,34 @@ class ROCDisplay(Display):
         ax.set_xscale("log")
         ax.set_yscale("log")
         floor = self._floor()
-        ax.plot([floor, 1.0], [floor, 1.0], color=GREY, lw=0.8, ls=(0, (1, 2)), label="by chance")
+        ax.plot([floor, 1.0], [floor, 1.0], lw=0.8, label="by chance", **_DOTTED)
         # what has no false positive stands where one row would be half of one
-        x, tpr, low, high = (
-            np.maximum(self.curve[name], least)
-            for name, least in zip(_RATES[1:], (self.least / 2.0, *[floor] * 3), strict=True)
+        x = np.append(np.maximum(self.curve["fpr"], self.least / 2.0), 1.0)
+        tpr, low, high = (
+            np.maximum(np.append(rates, rates[-1]), floor)
+            for rates in (self.curve[name] for name in ("tpr", "low", "high"))
         )
-        x, tpr, low, high = (np.append(values, values[-1]) for values in (x, tpr, low, high))
-        x[-1] = 1.0
         colour = COLOURS["synthetic"]
         ax.fill_between(x, low, high, step="post", color=colour, alpha=0.14, lw=0)
         ax.step(x, tpr, where="post", color=colour, lw=1.4, label=self._label())
+        self._write_marks(ax, floor, colour)
+        self._label_axes(ax, floor)
+        _dress(ax, "Membership inference")
+
+    def _write_marks(self, ax: Axes, floor: float, colour: str) -> None:
         for mark in self.marks:
             y = max(float(mark["tpr"]), floor)
             ax.plot(mark["fpr"], y, "o", color=colour, ms=4.0, clip_on=False)
-            self._say(ax, mark, y)
-        self._dress(ax, floor)
+            top = y > 0.5  # at the top there is no room above
+            ax.annotate(
+                f"{100.0 * mark['tpr']:.3g}%",
+                (mark["fpr"], y),
+                xytext=(4.0, -7.0) if top else (-4.0, 5.0),
+                textcoords="offset points",
+                ha="left" if top else "right",
+                va="center",
+                fontsize=6.5,
+            )
 
     def _floor(self) -> float:
         """Return where both axes start: below the smallest rate that is drawn."""
@@ -369,19 +361,7 @@ class ROCDisplay(Display):
         low, high = (number(bound) for bound in self.attack["interval"])
         return f"{self.name}: AUC {number(self.attack['auc'])} ({low} to {high})"
 
-    def _say(self, ax: Axes, mark: Mapping[str, Any], y: float) -> None:
-        left = y > 0.5  # at the top there is no room above
-        ax.annotate(
-            f"{100.0 * mark['tpr']:.3g}%",
-            (mark["fpr"], y),
-            xytext=(4.0, -7.0) if left else (-4.0, 5.0),
-            textcoords="offset points",
-            ha="left" if left else "right",
-            va="center",
-            fontsize=6.5,
-        )
-
-    def _dress(self, ax: Axes, floor: float) -> None:
+    def _label_axes(self, ax: Axes, floor: float) -> None:
         from matplotlib.ticker import NullLocator
 
         powers = 10.0 ** np.arange(round(np.log10(floor)), 1)
@@ -390,16 +370,9 @@ class ROCDisplay(Display):
             shown = powers[powers >= 0.99 * least]
             label_axis(axis, shown, [f"{100.0 * power:.6g}%" for power in shown])
             axis.set_minor_locator(NullLocator())
-        ax.set_xlim(left, 1.0)
-        ax.set_ylim(floor, 1.12)
+        ax.set(xlim=(left, 1.0), ylim=(floor, 1.12))
         ax.set_xlabel("false positive rate: holdout rows called members")
         ax.set_ylabel("true positive rate: train rows called members")
-        ax.set_title("Membership inference")
-        ax.legend(loc="lower right", borderaxespad=0.4)
-
-
-def _is_number(value: Any) -> bool:
-    return value is not None and not np.isnan(value)
 
 
 class ParetoDisplay(Display):
@@ -449,10 +422,10 @@ class ParetoDisplay(Display):
         self.y = y
         points = points_of(scores, [x, y], "ParetoDisplay")
         ends = ends_of(scores, low, high, [x, y], "ParetoDisplay")
-        self.scores = pd.DataFrame(points, index=scores.index, columns=[x, y])
+        labels: dict[str, Any] = {"index": scores.index, "columns": [x, y]}
+        self.scores = pd.DataFrame(points, **labels)
         self.low, self.high = (
-            None if end is None else pd.DataFrame(end, index=scores.index, columns=[x, y])
-            for end in ends or (None, None)
+            None if end is None else pd.DataFrame(end, **labels) for end in ends or (None, None)
         )
         known = ~np.isnan(points).any(axis=1)
         beaten = dominated(points, *(ends or ()))
@@ -472,7 +445,9 @@ class ParetoDisplay(Display):
             say_empty(ax, "no candidate has both scores")
             return
         self._crosses(ax)
-        self._steps(ax, known)
+        # the edge of what is dominated: by those that are behind no other at all
+        best = known[~dominated(known.to_numpy())].sort_values(self.x)
+        ax.step(best[self.x], best[self.y], where="pre", color=COLOURS["synthetic"], lw=1.0)
         for on_front, colour, size in ((False, GREY, 4.0), (True, COLOURS["synthetic"], 6.0)):
             rows = known[front == on_front]
             ax.plot(rows[self.x], rows[self.y], "o", color=colour, ms=size, lw=0, zorder=3)
@@ -485,14 +460,8 @@ class ParetoDisplay(Display):
         """Write a title on a figure of its own."""
         axes[0].set_title("Candidates that no other beats")
 
-    def _steps(self, ax: Axes, known: pd.DataFrame) -> None:
-        """Draw the edge of what is dominated: by those that are behind no other at all."""
-        best = known[~dominated(known.to_numpy())].sort_values(self.x)
-        x, y = best[self.x].to_numpy(), best[self.y].to_numpy()
-        ax.step(x, y, where="pre", color=COLOURS["synthetic"], lw=1.0)
-
     def _names(self, ax: Axes, best: pd.DataFrame) -> None:
-        """Write names beside points, but where one would lie on a name that stands already."""
+        """Write names next to points, but where one would lie on another name."""
         ax.autoscale_view()  # or else places are those of an empty drawing
         dots = ax.figure.dpi / 72.0  # a point of print
         taken: list[tuple[float, float, float]] = []
@@ -500,21 +469,17 @@ class ParetoDisplay(Display):
             text, point = drawable(str(name)), (row[self.x], row[self.y])
             left, bottom = ax.transData.transform(point) / dots
             right = left + _LETTER * SMALL * len(text)
-            if any(
+            if not any(
                 left < other_right and other_left < right and abs(bottom - base) < _LINE * SMALL
                 for other_left, other_right, base in taken
             ):
-                continue
-            taken.append((left, right, bottom))
-            ax.annotate(text, point, xytext=(4, 4), textcoords="offset points", fontsize=SMALL)
+                taken.append((left, right, bottom))
+                ax.annotate(text, point, xytext=(4, 4), textcoords="offset points", size=SMALL)
 
     def _crosses(self, ax: Axes) -> None:
         if self.low is None or self.high is None:
             return
-        low, high = self.low.to_numpy(), self.high.to_numpy()
-        points = self.scores.to_numpy()
-        for j in (0, 1):
-            across = points[:, 1 - j]
-            drawn = np.isfinite(np.column_stack([low[:, j], high[:, j], across])).all(axis=1)
-            line = ax.hlines if j == 0 else ax.vlines
-            line(across[drawn], low[drawn, j], high[drawn, j], color=FAINT, lw=0.8, zorder=1)
+        for draw, along, across in ((ax.hlines, self.x, self.y), (ax.vlines, self.y, self.x)):
+            lines = np.column_stack([self.scores[across], self.low[along], self.high[along]])
+            drawn = lines[np.isfinite(lines).all(axis=1)]
+            draw(*drawn.T, color=FAINT, lw=0.8, zorder=1)

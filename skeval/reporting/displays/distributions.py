@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from skeval.reporting.displays.base import (
     points,
     register_display,
     say_empty,
-    stacked_frames,
+    stacked,
 )
 from skeval.reporting.displays.ticks import (
     Candidate,
@@ -46,20 +46,17 @@ _CONTRASTS = (
 _WITHOUT_HOLDOUT = ("To train", ("train to train", "train"), ("synthetic to train", "synthetic"))
 
 
+def _share_ticks(top: float, most: int) -> tuple[list[float], list[str]]:
+    """Return where shares from 0 to `top` are labelled, and the percentages."""
+    ticks, _ = number_ticks(0.0, 100.0 * top, most=most)
+    return (ticks / 100.0).tolist(), [f"{tick:g}%" for tick in ticks]
+
+
 def _share_axis(ax: Axes, top: float, most: int = 3) -> None:
     """Label the heights of bars as percentages, from 0 to a little above `top`."""
     top = top if top > 0 else 1.0
     ax.set_ylim(0.0, 1.08 * top)
-    ticks, _ = number_ticks(0.0, 100.0 * top, most=most)
-    label_axis(ax.yaxis, ticks / 100.0, [f"{tick:g}%" for tick in ticks])
-
-
-def _share_line(ax: Axes, top: float) -> None:
-    """Label the lengths of horizontal bars as percentages."""
-    top = top if top > 0 else 1.0
-    ax.set_xlim(0.0, 1.06 * top)
-    ticks, _ = number_ticks(0.0, 100.0 * top, most=4)
-    label_line(ax, SMALL, [((ticks / 100.0).tolist(), [f"{tick:g}%" for tick in ticks], ())])
+    label_axis(ax.yaxis, *_share_ticks(top, most))
 
 
 class HistogramDisplay(Display):
@@ -82,12 +79,9 @@ class HistogramDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return `distribution`, `low`, `high`, `share` of every bar."""
-        ends = {"low": self.edges[:-1], "high": self.edges[1:]}
-        frames = [
-            pd.DataFrame({"distribution": name, **ends, "share": shares})
-            for name, shares in self.shares.items()
-        ]
-        return stacked_frames(frames, ["distribution", "low", "high", "share"])
+        ends = self.edges[:-1], self.edges[1:]
+        parts = [(name, *ends, shares) for name, shares in self.shares.items()]
+        return stacked(parts, ["distribution", "low", "high", "share"])
 
     def _label(self, ax: Axes, title: str, top: float) -> None:
         """Label a panel; the last bar of its axis is marked as open."""
@@ -122,9 +116,9 @@ class DistancesDisplay(HistogramDisplay):
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
-        known = self.shares
-        contrasts = _CONTRASTS if "holdout to train" in known else (_CONTRASTS[0], _WITHOUT_HOLDOUT)
-        self.contrasts = [c for c in contrasts if all(name in known for name, _ in c[1:])]
+        holdout = "holdout to train" in self.shares
+        contrasts = _CONTRASTS if holdout else (_CONTRASTS[0], _WITHOUT_HOLDOUT)
+        self.contrasts = [c for c in contrasts if all(name in self.shares for name, _ in c[1:])]
         self.n_panels = max(1, len(self.contrasts))
         self.figsize = 6.5, 0.4 + 1.9 * self.n_panels
 
@@ -201,23 +195,16 @@ class ProximityDisplay(HistogramDisplay):
 
     def _bars(self, ax: Axes, which: str) -> None:
         left, width, shares = self.edges[:-1], np.diff(self.edges), self.shares[which]
-        style: dict[str, Any] = {
-            "align": "edge",
-            "color": COLOURS["synthetic" if which == "synthetic" else "holdout"],
-        }
-        for mask, alpha in ((self.in_tail, 0.9), (~self.in_tail, 0.3)):
-            ax.bar(left[mask], shares[mask], width[mask], alpha=alpha, **style)
+        colour = COLOURS["synthetic" if which == "synthetic" else "holdout"]
+        for part, alpha in ((self.in_tail, 0.9), (~self.in_tail, 0.3)):
+            places = left[part], shares[part], width[part]
+            ax.bar(*places, alpha=alpha, align="edge", color=colour)
         if math.isfinite(self.threshold) and self.threshold <= self.edges[-1]:
             ax.axvline(self.threshold, color=INK, lw=0.9, ls=(0, (4, 2)))
-            ax.annotate(
-                f" threshold {number(self.threshold)} ",
-                (self.threshold, 0.98),
-                xycoords=("data", "axes fraction"),
-                va="top",
-                color=GREY,
-                ha="right" if self.threshold > 0.16 * self.edges[-1] else "left",
-                size=7,
-            )
+            side = "right" if self.threshold > 0.16 * self.edges[-1] else "left"
+            text, place = f" threshold {number(self.threshold)} ", (self.threshold, 0.98)
+            style: dict[str, Any] = {"va": "top", "ha": side, "color": GREY, "size": 7}
+            ax.annotate(text, place, xycoords=("data", "axes fraction"), **style)
 
 
 class Bars:
@@ -237,14 +224,14 @@ class Bars:
 
     def frame(self) -> pd.DataFrame:
         """Return `bar`, `low`, `high` of each bar; edges are dates for a datetime column."""
-        ends: Any = np.full((2, self.n_own + 2), np.nan)
+        low, high = np.full((2, self.n_own + 2), np.nan)
         if self.edges is not None:
-            ends[:, : self.n_own] = self.edges[:-1], self.edges[1:]
+            low[:-2], high[:-2] = self.edges[:-1], self.edges[1:]
+        frame = pd.DataFrame({"bar": np.array(self.names, dtype=object), "low": low, "high": high})
         if self.kind == "datetime":
-            ends = [pd.to_datetime(pd.Series(values), unit="s") for values in ends]
-        return pd.DataFrame(
-            {"bar": np.array(self.names, dtype=object), "low": ends[0], "high": ends[1]}
-        )
+            for end in ("low", "high"):
+                frame[end] = pd.to_datetime(frame[end], unit="s")
+        return frame
 
     def shown(self, totals: Sequence[np.ndarray]) -> list[int]:
         """Return the own bars, and of the other two those that are not empty in all tables."""
@@ -279,11 +266,8 @@ class MarginalDisplay(Display):
     def __init__(self, name: str, marginal: Mapping[str, Any], *, note: str = "") -> None:
         self.name = name
         self.bars = Bars(marginal)
-        self.shares = {
-            role: numbers(marginal["shares"][role])
-            for role in COLOURS
-            if role in marginal["shares"]
-        }
+        shares = marginal["shares"]
+        self.shares = {role: numbers(shares[role]) for role in COLOURS if role in shares}
         self.note = note
         self.shown = self.bars.shown(list(self.shares.values()))
         rows = len(self.shown) if self.bars.edges is None else 0
@@ -304,40 +288,35 @@ class MarginalDisplay(Display):
     def head(self, axes: Sequence[Axes]) -> None:
         """Write the name, and the note below it."""
         (ax,) = axes
-        ax.set_title(shorten(self.name, points(ax)[0], 8.0, True), pad=13.0 if self.note else 4.0)
+        room = points(ax)[0]
+        ax.set_title(shorten(self.name, room, 8.0, True), pad=13.0 if self.note else 4.0)
         if self.note:
-            ax.annotate(
-                shorten(self.note, points(ax)[0], SMALL),
-                (0.0, 1.0),
-                xycoords="axes fraction",
-                xytext=(0, 3),
-                textcoords="offset points",
-                size=SMALL,
-                color=GREY,
-            )
+            place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            note = shorten(self.note, room, SMALL)
+            ax.annotate(note, (0.0, 1.0), xytext=(0, 3), size=SMALL, color=GREY, **place)
 
     def _draw_categories(self, ax: Axes, room: float) -> None:
         shown = self.shown
         every, size = strided(len(shown), points(ax)[1], SMALL)
         y = np.arange(len(shown))
-        marks = {
-            "holdout": ("|", 1.3, max(3.0, 0.9 * size)),
-            "synthetic": ("D", 0.0, max(2.2, 0.5 * size)),
+        marks: dict[str, dict[str, Any]] = {
+            "holdout": {"marker": "|", "mew": 1.3, "ms": max(3.0, 0.9 * size)},
+            "synthetic": {"marker": "D", "mew": 0.0, "ms": max(2.2, 0.5 * size)},
         }
         for role, shares in self.shares.items():
-            colour = COLOURS[role]
+            style: dict[str, Any] = {"color": COLOURS[role], "label": role}
             if role == "train":
-                ax.barh(y, shares[shown], height=0.66, color=colour, alpha=0.35, label=role)
+                ax.barh(y, shares[shown], height=0.66, alpha=0.35, **style)
             else:
-                marker, edge, ms = marks[role]
-                style: dict[str, Any] = {"marker": marker, "mew": edge, "ms": ms, "ls": ""}
-                ax.plot(shares[shown], y, color=colour, label=role, clip_on=False, **style)
+                ax.plot(shares[shown], y, ls="", clip_on=False, **marks[role], **style)
         names = [shorten(self.bars.names[i], room, size) for i in shown[::every]]
         label_axis(ax.yaxis, y[::every], names, size=size, color=INK)
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(max(len(shown), 2) - 0.4, -0.6)
         top = max((shares[shown].max(initial=0.0) for shares in self.shares.values()), default=1.0)
-        _share_line(ax, top)
+        top = top if top > 0 else 1.0
+        ax.set_xlim(0.0, 1.06 * top)
+        label_line(ax, SMALL, [(*_share_ticks(top, 4), ())])
 
     def _draw_outline(self, ax: Axes, edges: np.ndarray) -> None:
         n = self.bars.n_own
@@ -354,37 +333,34 @@ class MarginalDisplay(Display):
         self._label_outline(ax, edges, extra, right)
 
     def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int]) -> float:
-        """Draw the bars of missing and unseen values beside the axis; return where it ends."""
-        span = float(edges[-1] - edges[0])
+        """Draw the bars of missing and unseen values after the axis; return where it ends."""
         right = float(edges[-1])
+        span = right - float(edges[0])
         for i in extra:
             left = right + 0.07 * span
             right = left + 0.15 * span
             width = (right - left) / max(1, len(self.shares))
             for k, (role, shares) in enumerate(self.shares.items()):
+                bar = left + k * width, shares[i], 0.85 * width
                 alpha = 0.35 if role == "train" else 0.9
-                style: dict[str, Any] = {"color": COLOURS[role], "alpha": alpha, "align": "edge"}
-                ax.bar(left + k * width, shares[i], 0.85 * width, **style)
+                ax.bar(*bar, color=COLOURS[role], alpha=alpha, align="edge")
         return right + 0.02 * span if extra else right
 
     def _label_outline(
         self, ax: Axes, edges: np.ndarray, extra: Sequence[int], right: float
     ) -> None:
-        span = float(edges[-1] - edges[0])
-        names = [f"{self.bars.names[i]} {_most(self.shares, i)}" for i in extra]
-        beside = [right - (0.095 + 0.22 * k) * span for k in reversed(range(len(extra)))]
-
-        def candidate(most: int) -> Candidate:
-            ends = float(edges[0]), float(edges[-1])
-            ticks, labels = value_ticks(self.bars.kind, *ends, most=most)
+        low, high = float(edges[0]), float(edges[-1])
+        beyond = [right - (0.095 + 0.22 * k) * (high - low) for k in reversed(range(len(extra)))]
+        names = []
+        for i in extra:
+            top = max(shares[i] for shares in self.shares.values())
+            names.append(f"{self.bars.names[i]} {percent(top, 0)}")
+        candidates: list[Candidate] = []
+        for most in (4, 3, 2):
+            ticks, labels = value_ticks(self.bars.kind, low, high, most=most)
             first = range(len(ticks), len(ticks) + len(names))
-            return [*ticks, *beside], [*labels, *names], first
-
-        label_line(ax, SMALL, map(candidate, (4, 3, 2)))
-
-
-def _most(shares: Mapping[str, np.ndarray], bar: int) -> str:
-    return percent(max(values[bar] for values in shares.values()), 0)
+            candidates.append(([*ticks, *beyond], [*labels, *names], first))
+        label_line(ax, SMALL, candidates)
 
 
 class PairDisplay(Display):
@@ -416,23 +392,17 @@ class PairDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return the bars of both columns and the shares of train and synthetic, one row a cell."""
-        first, second = (_bar_names(bars) for bars in self.bars)
-        i, j = np.indices((len(first), len(second))).reshape(2, -1)
         name, other = self.columns
-        cells = {
-            name: np.array(first, dtype=object)[i],
-            other if other != name else "second": np.array(second, dtype=object)[j],
-        }
-        return pd.DataFrame(cells).assign(
-            **{role: shares.ravel() for role, shares in self.shares.items()}
-        )
+        columns = [name, other if other != name else "second"]
+        frame = pd.DataFrame(product(*map(_bar_names, self.bars)), columns=columns, dtype=object)
+        return frame.assign(**{role: shares.ravel() for role, shares in self.shares.items()})
 
     def darkest(self) -> float:
         """Return the greatest share of a cell: the dark end of the colours."""
         return max(float(shares.max(initial=0.0)) for shares in self.shares.values())
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM, below: float = 60.0) -> None:
-        """Draw train beside synthetic: the first column upwards, the second to the right."""
+        """Draw train and synthetic: the first column upwards, the second to the right."""
         shown = [
             bars.shown([shares.sum(axis=1 - side) for shares in self.shares.values()])
             for side, bars in enumerate(self.bars)
@@ -451,13 +421,15 @@ class PairDisplay(Display):
     def _label_rows(self, ax: Axes, shown: Sequence[int], room: float) -> None:
         bars = self.bars[0]
         places, texts = _cell_labels(bars, shown, 4)
+        every, size = strided(len(shown), points(ax)[1], 6.0)
+        kept: Sequence[int] = range(0, len(texts), every)
         if bars.edges is None:
             ax.invert_yaxis()  # the most frequent category on top
-        every, size = strided(len(shown), points(ax)[1], 6.0)
-        nominal = bars.edges is None
-        kept = range(0, len(texts), every) if nominal else _apart(places, size, ax, shown)
+        else:
+            kept = _apart(places, size, points(ax)[1] / len(shown))
         labels = [shorten(texts[i], room, size) if room else "" for i in kept]
-        label_axis(ax.yaxis, [places[i] for i in kept], labels, size=size if nominal else 6.0)
+        size = size if bars.edges is None else 6.0
+        label_axis(ax.yaxis, [places[i] for i in kept], labels, size=size)
 
     def _label_columns(self, ax: Axes, shown: Sequence[int], below: float) -> None:
         bars = self.bars[1]
@@ -477,9 +449,8 @@ def _bar_names(bars: Bars) -> list[str]:
         return bars.names
     ends = [f"{edge:.6g}" for edge in bars.edges]
     if bars.kind == "datetime":
-        ends = (
-            pd.to_datetime(pd.Series(bars.edges), unit="s").dt.strftime("%Y-%m-%d %H:%M").tolist()
-        )
+        dates = pd.to_datetime(pd.Series(bars.edges), unit="s")
+        ends = dates.dt.strftime("%Y-%m-%d %H:%M").tolist()
     return [*(f"{low} to {high}" for low, high in pairwise(ends)), *_EXTRA]
 
 
@@ -489,17 +460,14 @@ def _cell_labels(bars: Bars, shown: Sequence[int], most: int) -> tuple[list[floa
         return list(range(len(shown))), [bars.names[i] for i in shown]
     low, high = float(bars.edges[0]), float(bars.edges[-1])
     ticks, labels = value_ticks(bars.kind, low, high, most=most)
-    places = ((ticks - low) / (high - low) * bars.n_own - 0.5).tolist()
+    places: list[float] = ((ticks - low) / (high - low) * bars.n_own - 0.5).tolist()
     extra = [i for i in shown if i >= bars.n_own]
-    return [*places, *(float(shown.index(i)) for i in extra)], [
-        *labels,
-        *(bars.names[i] for i in extra),
-    ]
+    places += [float(shown.index(i)) for i in extra]
+    return places, labels + [bars.names[i] for i in extra]
 
 
-def _apart(places: Sequence[float], size: float, ax: Axes, shown: Sequence[int]) -> list[int]:
+def _apart(places: Sequence[float], size: float, height: float) -> list[int]:
     """Return which labels of a numeric side do not touch the one above; missing has precedence."""
-    height = points(ax)[1] / len(shown)
     kept: list[int] = []
     for i in reversed(range(len(places))):
         if all(abs(places[i] - places[k]) * height > 1.2 * max(size, 6.0) for k in kept):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -31,12 +30,11 @@ def heat_map(ax: Axes, matrix: np.ndarray, colours: Colormap, limits: tuple[floa
     scale = ax.inset_axes((1.025, 0.0, 0.03, 1.0))
     bar = ax.figure.colorbar(image, cax=scale)
     bar.outline.set_linewidth(0.4)
-    ticks, labels = number_ticks(*limits, most=5)
-    label_axis(scale.yaxis, ticks, labels)
+    label_axis(scale.yaxis, *number_ticks(*limits, most=5))
 
 
 def name_rows(ax: Axes, names: Sequence[str], room: float, *, rows: bool = True) -> int:
-    """Name columns below and rows beside a matrix; return every how many are named."""
+    """Name columns below and rows left of a matrix; return every how many are named."""
     every, size = strided(len(names), min(points(ax)), SMALL)
     shown = [shorten(name, room, size) for name in names[::every]]
     at = range(0, len(names), every)
@@ -65,9 +63,19 @@ def _square(n: int, n_panels: int = 1) -> tuple[float, float]:
     return n_panels * (side + 0.5) + 1.5, side + 1.7
 
 
+def _pairs(
+    names: Sequence[str], matrices: Mapping[str, np.ndarray], beyond: int = 0
+) -> pd.DataFrame:
+    """Return the cells of matrices from the diagonal on, or `beyond` it, by names of columns."""
+    i, j = np.triu_indices(len(names), beyond)
+    labels = np.array(names, dtype=object)
+    frame = pd.DataFrame({"first": labels[i], "second": labels[j]})
+    return frame.assign(**{name: matrix[i, j] for name, matrix in matrices.items()})
+
+
 @register_display
 class SimilarityMatrixDisplay(Display):
-    """The similarity matrix: columns on the diagonal, pairs beside it, light where they agree.
+    """The similarity matrix: columns on the diagonal, pairs off it, light where they agree.
 
     Parameters
     ----------
@@ -94,17 +102,10 @@ class SimilarityMatrixDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return `first`, `second`, `similarity`, `ceiling` of columns and pairs, worst first."""
-        i, j = np.triu_indices(len(self.names))
-        ceiling = numbers(self.result.details.get("ceiling", np.full(self.matrix.shape, np.nan)))
-        frame = pd.DataFrame(
-            {
-                "first": np.array(self.names, dtype=object)[i],
-                "second": np.array(self.names, dtype=object)[j],
-                "similarity": self.matrix[i, j],
-                "ceiling": ceiling[i, j],
-            }
-        )
-        return frame.sort_values("similarity", kind="stable").reset_index(drop=True)
+        unknown = np.full(self.matrix.shape, np.nan)
+        ceiling = numbers(self.result.details.get("ceiling", unknown))
+        frame = _pairs(self.names, {"similarity": self.matrix, "ceiling": ceiling})
+        return frame.sort_values("similarity", kind="stable", ignore_index=True)
 
     def worst_pairs(self, n: int = 10) -> pd.DataFrame:
         """Return the `n` pairs of different columns that agree least."""
@@ -168,19 +169,12 @@ class PhikMatricesDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return `first`, `second`, `train`, `synthetic`, `difference`, the most changed first."""
-        pairs = list(combinations(range(len(self.names)), 2))
-        columns: dict[str, Any] = {
-            "first": [self.names[i] for i, _ in pairs],
-            "second": [self.names[j] for _, j in pairs],
-        }
-        for which, matrix in self.matrices.items():
-            columns[which] = numbers([matrix[pair] for pair in pairs])
-        frame = pd.DataFrame(columns)
+        frame = _pairs(self.names, self.matrices, beyond=1)
         order = np.argsort(-frame["difference"].abs().fillna(-1.0).to_numpy(), kind="stable")
         return frame.iloc[order].reset_index(drop=True)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
-        """Draw the three matrices beside each other."""
+        """Draw the three matrices in a row."""
         gaps = np.abs(self.matrices["difference"])
         most = float(np.nanmax(gaps)) if np.isfinite(gaps).any() else 0.0
         most = max(0.1, math.ceil(10.0 * most) / 10.0)

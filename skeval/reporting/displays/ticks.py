@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
 
-_CALENDAR = (
-    ("s", (1, 5, 15, 30)),
-    ("m", (1, 5, 15, 30)),
-    ("h", (1, 3, 6, 12)),
-    ("D", (1, 2, 5, 10)),
-    ("M", (1, 2, 3, 6)),
-    ("Y", (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
+_DAY = 86400.0
+_CALENDAR = (  # unit, its seconds, and how many of them a step may be
+    ("s", 1.0, (1, 5, 15, 30)),
+    ("m", 60.0, (1, 5, 15, 30)),
+    ("h", 3600.0, (1, 3, 6, 12)),
+    ("D", _DAY, (1, 2, 5, 10)),
+    ("M", 30.4 * _DAY, (1, 2, 3, 6)),
+    ("Y", 365.2 * _DAY, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
 )
 
 
@@ -63,9 +64,8 @@ def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, li
 def _round_step(least: float) -> float:
     """Return the next of 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(least))
-    return next(
-        (m * power for m in (1.0, 2.0, 2.5, 5.0) if m * power >= least * (1 - 1e-9)), 10.0 * power
-    )
+    steps = (m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0))
+    return next(step for step in steps if step >= least * (1 - 1e-9))
 
 
 def _multiples(low: float, high: float, step: float) -> np.ndarray:
@@ -74,7 +74,7 @@ def _multiples(low: float, high: float, step: float) -> np.ndarray:
 
 
 def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
-    """Return the ticks with as many digits as tell them apart; thousands as k, M, G."""
+    """Return the ticks with as many digits as distinguish them; thousands as k, M, G."""
     largest = float(np.abs(ticks).max(initial=0.0))
     if largest >= 1e13 or 0 < largest < 1e-4:
         return [_signed(f"{tick:.3g}").replace("e+", "e") for tick in ticks]
@@ -85,14 +85,9 @@ def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
     step = step or largest or 1.0
     if largest < 1e4 or step < unit / 100.0:
         unit, suffix = 1.0, ""  # 2010 and 2020 are often years; 10.0001k reads worse than 10000.1
-    digits = _digits(step / unit)
+    steps = ((digits, step / unit * 10**digits) for digits in range(15))
+    digits = next((d for d, n in steps if abs(n - round(n)) < 1e-6 * n), 15)
     return [_signed(f"{tick / unit:.{digits}f}") + (suffix if tick else "") for tick in ticks]
-
-
-def _digits(step: float) -> int:
-    """Return how many decimals a step needs."""
-    whole = (d for d in range(15) if abs(step * 10**d - round(step * 10**d)) < 1e-6 * step * 10**d)
-    return next(whole, 15)
 
 
 def _signed(text: str) -> str:
@@ -125,19 +120,13 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
     ['2013-04', '2013-07', '2013-10']
     """
     ends = np.array([math.floor(low), math.ceil(high)]).astype("datetime64[s]")
-    for unit, steps in _CALENDAR:
+    for unit, seconds, steps in _CALENDAR:
         for step in steps:
-            if (high - low) / _seconds(unit, step) <= most + 1:
+            if (high - low) / (step * seconds) <= most + 1:
                 ticks = _calendar_steps(ends, unit, step)
                 if len(ticks) <= most:
                     return _placed(ticks, unit) if len(ticks) else _placed(ends[:1], "m")
     return _placed(ends[:1], "Y")
-
-
-def _seconds(unit: str, step: int) -> float:
-    day = 86400.0
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "D": day, "M": 30.4 * day, "Y": 365.2 * day}
-    return step * units[unit]
 
 
 def _calendar_steps(ends: np.ndarray, unit: str, step: int) -> np.ndarray:
@@ -201,9 +190,11 @@ def thinned(
     margin = 0.45 * size
     for i in [*first, *(i for i in range(len(labels)) if i not in set(first))]:
         half = text_width(labels[i], size) / 2.0
-        shift = min(0.0, length + 0.2 * size - places[i] - half) if length < math.inf else 0.0
-        if length < math.inf and places[i] + shift - half < -0.5 * size:
-            shift = half - 0.5 * size - places[i]
+        shift = 0.0
+        if length < math.inf:
+            shift = min(0.0, length + 0.2 * size - places[i] - half)
+            if places[i] + shift - half < -0.5 * size:
+                shift = half - 0.5 * size - places[i]
         low, high = places[i] + shift - half - margin, places[i] + shift + half + margin
         if all(high <= a or low >= b for a, b in taken):
             taken.append((low, high))

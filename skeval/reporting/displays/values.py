@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import number
-from skeval.reporting.displays.base import (
-    DISPLAYS,
-    ROOM,
-    Display,
-    by_name,
-    points,
-    register_display,
-)
+from skeval.formatting import as_float, number
+from skeval.reporting.displays.base import DISPLAYS, ROOM, Display, points, register_display
 from skeval.reporting.displays.ticks import label_axis, strided
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
@@ -38,9 +31,7 @@ def scale_of(result: Result) -> tuple[float, float]:
     (0.0, 4.0)
     """
     low, high = result.tags.bounds if result.tags else (-math.inf, math.inf)
-    at_hand = [
-        x for x in (result.value, result.baseline, *(result.interval or ())) if x is not None
-    ]
+    at_hand = map(as_float, (result.value, result.baseline, *(result.interval or ())))
     finite = [x for x in at_hand if math.isfinite(x)] or [0.0]
     low = low if math.isfinite(low) else min(0.0, *finite)
     high = high if math.isfinite(high) else max(finite)
@@ -50,23 +41,22 @@ def scale_of(result: Result) -> tuple[float, float]:
 def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None:
     """Draw scale, interval, baseline and value in one line; `place` maps numbers to x."""
     low, high = scale_of(result)
-    axes.plot(
-        place(np.array([low, high])), [y, y], color=FAINT, lw=1.0, solid_capstyle="butt", zorder=1
-    )
+    colour, flat = COLOURS["synthetic"], {"solid_capstyle": "butt"}
+
+    def line(values: Sequence[float], heights: Sequence[float], **style: Any) -> None:
+        axes.plot(place(np.array(values)), heights, **style)
+
+    line([low, high], [y, y], color=FAINT, lw=1.0, zorder=1, **flat)
     if result.interval is not None:
         ends = np.clip(np.array(result.interval), low, high)
-        colour = COLOURS["synthetic"]
-        axes.plot(
-            place(ends), [y, y], color=colour, lw=3.0, alpha=0.35, solid_capstyle="butt", zorder=2
-        )
+        line(ends, [y, y], color=colour, lw=3.0, alpha=0.35, zorder=2, **flat)
     if result.baseline is not None:
-        x = place(np.array([result.baseline] * 2))
-        axes.plot(x, [y - tall, y + tall], color=COLOURS["holdout"], lw=1.5, zorder=3)
-    if math.isfinite(result.value):
-        x = place(np.array([result.value]))
-        axes.plot(
-            x, [y], marker="o", ms=4.0, mew=0, color=COLOURS["synthetic"], clip_on=False, zorder=4
+        line(
+            [result.baseline] * 2, [y - tall, y + tall], color=COLOURS["holdout"], lw=1.5, zorder=3
         )
+    if math.isfinite(result.value):
+        dot = {"marker": "o", "ms": 4.0, "mew": 0, "clip_on": False}
+        line([result.value], [y], color=colour, zorder=4, **dot)
 
 
 @register_display
@@ -91,44 +81,26 @@ class ValueDisplay(Display):
     def frame(self) -> pd.DataFrame:
         """Return one row a number drawn: `what`, `value`."""
         low, high = self.result.interval or (np.nan, np.nan)
-        parts = {
-            "value": self.result.value,
-            "low": low,
-            "high": high,
-            "baseline": self.result.baseline,
-        }
-        drawn = {what: float(x) for what, x in parts.items() if x is not None and not math.isnan(x)}
-        return pd.DataFrame(
-            {"what": list(drawn), "value": np.array(list(drawn.values()), dtype=float)}
-        )
+        values = (self.result.value, low, high, as_float(self.result.baseline))
+        frame = pd.DataFrame({"what": ["value", "low", "high", "baseline"], "value": values})
+        return frame.dropna(ignore_index=True)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the value above the line and the baseline below it."""
         (ax,), result = axes, self.result
         low, high = scale_of(result)
         strip(ax, 0.0, lambda x: x, result, 0.3)
-        ax.set(
-            xlim=(low - 0.04 * (high - low), high + 0.04 * (high - low)),
-            ylim=(-1.2, 1.2),
-            yticks=[],
-        )
+        span = high - low
+        ax.set(xlim=(low - 0.04 * span, high + 0.04 * span), ylim=(-1.2, 1.2), yticks=[])
         ax.spines["left"].set_visible(False)
-        text = f"value {number(result.value)}"
-        _beside(ax, result.value, 0.5, text, COLOURS["synthetic"], (low, high))
-        if result.baseline is not None:
-            text = f"baseline {number(result.baseline)}"
-            _beside(ax, result.baseline, -0.5, text, COLOURS["holdout"], (low, high))
+        named = ("value", result.value, 0.5), ("baseline", as_float(result.baseline), -0.5)
+        for (name, x, y), role in zip(named, ("synthetic", "holdout"), strict=True):
+            if math.isfinite(x):
+                share = (x - low) / span
+                side: Any = "left" if share < 0.2 else "right" if share > 0.8 else "center"
+                text, va = f"{name} {number(x)}", "bottom" if y > 0 else "top"
+                ax.text(x, y, text, color=COLOURS[role], ha=side, va=va, size=7.5)
         ax.set_xlabel(result.tags.direction if result.tags else "")
-
-
-def _beside(
-    ax: Axes, x: float, y: float, text: str, colour: str, scale: tuple[float, float]
-) -> None:
-    if not math.isfinite(x):
-        return
-    share = (x - scale[0]) / (scale[1] - scale[0])
-    side = "left" if share < 0.2 else "right" if share > 0.8 else "center"
-    ax.text(x, y, text, color=colour, ha=side, va="bottom" if y > 0 else "top", size=7.5)
 
 
 class ScoresDisplay(Display):
@@ -158,35 +130,33 @@ class ScoresDisplay(Display):
         return frame.loc[frame["value"].notna(), columns].reset_index(drop=True)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
-        """Draw one line a metric, the ends of its scale beside it."""
+        """Draw one line a metric, between the ends of its scale."""
         (ax,) = axes
         shown = [(name, self.suite_result[name]) for name in self.frame()["metric"]]
         for y, (_, result) in enumerate(shown):
             low, high = scale_of(result)
             strip(ax, y, lambda x, low=low, high=high: (x - low) / (high - low), result, 0.25)
-            ax.text(-0.02, y, number(low), ha="right", va="center", size=SMALL, color=GREY)
-            ax.text(1.02, y, number(high), ha="left", va="center", size=SMALL, color=GREY)
+            for x, end, side in ((-0.02, low, "right"), (1.02, high, "left")):
+                ax.text(x, y, number(end), ha=side, va="center", size=SMALL, color=GREY)
             ax.text(1.13, y, number(result.value), ha="left", va="center", size=8, weight="bold")
         ax.set(xlim=(-0.12, 1.25), ylim=(len(shown) - 0.4, -0.6), xticks=[])
         ax.spines[:].set_visible(False)
         ax.tick_params(axis="y", length=0, labelcolor=INK)
         names = [shorten(name, room, 7.5) for name, _ in shown]
         label_axis(ax.yaxis, range(len(shown)), names, size=7.5)
-        _score_legend(ax)
+        self._legend(ax)
 
+    def _legend(self, ax: Axes) -> None:
+        from matplotlib.lines import Line2D
 
-def _score_legend(ax: Axes) -> None:
-    from matplotlib.lines import Line2D
-
-    style: dict[str, Any] = {"ls": "", "mew": 0, "ms": 4.5}
-    handles = [
-        Line2D([], [], marker="o", color=COLOURS["synthetic"], **style, label="value"),
-        Line2D([], [], color=COLOURS["synthetic"], alpha=0.35, lw=3, label="95% interval"),
-        Line2D([], [], color=COLOURS["holdout"], lw=1.5, label="baseline: fresh real rows"),
-    ]
-    ax.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.0
-    )
+        value, fresh = COLOURS["synthetic"], COLOURS["holdout"]
+        handles = [
+            Line2D([], [], color=value, marker="o", ls="", mew=0, ms=4.5, label="value"),
+            Line2D([], [], color=value, alpha=0.35, lw=3, label="95% interval"),
+            Line2D([], [], color=fresh, lw=1.5, label="baseline: fresh real rows"),
+        ]
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
+        ax.legend(handles=handles, ncols=3, borderaxespad=0.0, **above)
 
 
 @register_display
@@ -221,17 +191,14 @@ class ColumnScoresDisplay(Display):
     def frame(self) -> pd.DataFrame:
         """Return `column`, `score`, `baseline`, `low`, `high`, the worst first, undefined last."""
         details = self.result.details
-        names = list(details.get("columns", {}))
-        ends = [(details.get("intervals") or {}).get(name) or (None, None) for name in names]
-        frame = pd.DataFrame(
-            {
-                "column": pd.Series(names, dtype=object),
-                "score": by_name(details.get("columns"), names),
-                "baseline": by_name(details.get("baseline_columns"), names),
-                "low": np.array([low for low, _ in ends], dtype=float),
-                "high": np.array([high for _, high in ends], dtype=float),
-            }
-        )
+        scores, intervals = details.get("columns", {}), details.get("intervals") or {}
+        fresh = details.get("baseline_columns") or {}
+        rows = [
+            (name, score, fresh.get(name), *(intervals.get(name) or (None, None)))
+            for name, score in scores.items()
+        ]
+        frame = pd.DataFrame(rows, columns=["column", "score", "baseline", "low", "high"])
+        frame = frame.astype({"column": object, **dict.fromkeys(frame.columns[1:], float)})
         ascending = self.result.tags is None or self.result.tags.greater_is_better is not False
         frame = frame.sort_values("score", ascending=ascending, kind="stable", na_position="last")
         return frame.iloc[self.start : self.stop].reset_index(drop=True)
@@ -245,16 +212,10 @@ class ColumnScoresDisplay(Display):
             high = max(high, float(drawn[np.isfinite(drawn)].max(initial=low)))
         every, size = strided(len(frame), points(ax)[1], 7.0)
         y = np.arange(len(frame))
-        ax.barh(
-            y,
-            frame["score"].fillna(low).clip(low, high) - low,
-            left=low,
-            height=0.62,
-            color=COLOURS["synthetic"],
-            alpha=0.75,
-        )
-        style = {"marker": "|", "ms": max(3.0, 0.9 * size), "mew": 1.4, "ls": ""}
-        ax.plot(frame["baseline"], y, color=COLOURS["holdout"], **style)  # type: ignore[arg-type]
+        lengths = frame["score"].fillna(low).clip(low, high) - low
+        ax.barh(y, lengths, left=low, height=0.62, color=COLOURS["synthetic"], alpha=0.75)
+        style: dict[str, Any] = {"marker": "|", "ms": max(3.0, 0.9 * size), "mew": 1.4, "ls": ""}
+        ax.plot(frame["baseline"], y, color=COLOURS["holdout"], **style)
         for i in range(0, len(frame), every):
             score = frame["score"].iloc[i]
             text = "no score" if math.isnan(score) else number(score)

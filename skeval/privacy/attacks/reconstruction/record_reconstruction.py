@@ -25,7 +25,7 @@ from skeval.steps.neighbors import (
     ranges,
     reference_index,
 )
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
@@ -34,9 +34,7 @@ from skeval.verdict import ALARM_LEVEL
 _MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
 _EXACT = 1e-12
 _FAR = 1e30
-
-
-Split = tuple[tuple[str, ...], tuple[str, ...]]  # known and hidden columns
+_REAL = ("train", "holdout")
 
 
 class RecordReconstruction(Metric):
@@ -181,80 +179,33 @@ class RecordReconstruction(Metric):
                 f"{self.n_unknown}: one column at least must be known, and all in `known` are."
             )
 
-    def _splits(self, schema: TableSchema) -> list[Split]:
-        """Return the sets of columns, each by name: the table's order must not matter."""
-        names = _columns(schema)
-        seed = seed_of("hidden columns", self.random_state)
-        if self.known is None:
-            n_hidden = self.n_unknown
-            if n_hidden is None:
-                n_hidden = len(names) - max(1, round(self.known_fraction * len(names)))
-            known, candidates = set(), names
-        else:
-            known = set(chosen_columns(schema, self.known))
-            candidates = [name for name in names if name not in known]
-            n_hidden = len(candidates) if self.n_unknown is None else self.n_unknown
-        splits = []
-        for chosen in column_sets(len(candidates), max(1, n_hidden), self.n_splits, seed):
-            hidden = tuple(candidates[j] for j in chosen)
-            rest = known or set(candidates) - set(hidden)
-            splits.append((tuple(sorted(rest)), hidden))
-        return splits
-
     def _compute(self, context: Context) -> Result:
-        if len(_columns(context.schema)) < 2:
+        schema, seed = context.schema, self.random_state
+        if len(_columns(schema)) < 2:
             return undefined("a record needs two columns that can be measured, one to be known.")
-        context = in_own_order(context, self.random_state)
-        rows = {
-            role: drawing_order(context, role, self.random_state)[: self.max_rows]
-            for role in ("train", "holdout")
-        }
-        splits = self._splits(context.schema)
-        queries = np.concatenate([encoded(context, role)[rows[role]] for role in rows])
-        scores = np.zeros(len(queries))
+        context = in_own_order(context, seed)
+        rows = {role: drawing_order(context, role, seed)[: self.max_rows] for role in _REAL}
+        queries = np.concatenate([encoded(context, role)[rows[role]] for role in _REAL])
+        splits = _splits(
+            schema, self.known, self.known_fraction, self.n_unknown, self.n_splits, seed
+        )
+        shares = np.zeros(len(queries))
         for known, hidden in splits:
-            guesses, truth = self._guesses(context, queries, known, hidden)
+            if self.method == "sequential":
+                guesses = guesses_by_trees(context, queries, known, hidden, seed)
+            else:
+                guesses = guesses_by_neighbors(context, queries, known, hidden, self.n_neighbors)
+            truth = queries[:, _places(schema, hidden)]
             right = agreement(context, hidden, guesses, truth, self.tolerance, self.tolerance_kind)
-            scores += right.all(axis=1) / len(splits)
-        by_role = dict(zip(rows, np.split(scores, [len(rows["train"])]), strict=True))
-        return self._risk(context, rows, by_role, splits)
-
-    def _guesses(
-        self,
-        context: Context,
-        queries: np.ndarray,
-        known: tuple[str, ...],
-        hidden: tuple[str, ...],
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return guesses of the hidden columns of encoded records, and the truth."""
-        columns, n_numeric = encoded_columns(context.schema), len(context.schema.columns(*NUMERIC))
-        places = [columns.index(name) for name in hidden]
-        released = encoded(context, "synthetic")
-        if self.method == "sequential":
-            seen = [columns.index(name) for name in known]
-            seed = seed_of("trees", self.random_state)
-            guesses = guesses_by_trees(released, queries, seen, places, n_numeric, seed)
-        else:
-            index = reference_index(context, "synthetic", "gower", known, None, 0)
-            k = min(self.n_neighbors, context.n_rows("synthetic"))
-            features = kept_features(context, "gower", known)
-            rows = index.kneighbors(queries[:, features], k)[1]
-            guesses = [_agreed(released[rows, j], j >= n_numeric) for j in places]
-        return np.column_stack(guesses), queries[:, places]
-
-    def _risk(
-        self,
-        context: Context,
-        rows: Mapping[str, np.ndarray],
-        scores: Mapping[str, np.ndarray],
-        splits: Sequence[Split],
-    ) -> Result:
+            shares += right.all(axis=1) / len(splits)
+        scores = dict(zip(_REAL, np.split(shares, [len(rows["train"])]), strict=True))
+        rates = {
+            role: attack_rate(float(part.sum()), part.size, self.confidence)
+            for role, part in scores.items()
+        }
         risk = katz_of_scores(scores["train"], scores["holdout"], self.confidence)
         details: dict[str, Any] = {
-            "rates": {
-                role: attack_rate(float(part.sum()), part.size, self.confidence).to_dict()
-                for role, part in scores.items()
-            },
+            "rates": {role: rate.to_dict() for role, rate in rates.items()},
             "unshrunk": risk.unshrunk,
             "n_splits": len(splits),
             "hidden": [list(hidden) for _, hidden in splits],
@@ -262,13 +213,12 @@ class RecordReconstruction(Metric):
         if np.isnan(risk.value):
             text = "every record of the holdout is completed: nothing is left to measure."
             return undefined(text, **details)
-        details |= stratified(scores, _remoteness(context, rows), self.random_state)
         return Result(
             risk.value,
             interval=risk.interval,
-            p_value=scores_p_value(scores["train"], scores["holdout"], seed=self.random_state),
+            p_value=scores_p_value(scores["train"], scores["holdout"], seed=seed),
             baseline=0.0,
-            details=details,
+            details=details | stratified(scores, _remoteness(context, rows), seed),
         )
 
     def _summary(self, result: Result) -> str:
@@ -325,16 +275,55 @@ def _columns(schema: TableSchema) -> list[str]:
     return sorted(set(schema.measured) - set(schema.primary_key))
 
 
+def _places(schema: TableSchema, names: Sequence[str]) -> list[int]:
+    """Return where columns are among those of encoded rows."""
+    return [encoded_columns(schema).index(name) for name in names]
+
+
+def _splits(
+    schema: TableSchema,
+    known: ColumnChoice,
+    known_fraction: float,
+    n_unknown: int | None,
+    n_splits: int,
+    seed: int,
+) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return known and hidden columns of each set, by name: the table's order must not matter."""
+    fixed = set() if known is None else set(chosen_columns(schema, known))
+    candidates = [name for name in _columns(schema) if name not in fixed]
+    n_hidden = len(candidates) if n_unknown is None else n_unknown
+    if known is None and n_unknown is None:
+        n_hidden -= max(1, round(known_fraction * len(candidates)))
+    sets = column_sets(len(candidates), max(1, n_hidden), n_splits, seed_of("hidden columns", seed))
+    hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
+    return [(tuple(sorted(fixed or set(candidates) - set(names))), names) for names in hidden]
+
+
 def _remoteness(context: Context, rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return how far each record is from the nearest other record of train and holdout."""
     pool = pool_index(context.real, "gower", None)
-    n_train = context.n_rows("train")
-    positions = np.concatenate([rows["train"], n_train + rows["holdout"]])
-    if len(pool.rows) < 2:
-        distances = np.zeros(positions.size)
-    else:
+    positions = np.concatenate([rows["train"], context.n_rows("train") + rows["holdout"]])
+    distances = np.zeros(positions.size)
+    if len(pool.rows) > 1:
         distances = pool.others(positions, 1, np.full(positions.size, np.inf))[0][:, 0]
-    return {"train": distances[: rows["train"].size], "holdout": distances[rows["train"].size :]}
+    return dict(zip(_REAL, np.split(distances, [len(rows["train"])]), strict=True))
+
+
+def guesses_by_neighbors(
+    context: Context,
+    queries: np.ndarray,
+    known: tuple[str, ...],
+    hidden: tuple[str, ...],
+    n_neighbors: int,
+) -> np.ndarray:
+    """Return guesses of hidden columns of encoded records from the nearest synthetic rows."""
+    released = encoded(context, "synthetic")
+    index = reference_index(context, "synthetic", "gower", known, None, 0)
+    features = kept_features(context, "gower", known)
+    rows = index.kneighbors(queries[:, features], min(n_neighbors, len(released)))[1]
+    n_numeric = len(context.schema.columns(*NUMERIC))
+    places = _places(context.schema, hidden)
+    return np.column_stack([_agreed(released[rows, j], j >= n_numeric) for j in places])
 
 
 def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
@@ -354,21 +343,20 @@ def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
 
 
 def guesses_by_trees(
-    released: np.ndarray,
+    context: Context,
     queries: np.ndarray,
-    known: Sequence[int],
-    hidden: Sequence[int],
-    n_numeric: int,
+    known: tuple[str, ...],
+    hidden: tuple[str, ...],
     seed: int,
-) -> list[np.ndarray]:
+) -> np.ndarray:
     """Return guesses of one hidden column after the other, by trees fitted to the release."""
-    seen, asked = released[:, known], queries[:, known]
-    guesses = []
-    for j in hidden:
-        guesses.append(_tree_guess(seen, released[:, j], asked, j >= n_numeric, seed))
-        seen = np.column_stack([seen, released[:, j]])
-        asked = np.column_stack([asked, guesses[-1]])
-    return guesses
+    released, n_numeric = encoded(context, "synthetic"), len(context.schema.columns(*NUMERIC))
+    columns = _places(context.schema, known)
+    seen, asked = released[:, columns], queries[:, columns]
+    for j in _places(context.schema, hidden):
+        guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, seed_of("trees", seed))
+        seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
+    return asked[:, len(columns) :]
 
 
 def _tree_guess(
@@ -408,8 +396,7 @@ def agreement(
 
     Missing is right where the truth is missing, and there only.
     """
-    columns = encoded_columns(context.schema)
-    scale = ranges(context)[[columns.index(name) for name in hidden]]
+    scale = ranges(context)[_places(context.schema, hidden)]
     right = np.isnan(guesses) & np.isnan(truth)
     for column, name in enumerate(hidden):
         guess, true = guesses[:, column], truth[:, column]
@@ -439,7 +426,7 @@ def stratified(
     groups = {role: np.searchsorted(edges, part) for role, part in remote.items()}
     strata = []
     for number in range(n_strata):
-        train, holdout = (scores[role][groups[role] == number] for role in ("train", "holdout"))
+        train, holdout = (scores[role][groups[role] == number] for role in _REAL)
         if min(train.size, holdout.size) < _FEWEST // 2:
             continue  # equal distances fill some groups and leave others empty
         strata.append(_stratum(number, train, holdout, seed))

@@ -28,6 +28,7 @@ from skeval.privacy.attacks.shadow.game import (
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
+from skeval.tags import MetricTags
 from skeval.verdict import TEST_LEVEL
 
 _FEW = 50  # tables that a target is tested on
@@ -41,6 +42,14 @@ class ShadowAttack(Metric):
 
     Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
     """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout", "generator"}),
+        greater_is_better=False,
+        bounds=(-1.0, 1.0),
+        evidence="attack",
+    )
 
     n_synthetic: int | None
     confidence: float

@@ -197,7 +197,66 @@ class LikelihoodRatioMIA(Metric):
         check_cost(type(self).__name__, self.estimate_cost(), self.max_fits, "n_models")
         check_positions(self.targets, context.n_rows("train"))
 
-    def _asked(self, context: Context) -> np.ndarray:
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, "gower"):
+            return undefined("no column of this table can be measured.")
+        attacked = self._attacked(context)
+        n_members = int((attacked < context.n_rows("train")).sum())
+        n_others = attacked.size - n_members
+        if min(n_members, n_others) < 2:
+            return undefined("fewer than two rows of train or of the holdout are attacked.")
+        try:
+            released = record_scores(context, self.record_score)[attacked]
+        except TableError as error:
+            return undefined(str(error))
+        ratios = self._ratios(released, *self._models(context, attacked))
+        members, others = np.split(ratios, [n_members])
+        area = delong(members, others)
+        few = self.variance == "per_record" and self.n_models < _MANY
+        text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
+        return Result(
+            area.value,
+            interval=area.interval,
+            p_value=auc_p_value(members, others),
+            baseline=0.5,
+            details={
+                "attack": _NAME,
+                "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
+                "n_members": n_members,
+                "n_others": n_others,
+                "n_fits": self.n_models,
+            },
+            warnings=(MetricWarning(text),) if few else (),
+        )
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        attacked, at = self._attacked(context), [result.details["n_members"]]
+        released = record_scores(context, self.record_score)[attacked]
+        scores, inside = self._models(context, attacked)
+        members, others = np.split(self._ratios(released, scores, inside), at)
+        rows, other_rows = np.split(attacked, at)
+        ratios = MemberScores(members, others, rows, other_rows - context.n_rows("train"))
+        # what the other half scores depends on this one: it must not say which rows are in it
+        pairs = np.arange(len(scores)) // 2
+        by_model = self._ratios(scores, scores, inside, left_out=pairs)
+        alphas = tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
+        added = {
+            "uncalibrated_auc": auc(*np.split(released, at)),
+            "tpr_at_fpr": _tested_rates(ratios, alphas, self.random_state),
+            "curve": curve_points(ratios),
+            "models": _over_models(by_model, inside, alphas, online=self.mode == "online"),
+        }
+        return replace(result, details={**result.details, **added})
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "Held against its usual score with and without it, a train row looks more learned from "
+            f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
+        )
+
+    def _attacked(self, context: Context) -> np.ndarray:
         """Return the rows that are attacked, by position in both tables, train first."""
         n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
         if isinstance(self.targets, str):
@@ -207,55 +266,8 @@ class LikelihoodRatioMIA(Metric):
         chosen = np.sort(np.asarray(self.targets, dtype=np.int64))
         return np.append(chosen, n_train + np.arange(n_holdout))
 
-    def _compute(self, context: Context) -> Result:
-        if nothing_to_measure(context, "gower"):
-            return undefined("no column of this table can be measured.")
-        is_member = self._asked(context) < context.n_rows("train")
-        if min(is_member.sum(), (~is_member).sum()) < 2:
-            return undefined("fewer than two rows of train or of the holdout are attacked.")
-        try:
-            released = self._released(context)
-        except TableError as error:
-            return undefined(str(error))
-        ratios = self._by_table(context, self._ratios(released, *self._of_models(context)))
-        area = delong(ratios.members, ratios.others)
-        few = self.variance == "per_record" and self.n_models < _MANY
-        text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
-        return Result(
-            area.value,
-            interval=area.interval,
-            p_value=auc_p_value(ratios.members, ratios.others),
-            baseline=0.5,
-            details={
-                "attack": _NAME,
-                "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
-                "n_members": ratios.members.size,
-                "n_others": ratios.others.size,
-                "n_fits": self.n_models,
-            },
-            warnings=(MetricWarning(text),) if few else (),
-        )
-
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value):
-            return result
-        released, models = self._released(context), self._of_models(context)
-        plain = self._by_table(context, released)
-        ratios = self._by_table(context, self._ratios(released, *models))
-        added = {
-            "uncalibrated_auc": auc(plain.members, plain.others),
-            "tpr_at_fpr": self._rates(ratios),
-            "curve": curve_points(ratios),
-            "models": self._over_models(*models),
-        }
-        return replace(result, details={**result.details, **added})
-
-    def _released(self, context: Context) -> np.ndarray:
-        """Return the scores of the rows that are attacked, by the release."""
-        return record_scores(context, self.record_score)[self._asked(context)]
-
-    def _of_models(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of these rows by each model, and whether they were in its half."""
+    def _models(self, context: Context, attacked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows by each model, and whether they were in its half."""
         scores, inside = scores_of_halves(
             context,
             self.generator,
@@ -265,14 +277,7 @@ class LikelihoodRatioMIA(Metric):
             self.random_state,
             Execution(self.n_jobs, self.progress),
         )
-        asked = self._asked(context)
-        return scores[:, asked], inside[:, asked]
-
-    def _by_table(self, context: Context, scores: np.ndarray) -> MemberScores:
-        asked, n_train = self._asked(context), context.n_rows("train")
-        member = asked < n_train
-        rows = asked[member], asked[~member] - n_train
-        return MemberScores(scores[member], scores[~member], *rows)
+        return scores[:, attacked], inside[:, attacked]
 
     def _ratios(
         self,
@@ -285,58 +290,45 @@ class LikelihoodRatioMIA(Metric):
         known = moments(scores, inside, per_record=per_record, left_out=left_out)
         return (likelihood_ratio if self.mode == "online" else offline_score)(rows, known)
 
-    @property
-    def _alphas(self) -> tuple[float, ...]:
-        return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
 
-    def _rates(self, scores: MemberScores) -> list[dict[str, Any]]:
-        """Return the greatest true positive rate at each false positive rate, and its test."""
-        tests, _ = label_tests(
-            scores.members,
-            scores.others,
-            self._alphas,
-            n_permutations=_N_PERMUTATIONS,
-            seed=self.random_state,
-        )
-        return [
-            rate_with_test(scores, alpha, test.p_value)
-            for alpha, test in zip(self._alphas, tests, strict=True)
+def _tested_rates(scores: MemberScores, alphas: Sequence[float], seed: int) -> list[dict[str, Any]]:
+    """Return the greatest true positive rate at each false positive rate, and its test."""
+    tests, _ = label_tests(
+        scores.members, scores.others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed
+    )
+    return [
+        rate_with_test(scores, alpha, test.p_value)
+        for alpha, test in zip(alphas, tests, strict=True)
+    ]
+
+
+def _over_models(
+    ratios: np.ndarray, inside: np.ndarray, alphas: Sequence[float], *, online: bool
+) -> dict[str, Any]:
+    """Return how well the other models detect which rows each model learned from."""
+    areas = np.array(
+        [
+            auc(row[mask], row[~mask]) if 0 < mask.sum() < mask.size else np.nan
+            for row, mask in zip(ratios, inside, strict=True)
         ]
-
-    def _over_models(self, scores: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
-        """Return how well the other models detect which rows each model learned from."""
-        # what the other half scores depends on this one: it must not say which rows are in it
-        ratios = self._ratios(scores, scores, inside, left_out=np.arange(len(scores)) // 2)
-        areas = np.array(
-            [
-                auc(row[mask], row[~mask]) if 0 < mask.sum() < mask.size else np.nan
-                for row, mask in zip(ratios, inside, strict=True)
-            ]
-        )
-        n_pairs = areas.size // 2
-        pairs = areas[: 2 * n_pairs].reshape(n_pairs, 2).mean(axis=1)
-        pairs = pairs[~np.isnan(pairs)]
-        if pairs.size < 2:
-            return {}
-        value = float(pairs.mean())
-        # online, what one pair says of another is in the AUC of both
-        n_apart = pairs.size / (2.0 if self.mode == "online" else 1.0)
-        reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
-        members, others = ratios[inside], ratios[~inside]
-        return {
-            "auc": value,
-            "interval": [max(0.0, value - reach), min(1.0, value + reach)],
-            "tpr_at_fpr": [
-                {"fpr": float(alpha), "tpr": tpr_at_fpr(members, others, alpha)}
-                for alpha in self._alphas
-            ],
-        }
-
-    def _summary(self, result: Result) -> str:
-        return (
-            "Held against its usual score with and without it, a train row looks more learned from "
-            f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
-        )
+    )
+    n_pairs = areas.size // 2
+    pairs = areas[: 2 * n_pairs].reshape(n_pairs, 2).mean(axis=1)
+    pairs = pairs[~np.isnan(pairs)]
+    if pairs.size < 2:
+        return {}
+    value = float(pairs.mean())
+    # online, what one pair says of another is in the AUC of both
+    n_apart = pairs.size / (2.0 if online else 1.0)
+    reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
+    rates = [tpr_at_fpr(ratios[inside], ratios[~inside], alpha) for alpha in alphas]
+    return {
+        "auc": value,
+        "interval": [max(0.0, value - reach), min(1.0, value + reach)],
+        "tpr_at_fpr": [
+            {"fpr": float(alpha), "tpr": tpr} for alpha, tpr in zip(alphas, rates, strict=True)
+        ],
+    }
 
 
 @shared
@@ -372,12 +364,7 @@ def scores_of_halves(
         inside[model, half] = True
         fits.append(Fit(half, int(rng.integers(2**31))))
     tables = play(
-        generator,
-        given_rows(context),
-        fits,
-        _table,
-        n_synthetic=n_synthetic,
-        execution=execution,
+        generator, given_rows(context), fits, _table, n_synthetic=n_synthetic, execution=execution
     )
     scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
     return np.stack(scores), inside

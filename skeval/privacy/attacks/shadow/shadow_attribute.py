@@ -22,7 +22,6 @@ from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.classifiers import Classifier, fitted_classifier
-from skeval.tags import MetricTags
 
 _FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
@@ -153,14 +152,6 @@ class ShadowAttributeInference(ShadowAttack):
     >>> attack.fit(train, holdout).score(make_mixed(120, random_state=2)) > 0.4
     True
     """
-
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=False,
-        bounds=(-1.0, 1.0),
-        evidence="attack",
-    )
 
     def __init__(
         self,

@@ -28,7 +28,6 @@ from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, thres
 from skeval.stats.row_scores import difference_interval, row_mean
 from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
-from skeval.tags import MetricTags
 
 _FEW_FITS = (
     "{n} fits with and as many without a target: the advantage of one target is uncertain by "
@@ -189,14 +188,6 @@ class ShadowMembershipInference(ShadowAttack):
     >>> result.value, result.details["targets"][0]["fpr"]
     (1.0, 0.0)
     """
-
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=False,
-        bounds=(-1.0, 1.0),
-        evidence="attack",
-    )
 
     def __init__(
         self,
