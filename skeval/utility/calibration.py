@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -175,7 +176,9 @@ class CalibrationPreservation(ModelMetric):
             },
             "brier": {kind: stated_replicates(scores) for kind, scores in brier.items()},
             "models": self._by_model(errors),
-            **self._curves(context),
+            **curves_of(
+                context, self._models(), self._question(context), self.n_bins, self.random_state
+            ),
             **self._counts(context, TRAININGS),
         }
         return {"interval": interval, "baseline": 1.0, "details": details}
@@ -188,20 +191,6 @@ class CalibrationPreservation(ModelMetric):
             kind: np.array([errors_of(context, training, model, *asked) for model in models])
             for kind, training in TRAININGS.items()
         }
-
-    def _curves(self, context: Context) -> dict[str, Any]:
-        """Return the reliability curves of all models of the first seed, and what chance adds."""
-        curves: dict[str, dict[str, Any]] = {}
-        expected: dict[str, list[float]] = {kind: [] for kind in TRAININGS}
-        for name, model in self._models().items():
-            curves[name] = {}
-            for kind, training in TRAININGS.items():
-                asked = (self._question(context), self.random_state)
-                sure, hits = confidences(context, training, model, *asked)
-                curves[name][kind] = reliability_curve(sure, hits, self.n_bins, _FEWEST)
-                expected[kind].append(expected_if_calibrated(sure, self.n_bins))
-        means = {kind: float(np.mean(errors)) for kind, errors in expected.items()}
-        return {"expected_if_calibrated": means, "curves": curves}
 
     def _summary(self, result: Result) -> str:
         errors = result.details["ece"]
@@ -241,6 +230,21 @@ def confidences_in(
     every = np.column_stack([scores, rest])
     called = every.argmax(axis=1)
     return every[np.arange(truth.size), called], called == truth
+
+
+def curves_of(
+    context: Context, models: Mapping[str, Any], question: Question, n_bins: int, seed: int
+) -> dict[str, Any]:
+    """Return the reliability curves of all models of one seed, and what chance adds to errors."""
+    curves: dict[str, dict[str, Any]] = {name: {} for name in models}
+    expected: dict[str, float] = {}
+    for kind, training in TRAININGS.items():
+        pairs = {n: confidences(context, training, m, question, seed) for n, m in models.items()}
+        for name, (sure, hits) in pairs.items():
+            curves[name][kind] = reliability_curve(sure, hits, n_bins, _FEWEST)
+        errors = [expected_if_calibrated(sure, n_bins) for sure, _ in pairs.values()]
+        expected[kind] = float(np.mean(errors))
+    return {"expected_if_calibrated": expected, "curves": curves}
 
 
 @shared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -200,18 +201,11 @@ class FeatureImportanceAgreement(ModelMetric):
         names = problem_of(context, question).features
         k = min(self.k, len(names) - 1)
         train, synthetic = (as_shares(part[:1]) for part in self._importances(context))
-        change = (synthetic - train)[0]
-        most = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
         asked = (self._model(), question, measure.scoring, 0, 1, measure.seed)
         baselines = agreements_by_chance(context, self._model(), question, measure, k)
         details = {
             "statistics": {n: float(agreement(train, synthetic, n, k)[0]) for n in AGREEMENTS},
-            "mae": float(np.abs(change).mean()),
-            "moved": {names[j]: float(change[j]) for j in most if change[j] != 0.0},
-            "importances": {
-                role: dict(zip(names, shares[0].tolist(), strict=True))
-                for role, shares in (("train", train), ("synthetic", synthetic))
-            },
+            **moved(names, train[0], synthetic[0]),
             "baselines": baselines,
             "k": k,
             "scoring": measure.scoring,
@@ -273,6 +267,20 @@ def resampled_importances(
     drawn = np.random.default_rng([measure.seed, draw]).integers(0, len(rows), n_rows)
     model = learn(estimator, rows.take(np.sort(drawn)), problem_of(context, question), measure.seed)
     return _of_model(context, model, question, measure)
+
+
+def moved(names: Sequence[str], train: np.ndarray, synthetic: np.ndarray) -> dict[str, Any]:
+    """Return both shares of importance of each feature, and those that differ most."""
+    change = synthetic - train
+    most = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
+    return {
+        "mae": float(np.abs(change).mean()),
+        "moved": {names[j]: float(change[j]) for j in most if change[j] != 0.0},
+        "importances": {
+            "train": dict(zip(names, train.tolist(), strict=True)),
+            "synthetic": dict(zip(names, synthetic.tolist(), strict=True)),
+        },
+    }
 
 
 def agreements_by_chance(
