@@ -14,7 +14,7 @@ from skeval.parameters import BinCount, Columns, Count, Interval, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval
 from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 
@@ -135,7 +135,7 @@ class ContingencySimilarity(PairMetric):
         if not used.any():
             return self._none(eligible, details)
         value = float(compared.similarity[used].mean())
-        sizes = [self._sizes(context, role, names, drawn) for role in ("train", "synthetic")]
+        sizes = [self._sizes(context, role, names, drawn) for role in ROLES]
         interval = _interval(value, compared, used, *sizes)
         return Result(value, interval=interval, details=details)
 

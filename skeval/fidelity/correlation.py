@@ -12,7 +12,6 @@ import numpy as np
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_metric import (
-    ROLES,
     PairMetric,
     above_diagonal,
     calibration_sentence,
@@ -28,7 +27,7 @@ from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.steps.columns import CONSERVATIVE
 from skeval.steps.pairs import Drawn, correlations
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import MetricTags
 

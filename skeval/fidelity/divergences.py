@@ -14,7 +14,7 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Interval, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import histogram, mean_of_defined
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns
 from skeval.tags import MetricTags
 
 
@@ -49,7 +49,7 @@ class CellDivergence(Metric):
 
     def _compute(self, context: Context) -> Result:
         cut = (self.columns, self.n_bins, self.strategy)
-        train, synthetic = (column_counts(context, role, *cut) for role in ("train", "synthetic"))
+        train, synthetic = (column_counts(context, role, *cut) for role in ROLES)
         scores = {name: self._divergence(train[name], synthetic[name]) for name in train}
         return mean_of_columns(
             scores,

@@ -25,10 +25,9 @@ from skeval.stats.distributions import (
 )
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import chosen_columns, drawn_subsets
+from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
 from skeval.tags import MetricTags
 
-_ROLES = ("train", "synthetic")
 _BINNING = ("uniform", 50)  # of the similarity matrix too, so that codes are computed once
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 
@@ -183,7 +182,7 @@ class KMarginalSimilarity(Metric):
         value, ceiling, floor = (
             float(part.mean()) for part in (compared.similarity, compared.ceiling, compared.floor)
         )
-        inverse_size = sum(1.0 / context.n_rows(role) for role in ("train", "synthetic"))
+        inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
         low, high = deviation_interval(1.0 - value, float(compared.bias.mean()), inverse_size)
         apart = abs(ceiling - floor) > np.sqrt(inverse_size)
         worst = int(compared.similarity.argmin())
@@ -242,9 +241,7 @@ class KMarginalSimilarity(Metric):
         if self.group_by is None:
             return {}
         others = tuple(name for name in names if name != self.group_by)
-        train, synthetic = (
-            context[role][self.group_by].value_counts() for role in ("train", "synthetic")
-        )
+        train, synthetic = (context[role][self.group_by].value_counts() for role in ROLES)
         scores = {}
         for code, level in enumerate(context.levels[self.group_by]):
             if not others or train.get(level, 0) < self.min_count:
@@ -313,9 +310,7 @@ def _pairs(
     context: Context, names: tuple[str, ...], binning: Binning
 ) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
     """Yield all pairs of columns with their counts, which other metrics share."""
-    train, synthetic = (
-        joint_tables(context, role, names, binning) for role in ("train", "synthetic")
-    )
+    train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
     for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
         yield [names[i], names[j]], p.ravel(), q.ravel()
 

@@ -151,7 +151,7 @@ class TotalVariationLowerBound(Metric):
                 "confidence_each": level,
                 "real_rows": splits[best].real_rows,
                 "n_tested": splits[best].scores.real.size,
-                "n_learnt": splits[best].n_learnt,
+                "n_learned": splits[best].n_learned,
             },
         )
 

@@ -14,7 +14,7 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import MetricTags
 
@@ -39,9 +39,7 @@ class PairKLDivergence(Metric):
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
         divergences = np.full((len(names), len(names)), np.nan)
-        train, synthetic = (
-            joint_tables(context, role, names, self._binning()) for role in ("train", "synthetic")
-        )
+        train, synthetic = (joint_tables(context, role, names, self._binning()) for role in ROLES)
         for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
             divergences[i, j] = kl_divergence(p.ravel(), q.ravel(), self.smoothing)
         above = divergences[np.triu_indices(len(names), 1)]

@@ -290,7 +290,7 @@ class ClassifierPRD(Metric):
                 "models": list(splits),
                 "real_rows": one.real_rows,
                 "n_tested": one.scores.real.size,
-                "n_learnt": one.n_learnt,
+                "n_learned": one.n_learned,
             },
         )
 

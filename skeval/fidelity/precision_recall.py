@@ -21,7 +21,7 @@ from skeval.stats.manifolds import (
 )
 from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn, radii
 from skeval.steps.neighbors import nearest, rows_of
-from skeval.steps.samples import ColumnChoice, column_key, nothing_to_measure
+from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
@@ -47,7 +47,7 @@ class TwoSided(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        n_rows = {role: self._n_rows(context, role) for role in ("train", "synthetic")}
+        n_rows = {role: self._n_rows(context, role) for role in ROLES}
         for role in self._with_radii:
             if n_rows[role] <= self.k:
                 return undefined(
@@ -277,7 +277,7 @@ class DensityCoverage(TwoSided):
         self.random_state = random_state
 
     def _measure(self, context: Context) -> dict[str, Any]:
-        n_train, n_synthetic = (self._n_rows(context, role) for role in ("train", "synthetic"))
+        n_train, n_synthetic = (self._n_rows(context, role) for role in ROLES)
         return {
             "density": float(self._counts(context, "synthetic", "train").mean() / self.k),
             "coverage": float((self._near_synthetic(context) > 0).mean()),
@@ -377,7 +377,7 @@ class ClippedDensityCoverage(TwoSided):
         self.random_state = random_state
 
     def _measure(self, context: Context) -> dict[str, Any]:
-        n_train, n_synthetic = (self._n_rows(context, role) for role in ("train", "synthetic"))
+        n_train, n_synthetic = (self._n_rows(context, role) for role in ROLES)
         raw = float(self._near_synthetic(context).mean() / self.k)
         return {
             "density": self._density(context),
@@ -504,11 +504,11 @@ def soft_shares(
     """Return the mean probability of synthetic rows by train, and of train by synthetic rows."""
     of_train, of_synthetic = (
         scale * float(radii(context, role, k, space, columns, max_rows, seed).mean())
-        for role in ("train", "synthetic")
+        for role in ROLES
     )
     train, synthetic = (
         rows_of(context, role, space, columns, drawn(context, role, max_rows), seed)
-        for role in ("train", "synthetic")
+        for role in ROLES
     )
     by_train, by_synthetic = np.ones(len(synthetic)), np.ones(len(train))
     for block, distances in distance_blocks(context, synthetic, train, space, columns):

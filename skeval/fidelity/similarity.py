@@ -23,7 +23,7 @@ from skeval.stats.distributions import (
 )
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
-from skeval.steps.samples import chosen_columns, drawn_subsets
+from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers
 from skeval.tags import MetricTags
 
@@ -154,7 +154,7 @@ class SimilarityMatrix(Metric):
             if self.average == "balanced":
                 value, top = (2.0 * value + scores.mean()) / 3.0, (2.0 * top + tops.mean()) / 3.0
         # all cells count the same rows
-        inverse_size = sum(1.0 / context.n_rows(role) for role in ("train", "synthetic"))
+        inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
         low, high = deviation_interval(1.0 - value, float((bias * weights).sum()), inverse_size)
         details["ceiling_value"] = top
         return Result(value, interval=(1.0 - high, 1.0 - low), details=details)
@@ -174,7 +174,7 @@ class SimilarityMatrix(Metric):
         self, context: Context, names: tuple[str, ...]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the score of each triple of columns and its ceiling."""
-        train, synthetic = (codes(context, role, *self._binning) for role in ("train", "synthetic"))
+        train, synthetic = (codes(context, role, *self._binning) for role in ROLES)
         n_cells = cells(context, *self._binning).n_cells_
         positions = [context.schema.measured.index(name) for name in names]
         counted = [
@@ -491,7 +491,7 @@ def pair(
     axes = [axis(context, column, n_bins, min_count) for column in (first, second)]
     shape = (axes[0].n_bars, axes[1].n_bars)
     shares = {}
-    for role in ("train", "synthetic"):
+    for role in ROLES:
         i, j = (bars(context, role, column, n_bins, min_count) for column in (first, second))
         cells = i * shape[1] + j
         shares[role] = _shares(cells, shape[0] * shape[1], min_count).reshape(shape)

@@ -30,6 +30,7 @@ from skeval.steps.classifiers import (
     importances,
     nominal_columns,
     out_of_fold,
+    relabelled,
     split,
     too_few,
     with_defaults,
@@ -263,7 +264,7 @@ def _split_test(tested: Split, scoring: str) -> dict[str, Any]:
         "p_value_below": below,
         "real_rows": tested.real_rows,
         "n_tested": real.size,
-        "n_learnt": tested.n_learnt,
+        "n_learned": tested.n_learned,
     }
 
 
@@ -281,18 +282,12 @@ def permutation_p_value(
 ) -> float:
     """Return the share of label permutations, the actual one among them, that reach the score."""
     tables = balanced_rows(context, real, columns, max_rows, seed)
-    rows = np.concatenate(tables)
-    rows = rows[np.lexsort(rows.T[::-1])]  # nothing must tell the tables apart but the labels
     nominal = nominal_columns(context, columns)
 
     def score(first: np.ndarray, second: np.ndarray) -> float:
         scores = out_of_fold(estimator, first, second, nominal, n_folds=n_folds, seed=seed)
         return _statistic(scores, scoring)
 
-    observed = score(*tables)
-    rng = np.random.default_rng(seed)
-    n_reached = 0
-    for _ in range(n_permutations):
-        is_synthetic = rng.permutation(np.repeat([False, True], [len(part) for part in tables]))
-        n_reached += score(rows[~is_synthetic], rows[is_synthetic]) >= observed - _NOISE
+    least = score(*tables) - _NOISE
+    n_reached = sum(score(*dealt) >= least for dealt in relabelled(tables, n_permutations, seed))
     return (1.0 + n_reached) / (n_permutations + 1.0)
