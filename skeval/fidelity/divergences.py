@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -259,12 +260,7 @@ class KLDivergence(CellDivergence):
     0.0252672
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
 
     def __init__(
         self,

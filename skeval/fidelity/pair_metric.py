@@ -39,6 +39,9 @@ class PairMetric(Metric):
     :meth:`score` does not pay for it.
     """
 
+    tags = MetricTags(
+        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
+    )
     floor: bool
     columns: Columns
 
