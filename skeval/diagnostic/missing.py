@@ -11,13 +11,7 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import (
-    OF_COLUMNS,
-    any_columns,
-    lacks,
-    mean_of_bands,
-    missing_cells,
-)
+from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns

@@ -316,11 +316,7 @@ def _pairs(
 
 
 def _columns(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    n_bins: int,
-    group: tuple[str, int] | None,
+    context: Context, role: str, names: tuple[str, ...], n_bins: int, group: tuple[str, int] | None
 ) -> dict[str, np.ndarray]:
     """Return the cell of each value, by column."""
     matrix = codes(context, role, n_bins, *_BINNING)

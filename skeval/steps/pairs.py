@@ -160,11 +160,7 @@ def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -
 
 @shared
 def joint_tables(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    binning: Binning,
-    drawn: Drawn = ALL_ROWS,
+    context: Context, role: str, names: tuple[str, ...], binning: Binning, drawn: Drawn = ALL_ROWS
 ) -> JointTables:
     """Return the joint counts of a role's named columns, on the cells learned from train."""
     measured = context.schema.measured
