@@ -77,10 +77,7 @@ class NNDistanceDistributions(NeighborMetric):
     )
 
     def __init__(
-        self,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
+        self, space: Space = "gower", columns: Columns = None, random_state: Seed = 0
     ) -> None:
         self.space = space
         self.columns = columns

@@ -14,14 +14,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, beside, number, percent
 from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
-from skeval.privacy.near_texts import (
-    ROLES,
-    NearRule,
-    Profiles,
-    near_texts,
-    profiles,
-    text_values,
-)
+from skeval.privacy.near_texts import ROLES, NearRule, Profiles, near_texts, profiles, text_values
 from skeval.result import Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes

@@ -141,12 +141,7 @@ def bootstrap_percentiles(
 
 
 def ratio_interval(
-    values: np.ndarray,
-    others: np.ndarray,
-    level: float,
-    *,
-    seed: int,
-    n_bootstrap: int = 2_000,
+    values: np.ndarray, others: np.ndarray, level: float, *, seed: int, n_bootstrap: int = 2_000
 ) -> tuple[float, float]:
     """Return the bootstrap interval, at 95%, of a percentile over that of another sample.
 

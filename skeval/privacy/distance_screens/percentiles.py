@@ -63,8 +63,7 @@ class PercentileScreen(NeighborMetric):
         values = self._numbers(context, *self._roles(), columns)
         level = self._level()
         return Result(
-            stats.percentile(values, level),
-            warnings=_warned(_few(values.size, self.q, level)),
+            stats.percentile(values, level), warnings=_warned(_few(values.size, self.q, level))
         )
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
@@ -508,10 +507,7 @@ class HoldoutDistanceRatio(NeighborMetric):
             result,
             interval=stats.ratio_interval(synthetic, holdout, 0.5, seed=self.random_state),
             p_value=median_test(context, *settings).p_value,
-            details={
-                **self._compared(synthetic, holdout),
-                "histogram": common_histograms(named),
-            },
+            details={**self._compared(synthetic, holdout), "histogram": common_histograms(named)},
         )
 
     def _compared(self, synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
