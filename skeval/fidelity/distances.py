@@ -76,13 +76,6 @@ class NNDistanceDistributions(NeighborMetric):
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DistancesDisplay"
     )
 
-    def __init__(
-        self, space: Space = "gower", columns: Columns = None, random_state: Seed = 0
-    ) -> None:
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-
     def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows("train"), context.n_rows("synthetic"))
         if size < 2:
@@ -299,9 +292,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     ) -> None:
         self.n_resample = n_resample
         self.ties = ties
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "synthetic")) < 2:

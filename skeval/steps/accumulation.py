@@ -54,9 +54,7 @@ class AccumulationMetric(NeighborMetric):
         self.threshold = threshold
         self.direction = direction
         self.scale = scale
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _prepare(self, context: Context) -> None:
         if self.scale == "max" and not is_gower(self.space):

@@ -243,9 +243,7 @@ class DCRPercentile(PercentileScreen):
         self.q = q
         self.baseline = baseline
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _fresh(
         self, context: Context, columns: Any, holdout: np.ndarray | None
@@ -344,9 +342,7 @@ class NNDR(PercentileScreen):
         self.convention = convention
         self.query = query
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     n_neighbors = 2
     what = "the nearest distance over the second nearest"
@@ -481,9 +477,7 @@ class HoldoutDistanceRatio(NeighborMetric):
         random_state: Seed = 0,
     ) -> None:
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> Result:
         synthetic, holdout = (

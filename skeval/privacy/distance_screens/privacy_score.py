@@ -136,9 +136,7 @@ class PrivacyScore(NeighborMetric):
         self.se = se
         self.n_bootstrap = n_bootstrap
         self.rescale = rescale
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def unmet_need(self, context: Context) -> str | None:
         """Say so if mode "holdout" is asked for and there is none."""
