@@ -117,12 +117,16 @@ def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     smallest = min(values.size for values in samples.values())
     if smallest < 2 * LEAST_ROWS:
         return {"levels": np.array([0.5]), **{name: np.array([np.nan]) for name in samples}}
-    # whole percentages around the median
-    apart = max(1, math.ceil(100 * LEAST_ROWS / smallest))
-    percentages = np.arange(50 % apart, 100, apart)
-    beyond = np.minimum(percentages, 100 - percentages) * smallest
-    levels = percentages[beyond >= 100 * LEAST_ROWS] / 100.0
+    levels = quantile_levels(smallest)
     return {"levels": levels, **{name: np.quantile(d, levels) for name, d in samples.items()}}
+
+
+def quantile_levels(n_rows: int) -> np.ndarray:
+    """Return whole percentages around the median with `LEAST_ROWS` rows between and beyond."""
+    apart = max(1, math.ceil(100 * LEAST_ROWS / n_rows))
+    percentages = np.arange(50 % apart, 100, apart)
+    beyond = np.minimum(percentages, 100 - percentages) * n_rows
+    return percentages[beyond >= 100 * LEAST_ROWS] / 100.0
 
 
 class MDAResemblance(AccumulationMetric):
