@@ -70,6 +70,20 @@ class MemberScores:
     member_rows: np.ndarray
     other_rows: np.ndarray
 
+    @property
+    def fewest(self) -> int:
+        """Number of members or of others, whichever are fewer."""
+        return min(self.members.size, self.others.size)
+
+    def take(self, members: np.ndarray, others: np.ndarray) -> MemberScores:
+        """Return the scores of some of the members and of the others, given as masks."""
+        return MemberScores(
+            self.members[members],
+            self.others[others],
+            self.member_rows[members],
+            self.other_rows[others],
+        )
+
 
 @shared
 def member_scores(
