@@ -47,11 +47,11 @@ def counted(monkeypatch):
     alive = []  # an identity is one context's as long as it lives
 
     def counting(self, key, compute):
-        whole = self._whole  # not the view that a step gets of it
+        memo = self._memo  # of the context, and of each view that a step gets of it
 
         def counted_once(view):
-            alive.append(whole)
-            runs[id(whole.real), id(whole), key] += 1
+            alive.append((self.real, memo))
+            runs[id(self.real), id(memo), key] += 1
             return compute(view)
 
         return recall(self, key, counted_once)
