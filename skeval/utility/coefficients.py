@@ -146,10 +146,14 @@ class CoefficientOverlap(ModelMetric):
         task: Literal["auto", "binary", "regression"] = "auto",
         pos_label: Label | None = None,
     ) -> None:
-        super().__init__(target, task, pos_label, features)
+        # not by ModelMetric, which also sets n_bootstrap and random_state
+        self.target = target
+        self.features = features
         self.formula = formula
         self.confidence = confidence
         self.clip = clip
+        self.task = task
+        self.pos_label = pos_label
 
     def _prepare(self, context: Context) -> None:
         question = self._question(context)

@@ -71,8 +71,8 @@ class ModelMetric(Metric):
         task: str,
         pos_label: Any,
         features: list[str] | int | None,
-        n_bootstrap: int = 0,
-        random_state: int = 0,
+        n_bootstrap: int,
+        random_state: int,
     ) -> None:
         self.target = target
         self.task = task
