@@ -225,11 +225,9 @@ def near_rows(context: Context, columns: ColumnChoice) -> np.ndarray:
 def synthetic_index(context: Context, columns: ColumnChoice) -> Index:
     """Return the search structure over the synthetic rows in some columns."""
     kept, rows = kept_features(context, "gower", columns), near_rows(context, columns)
-    nominal = set(context.schema.columns(*NOMINAL))
-    engine = MixedNearestNeighbors(
-        ranges=ranges(context)[kept],
-        categorical=np.array([name in nominal for name in places(context.schema)])[kept],
-    )
+    nominal = context.schema.columns(*NOMINAL)
+    categorical = np.array([name in nominal for name in places(context.schema)])[kept]
+    engine = MixedNearestNeighbors(ranges=ranges(context)[kept], categorical=categorical)
     return Index(rows, engine.fit(rows), "gower")
 
 
