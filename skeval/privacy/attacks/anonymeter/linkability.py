@@ -75,12 +75,12 @@ class LinkabilityRisk(ResidualRiskMetric):
         Number of most similar synthetic rows of each part; one in common makes a link.
     n_attacks : int or None, default=500
         Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for so many.
+        the smaller table; None for all of them.
     n_splits : int, default=5
         Number of random halves; fewer where the columns allow no more. Risks are averaged.
     ties : {"all", "first"}, default="all"
         Which rows count where several are as near as the last of `n_neighbors`: all of them, or
-        only so many as asked for, at random but the same ones for both parts.
+        only `n_neighbors`, at random but the same ones for both parts.
     columns : None, int or list of str, default=None
         The columns that are halved.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
