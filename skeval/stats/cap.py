@@ -107,8 +107,8 @@ def attributed(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.ndarray:
     place = np.searchsorted(np.unique(synthetic[0]), targets[0])
     place = np.where(np.isnan(own), 0, place)
     right = np.where(own >= greatest[place] - _ROUNDING, 1.0 / n_modes[place], 0.0)
-    is_told = ~np.isnan(own) & (greatest[place] >= tau - _ROUNDING)
-    return np.where(is_told, right, np.nan)
+    is_attributed = ~np.isnan(own) & (greatest[place] >= tau - _ROUNDING)
+    return np.where(is_attributed, right, np.nan)
 
 
 def disclosed(targets: Rows, synthetic: Rows) -> np.ndarray:

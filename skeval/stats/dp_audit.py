@@ -222,10 +222,8 @@ def against_claim(
     if claimed is None:
         return {}
     claimed = float(claimed)
-    if bound > claimed:
-        verdict = "violation"
-    else:
-        verdict = "loose" if bound < _LOOSE * claimed else "consistent"
+    loose = "loose" if bound < _LOOSE * claimed else "consistent"
+    verdict = "violation" if bound > claimed else loose
     return {"claimed_epsilon": claimed, "verdict": verdict, "p_value_of_claim": p_value(claimed)}
 
 

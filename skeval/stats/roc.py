@@ -55,16 +55,6 @@ class Curve:
         high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1.0 - tail), 1.0)
         return low, high
 
-    def within(self, alpha: float) -> int:
-        """Return the last point with a false positive rate of at most `alpha`."""
-        allowed = _allowed(self.n_negatives, alpha)
-        return int(np.searchsorted(self.false_positives, allowed, side="right")) - 1
-
-
-def _allowed(n_negatives: int, alpha: float) -> int:
-    """Return the number of negative rows that a rate of `alpha` lets through."""
-    return int(np.floor(n_negatives * alpha + 1e-9))
-
 
 def roc_curve(positives: np.ndarray, negatives: np.ndarray) -> Curve:
     """Return the points of the ROC curve, one for each score that occurs.
@@ -105,9 +95,7 @@ def thinned(curve: Curve, n_points: int = 200) -> np.ndarray:
     """
     grid = np.geomspace(1.0, curve.n_negatives, n_points - 1)
     allowed = np.concatenate([[0], np.floor(grid + 1e-9).astype(np.int64)])
-    places = np.searchsorted(curve.false_positives, allowed, side="right") - 1
-    kept: np.ndarray = np.unique(places)
-    return kept
+    return np.unique(np.searchsorted(curve.false_positives, allowed, side="right") - 1)
 
 
 def tpr_at_fpr(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
@@ -135,10 +123,7 @@ def tpr_at_fpr(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> fl
     >>> [tpr_at_fpr(members, others, alpha) for alpha in (0.1, 0.01, 0.001)]
     [0.359, 0.099, 0.049]
     """
-    if _allowed(negatives.size, alpha) < 1:
-        return float("nan")
-    curve = roc_curve(positives, negatives)
-    return float(curve.tpr[curve.within(alpha)])
+    return _last_point(positives, negatives, alpha)[0]
 
 
 def threshold_at(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> float:
@@ -146,10 +131,22 @@ def threshold_at(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> 
 
     To be held against other rows: the rates of these rows at it are chosen ones.
     """
-    if _allowed(negatives.size, alpha) < 1:
-        return float("nan")
+    return _last_point(positives, negatives, alpha)[1]
+
+
+def _allowed(n_negatives: int, alpha: float) -> int:
+    """Return the number of negative rows that a rate of `alpha` lets through."""
+    return int(np.floor(n_negatives * alpha + 1e-9))
+
+
+def _last_point(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> tuple[float, float]:
+    """Return true positive rate and threshold of the last point within `alpha`; nan if none is."""
+    allowed = _allowed(negatives.size, alpha)
+    if allowed < 1:
+        return float("nan"), float("nan")
     curve = roc_curve(positives, negatives)
-    return float(curve.thresholds[curve.within(alpha)])
+    last = int(np.searchsorted(curve.false_positives, allowed, side="right")) - 1
+    return float(curve.tpr[last]), float(curve.thresholds[last])
 
 
 def advantage_threshold(positives: np.ndarray, negatives: np.ndarray) -> float:

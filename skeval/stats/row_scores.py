@@ -63,10 +63,10 @@ def row_mean(scores: Scores, extra_variance: float = 0.0, confidence: float = 0.
     --------
     >>> import numpy as np
     >>> from skeval.stats.row_scores import row_mean
-    >>> found = row_mean((np.array([1.0, 0.5, 0.0]), np.array([1, 1, 0])))
-    >>> found.value, found.n_rows
+    >>> mean = row_mean((np.array([1.0, 0.5, 0.0]), np.array([1, 1, 0])))
+    >>> mean.value, mean.n_rows
     (0.75, 2)
-    >>> [round(bound, 4) for bound in found.interval]
+    >>> [round(bound, 4) for bound in mean.interval]
     [0.2418, 0.9658]
     """
     totals, counts = _counted(scores)
@@ -107,8 +107,8 @@ def difference_interval(
     --------
     >>> from skeval.stats.intervals import newcombe, wilson
     >>> from skeval.stats.row_scores import difference_interval
-    >>> found = difference_interval(0.8, wilson(56, 70), 0.6, wilson(48, 80))
-    >>> [round(bound, 4) for bound in found]
+    >>> interval = difference_interval(0.8, wilson(56, 70), 0.6, wilson(48, 80))
+    >>> [round(bound, 4) for bound in interval]
     [0.0524, 0.3339]
     """
     (low, high), (low_other, high_other) = interval, other_interval

@@ -126,7 +126,7 @@ class InferenceRisk(InferenceMetric):
         What is fitted to the synthetic rows instead of looking for the nearest one.
     n_attacks : int or None, default=500
         Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for so many.
+        the smaller table; None for all of them.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
         Value and interval from the centres of Wilson's intervals; or from plain shares, with the
         interval of Katz for a ratio of failures.
@@ -264,7 +264,7 @@ class InferenceRiskAll(InferenceMetric):
         all columns: choose columns of one kind with `columns`.
     n_attacks : int or None, default=500
         Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for so many.
+        the smaller table; None for all of them.
     columns : None, int or list of str, default=None
         The columns that there are.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"

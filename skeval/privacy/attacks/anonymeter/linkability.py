@@ -75,12 +75,12 @@ class LinkabilityRisk(ResidualRiskMetric):
         Number of most similar synthetic rows of each part; one in common makes a link.
     n_attacks : int or None, default=500
         Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for so many.
+        the smaller table; None for all of them.
     n_splits : int, default=5
         Number of random halves; fewer where the columns allow no more. Risks are averaged.
     ties : {"all", "first"}, default="all"
         Which rows count where several are as near as the last of `n_neighbors`: all of them, or
-        only so many as asked for, at random but the same ones for both parts.
+        only `n_neighbors`, at random but the same ones for both parts.
     columns : None, int or list of str, default=None
         The columns that are halved.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
@@ -192,13 +192,9 @@ class LinkabilityRisk(ResidualRiskMetric):
         else:
             first, second = (chosen_columns(context.schema, part) for part in self.aux_cols)
             splits = [(first, second)]
+        seed, n_attacks = self.random_state, self.n_attacks
         return linkability(
-            context,
-            splits,
-            self.n_neighbors,
-            self.ties,
-            n_attacks=self.n_attacks,
-            seed=self.random_state,
+            context, splits, self.n_neighbors, self.ties, n_attacks=n_attacks, seed=seed
         )
 
     def _summary(self, result: Result) -> str:
@@ -279,10 +275,8 @@ def _links(
     everything = np.arange(context.n_rows("synthetic"))
     for chunk in np.array_split(unsure, -(-unsure.size * everything.size // _PAIRS) or 1):
         candidates = np.broadcast_to(everything, (chunk.size, everything.size))
-        radii_here = [radius[chunk] for radius in radii]
-        linked[chunk] = _both_within(
-            context, parts, radii_here, candidates, n_attacks, seed, chunk
-        ).any(axis=1)
+        close = _both_within(context, parts, radii, candidates, n_attacks, seed, chunk)
+        linked[chunk] = close.any(axis=1)
     return linked
 
 
@@ -306,7 +300,7 @@ def _both_within(
         key = column_key(context.schema, part)
         asked = targets(context, key, n_attacks, seed)[chosen]
         sums = _sums(context, part, asked, near_rows(context, key), candidates)
-        near &= np.rint(sums * _UNITS) <= radius[:, None] + 1.0
+        near &= np.rint(sums * _UNITS) <= radius[chosen, None] + 1.0
     return near
 
 

@@ -208,8 +208,8 @@ def places(schema: TableSchema) -> dict[str, int]:
 def synthetic_rows(context: Context) -> np.ndarray:
     """Return the encoded synthetic rows in an order that their values alone determine.
 
-    Of equally near rows the first are found. By a hash of the values, which these are is as good as
-    random, and does not depend on the order of the table.
+    Of equally near rows the first ones are returned. Ordered by a hash of the values they are as
+    good as random, and do not depend on the order of the table.
     """
     rows = encoded(context, "synthetic")
     by_name = pd.DataFrame(rows[:, [j for _, j in sorted(places(context.schema).items())]])
@@ -225,11 +225,9 @@ def near_rows(context: Context, columns: ColumnChoice) -> np.ndarray:
 def synthetic_index(context: Context, columns: ColumnChoice) -> Index:
     """Return the search structure over the synthetic rows in some columns."""
     kept, rows = kept_features(context, "gower", columns), near_rows(context, columns)
-    nominal = set(context.schema.columns(*NOMINAL))
-    engine = MixedNearestNeighbors(
-        ranges=ranges(context)[kept],
-        categorical=np.array([name in nominal for name in places(context.schema)])[kept],
-    )
+    nominal = context.schema.columns(*NOMINAL)
+    categorical = np.array([name in nominal for name in places(context.schema)])[kept]
+    engine = MixedNearestNeighbors(ranges=ranges(context)[kept], categorical=categorical)
     return Index(rows, engine.fit(rows), "gower")
 
 

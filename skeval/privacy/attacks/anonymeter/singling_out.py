@@ -117,7 +117,7 @@ class SinglingOutRisk(ResidualRiskMetric):
     held against 1,999 random choices. Predicates that share rows do not succeed independently of
     each other, while rows are drawn independently; where the excess varies more over these choices
     than that of independent predicates would, the interval is wider by the ratio,
-    ``details["spread"]``. Where it varies less, as in the mean over samples of a larger table, the
+    ``details["spread"]``. Where it varies less, as averages over samples of a larger table do, the
     interval is wider than need be.
 
     This is what one adversary achieves: a low value does not clear a release.
@@ -457,7 +457,7 @@ def _n_isolated(
     lengths : ndarray of shape (n_predicates,)
         How many values each matches, at least 1.
     absence : ndarray
-        The chance that none of so many rows is in the sample.
+        The chance that none of c rows is in the sample, by c.
     """
     if not entries.size:
         return np.zeros(counts.shape[1])

@@ -396,7 +396,7 @@ def against_chance(
 
 
 def overview(best: str, scored: Mapping[str, MemberScores]) -> dict[str, Any]:
-    """Return the AUC of each attack with interval and p-values, and what is said of the best."""
+    """Return the AUC of each attack with interval and p-values, and size and curve of the best."""
     areas = {name: area_with_test(one.members, one.others) for name, one in scored.items()}
     adjusted = holm([area["p_value"] for area in areas.values()])
     for area, p_value in zip(areas.values(), adjusted, strict=True):
