@@ -153,10 +153,8 @@ class DCRBaselineProtection(NeighborMetric):
             medians.append((float(np.median(synthetic)), float(of_random.mean())))
             spreads.append(ratios.std())
             rng = np.random.default_rng([seed, 1])
-            resampled = (
-                bootstrap_percentiles(d, 0.5, _N_BOOTSTRAP, rng) for d in (synthetic, *random)
-            )
-            above, *below = resampled
+            tables = (synthetic, *random)
+            above, *below = (bootstrap_percentiles(d, 0.5, _N_BOOTSTRAP, rng) for d in tables)
             replicates.append(np.minimum(1.0, _quotient(above, np.array(below))).mean(axis=0))
         low, high = np.quantile(np.mean(replicates, axis=0), [0.025, 0.975])
         p_value = None
