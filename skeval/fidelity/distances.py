@@ -49,7 +49,7 @@ class NNDistanceDistributions(NeighborMetric):
     --------
     NearestNeighborAdversarialAccuracy : Whether neighbours distinguish the tables.
     MDAResemblance : Area under the curve of the distances.
-    skeval.privacy.HoldoutDistanceRatio : Distances to train beside those of the holdout.
+    skeval.privacy.HoldoutDistanceRatio : Distances to train relative to those of the holdout.
 
     Notes
     -----
@@ -222,7 +222,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     Parameters
     ----------
     n_resample : int, default=30
-        Where the tables are of unequal size, so many random samples of the larger one are taken,
+        Where the tables are of unequal size, this many random samples of the larger are taken,
         each of the size of the smaller, and the accuracies averaged.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one, which

@@ -196,8 +196,8 @@ class IdenticalMatchShare(ExactMatchShare):
     r"""Share of distinct synthetic rows that stand in train: 0 if none does, 1 if all do.
 
     The identical match share (IMS) that reports on synthetic data give: rows that are written out
-    several times count once. Anyone who compares the release with a register finds so many of
-    its records to be known ones.
+    several times count once. Anyone who compares the release with a register finds this
+    share of its records to be known ones.
 
     Parameters
     ----------
@@ -427,13 +427,13 @@ class NearDuplicateShare(Metric):
         compared(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
-        rule = self._rule(context)
+        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
         if isinstance(rule, str):
             return undefined(rule)
         return Result(share_near_train(context, rule, "synthetic"))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        rule = self._rule(context)
+        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
         if isinstance(rule, str):
             return result
         n = context.n_rows("synthetic")
@@ -468,18 +468,21 @@ class NearDuplicateShare(Metric):
         fresh = beside(result.baseline, "of holdout rows are")
         return f"{share} of synthetic rows are within {number(tau)} of a train row{fresh}."
 
-    def _rule(self, context: Context) -> NearRule | str:
-        """Return what near means; or why it means nothing here."""
-        measured, texts = compared(context.schema, self.columns)
-        texts = texts if self.text > 0 else ()
-        measures = bool(measured) or not isinstance(self.space, str)
-        if not measures and not texts:
-            return "no column of this table can be measured."
-        columns = column_key(context.schema, measured)
-        tau = radius_of(context, self.tau, self.space, columns) if measures else 1.0
-        if np.isnan(tau):
-            return "train has one row, which has no neighbour; give tau as a number."
-        return NearRule(tau, measures, self.space, columns, texts, float(self.text))
+
+def near_rule(
+    context: Context, chosen: ColumnChoice, tau: float | str, space: Any, text: float
+) -> NearRule | str:
+    """Return when two rows are near, or why that cannot be said."""
+    measured, texts = compared(context.schema, chosen)
+    texts = texts if text > 0 else ()
+    measures = bool(measured) or not isinstance(space, str)
+    if not measures and not texts:
+        return "no column of this table can be measured."
+    columns = column_key(context.schema, measured)
+    radius = radius_of(context, tau, space, columns) if measures else 1.0
+    if np.isnan(radius):
+        return "train has one row, which has no neighbour; give tau as a number."
+    return NearRule(radius, measures, space, columns, texts, float(text))
 
 
 @shared

@@ -344,9 +344,8 @@ def list_contrast(
     n_listed = int(copies[listed].sum())
     classes = [*sizes, n_listed, int(copies.sum()) - int(sizes.sum()) - n_listed]
     rng = np.random.default_rng(seed)
-    counts = rng.multivariate_hypergeometric(
-        classes, int(train.sum()), size=n_permutations, method="marginals"
-    )
+    n_train = int(train.sum())
+    counts = rng.multivariate_hypergeometric(classes, n_train, n_permutations, "marginals")
     draws = (2 * counts[:, :-2] - sizes) @ units
     if listed.size:
         relabelled = _relabelled_sides(copies[listed], counts[:, -2], rng)

@@ -146,14 +146,12 @@ def accuracies(
     search = _whole_tables(context, space, columns)
     if n_rows is not None:
         search = _samples(context, (*roles, other), n_rows, seed, space, columns)
-    results = []
-    for role in roles:
-        across, within = (
-            (search(role, other), search(other, role)),
-            (search(role, role), search(other, other)),
+    return [
+        stats.adversarial(
+            search(role, other), search(other, role), search(role, role), search(other, other), ties
         )
-        results.append(stats.adversarial(*across, *within, ties))
-    return results
+        for role in roles
+    ]
 
 
 def _whole_tables(context: Context, space: Any, columns: Any) -> Any:
@@ -167,7 +165,7 @@ def _whole_tables(context: Context, space: Any, columns: Any) -> Any:
 def _samples(
     context: Context, roles: tuple[str, ...], n_rows: int, seed: int, space: Any, columns: Any
 ) -> Any:
-    """Return a search in seeded samples; what is found is used once and not remembered."""
+    """Return a search in seeded samples, each of which is used once and not remembered."""
     drawn = {role: rows_of(context, role, space, columns, n_rows, seed) for role in roles}
     indices = {role: index_of(context, rows, space, columns) for role, rows in drawn.items()}
     within = {role: index.itself(1) for role, index in indices.items()}

@@ -120,7 +120,7 @@ class DCROverfittingProtection(TrainShareScreen):
         Whether numeric ranges are those of train and holdout together, or of each on its own, as
         SDMetrics has it, which puts the two distances on different scales.
     num_rows_subsample : int or None, default=None
-        If given, so many rows of each table are drawn, `num_iterations` times, and the shares
+        If given, this many rows of each table are drawn, `num_iterations` times, and the shares
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.

@@ -37,10 +37,10 @@ class DCRBaselineProtection(NeighborMetric):
     n_random_repeats : int, default=5
         Number of random tables; the value is the mean over them.
     max_random_rows : int or None, default=5_000
-        At most so many rows in a random table, None for as many as there are synthetic ones. The
+        At most this many rows in a random table, None for as many as there are synthetic ones. The
         median does not depend on their number but for its noise, which the interval holds.
     num_rows_subsample : int or None, default=None
-        If given, so many rows of each table are drawn, `num_iterations` times, and the values
+        If given, this many rows of each table are drawn, `num_iterations` times, and the values
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
@@ -153,10 +153,8 @@ class DCRBaselineProtection(NeighborMetric):
             medians.append((float(np.median(synthetic)), float(of_random.mean())))
             spreads.append(ratios.std())
             rng = np.random.default_rng([seed, 1])
-            resampled = (
-                bootstrap_percentiles(d, 0.5, _N_BOOTSTRAP, rng) for d in (synthetic, *random)
-            )
-            above, *below = resampled
+            tables = (synthetic, *random)
+            above, *below = (bootstrap_percentiles(d, 0.5, _N_BOOTSTRAP, rng) for d in tables)
             replicates.append(np.minimum(1.0, _quotient(above, np.array(below))).mean(axis=0))
         low, high = np.quantile(np.mean(replicates, axis=0), [0.025, 0.975])
         p_value = None

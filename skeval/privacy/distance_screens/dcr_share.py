@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
@@ -15,10 +17,10 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import TrainShareScreen
+from skeval.privacy.distance_screens.dcr import TrainShare, TrainShareScreen
 from skeval.result import Result
 from skeval.stats.association import cramers_v
-from skeval.stats.relabelling import Relabelled, relabelling_test
+from skeval.stats.relabelling import relabelling_test
 from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import Discretizer
@@ -48,7 +50,7 @@ class DCRShare(TrainShareScreen):
         Whether numeric ranges are those of train and holdout together, or of each on its own, as
         SDMetrics has it, which puts the two distances on different scales.
     num_rows_subsample : int or None, default=None
-        If given, so many rows of each table are drawn, `num_iterations` times, and the shares
+        If given, this many rows of each table are drawn, `num_iterations` times, and the shares
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
@@ -177,11 +179,13 @@ class DCRShare(TrainShareScreen):
             )
 
     def _measure(self, context: Context, columns: Any) -> float:
-        groups = self._groups(context).values()
+        names = chosen_columns(context.schema, self.columns)
+        groups = groups_of(context, names, self.column_groups, self.random_state).values()
         return max(float(np.mean(self._shares(context, group))) for group in groups)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        groups = self._groups(context)
+        names = chosen_columns(context.schema, self.columns)
+        groups = groups_of(context, names, self.column_groups, self.random_state)
         shares = {name: self._train_share(context, group) for name, group in groups.items()}
         of_all = shares[_ALL]
         details = self._share_details(context, groups[_ALL], of_all)
@@ -199,15 +203,8 @@ class DCRShare(TrainShareScreen):
             return replace(result, details=details)
         p_value, baseline = of_all.p_value, details["expected"]
         if len(shares) > 1:
-            of_draws = zip(*(share.masses for share in shares.values()), strict=True)
-            tests = [
-                largest_test(np.stack(masses), of_all.n_train, self.n_permutations, seed)
-                for seed, masses in enumerate(of_draws, start=self.random_state)
-            ]
-            # of tests that depend on each other, twice the mean of the p-values is one
-            twice = min(1.0, 2.0 * float(np.mean([test.p_value for test in tests])))
-            p_value = twice if len(tests) > 1 else tests[0].p_value
-            baseline = float(np.mean([test.mean for test in tests]))
+            seeds = (self.n_permutations, self.random_state)
+            p_value, baseline = largest_test(list(shares.values()), *seeds)
         halves = [(share.value, share.half_width(len(shares))) for share in shares.values()]
         interval = max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
         return replace(
@@ -222,38 +219,47 @@ class DCRShare(TrainShareScreen):
             f"{most}; {percent(chance)} would be by chance."
         )
 
-    def _groups(self, context: Context) -> dict[str, tuple[str, ...] | None]:
-        """Return the choices of columns by name, each once, all columns first."""
-        names = chosen_columns(context.schema, self.columns)
-        groups = {_ALL: names}
-        if isinstance(self.column_groups, str):
-            groups |= related_and_random(context, names, self.random_state)
-        elif self.column_groups is not None:
-            groups |= {f"group {i}": tuple(g) for i, g in enumerate(self.column_groups, start=1)}
-        keys = {name: column_key(context.schema, group) for name, group in groups.items()}
-        first = {key: name for name, key in reversed(keys.items())}
-        return {name: key for name, key in keys.items() if first[key] == name}
+
+def groups_of(
+    context: Context, names: tuple[str, ...], column_groups: Any, seed: int
+) -> dict[str, tuple[str, ...] | None]:
+    """Return the groups of columns by name, all of them first; none is there twice."""
+    groups = {_ALL: names}
+    if isinstance(column_groups, str):
+        groups |= related_and_random(context, names, seed)
+    elif column_groups is not None:
+        groups |= {f"group {i}": tuple(g) for i, g in enumerate(column_groups, start=1)}
+    keys = {name: column_key(context.schema, group) for name, group in groups.items()}
+    first = {key: name for name, key in reversed(keys.items())}
+    return {name: key for name, key in keys.items() if first[key] == name}
 
 
-def largest_test(masses: np.ndarray, n_train: int, n_permutations: int, seed: int) -> Relabelled:
-    """Hold the largest of the groups' shares against random choices of which rows were train.
+def largest_test(
+    shares: Sequence[TrainShare], n_permutations: int, seed: int
+) -> tuple[float, float]:
+    """Hold the largest share of each draw against relabellings that all groups have in common.
 
-    Parameters
-    ----------
-    masses : ndarray of shape (n_groups, n_real)
-        For each group, the share of the synthetic rows each real row is the nearest of.
-    n_train : int
-        Number of train rows, which come first.
-    n_permutations, seed : int
-        Of the relabellings, the same for all groups.
+    Returns
+    -------
+    p_value : float
+        Of several draws, twice the mean of theirs: they depend on each other in an unknown way.
+    expected : float
+        The mean of the largest share over relabellings.
     """
-    return relabelling_test(
-        lambda labels: (masses @ labels).max(axis=0),
-        n_train,
-        masses.shape[1] - n_train,
-        n_permutations=n_permutations,
-        seed=seed,
-    )
+    n_train, tests = shares[0].n_train, []
+    for draw, of_groups in enumerate(zip(*(share.masses for share in shares), strict=True)):
+        masses = np.stack(of_groups)
+        sizes = (n_train, masses.shape[1] - n_train)
+        settings = {"n_permutations": n_permutations, "seed": seed + draw}
+        tests.append(relabelling_test(partial(_largest, masses), *sizes, **settings))
+    twice = min(1.0, 2.0 * float(np.mean([test.p_value for test in tests])))
+    p_value = twice if len(tests) > 1 else tests[0].p_value
+    return p_value, float(np.mean([test.mean for test in tests]))
+
+
+def _largest(masses: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    largest: np.ndarray = (masses @ labels).max(axis=0)
+    return largest
 
 
 def are_groups(value: object) -> bool:

@@ -31,7 +31,7 @@ class NNAAPrivacyLoss(NeighborMetric):
     Parameters
     ----------
     n_resample : int, default=30
-        Where the tables are of unequal size, so many random samples of the larger ones are taken,
+        Where the tables are of unequal size, this many random samples of the larger are taken,
         each of the size of the smallest, and the losses averaged.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one.

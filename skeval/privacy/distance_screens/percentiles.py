@@ -1,4 +1,4 @@
-"""Percentiles and medians of the distances to train, beside those of fresh real rows."""
+"""Percentiles and medians of the distances to train, relative to those of fresh real rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DOUBLED = (
 
 
 class PercentileScreen(NeighborMetric):
-    """Base of the screens of a percentile, of distances or their ratios, beside that of fresh rows.
+    """Base of the screens of a percentile, of distances or their ratios, against fresh rows.
 
     Authors say what a row's number is in ``_of_distances``, and may say more in ``_more_details``.
     """

@@ -46,10 +46,10 @@ class PrivacyScore(NeighborMetric):
     n_splits : int, default=5
         Number of random splits in mode "split"; the value is their mean.
     match_size : bool, default=True
-        Whether the synthetic table and the real one beside it are brought to equal size; if not,
+        Whether the synthetic table and the real one are brought to equal size; if not,
         the larger is nearer for that reason alone.
     se : {"bootstrap", "delta"}, default="bootstrap"
-        How the standard error is found.
+        How the standard error is computed.
     n_bootstrap : int, default=500
         Number of resamples.
     rescale : bool, default=False
@@ -181,16 +181,21 @@ class PrivacyScore(NeighborMetric):
         first, n = samples[0], samples[0].to_real.size
         compared = {"synthetic": first.to_synthetic, "real": first.to_real}
         pairs = list(zip(samples, tails, strict=True))
-        errors = [self._standard_errors(*pair, seed) for seed, pair in enumerate(pairs)]
+        n_bootstrap = self.n_bootstrap if self.se == "bootstrap" else None
+        streams = (np.random.default_rng([self.random_state, k]) for k in range(len(pairs)))
+        errors = [
+            standard_errors(*pair, self.q, n_bootstrap, rng)
+            for pair, rng in zip(pairs, streams, strict=True)
+        ]
         of_excess, of_log = (np.mean(np.square(column)) for column in zip(*errors, strict=True))
         spread, log_spread = np.sqrt(of_excess), np.sqrt(of_log + _between(tails, n))
         p_s = float(np.mean([tail.p_synthetic for tail in tails]))
         p_t = float(np.mean([tail.p_real for tail in tails]))
         ratio = p_t / p_s if p_s > 0 else float("inf")
-        interval = self._interval(_score(tails), p_s, p_t, float(log_spread), n)
+        low, high = score_interval(_score(tails), p_s, p_t, float(log_spread), n)
         result = replace(
             result,
-            interval=interval,
+            interval=(self._scaled(low), self._scaled(high)),
             baseline=self._scaled(100.0 * float(np.mean([_null(*pair) for pair in pairs]))),
             details={
                 "q": self.q,
@@ -199,7 +204,7 @@ class PrivacyScore(NeighborMetric):
                 "p_real": p_t,
                 "ratio": ratio,
                 "score_std": 100.0 * ratio * log_spread if np.isfinite(ratio) else float("nan"),
-                "risk": self._risk(p_s, p_t, n),
+                "risk": excess_risk(p_s, p_t, n, self.risk_confidence),
                 "risk_lower": max(0.0, p_s - p_t - float(norm.ppf(0.95)) * float(spread)),
                 "zero_base": first.zero_base,
                 "n_rows": n,
@@ -213,39 +218,48 @@ class PrivacyScore(NeighborMetric):
         warnings = (*result.warnings, DegenerateInputWarning(few))
         return replace(result, interval=None, warnings=warnings)
 
-    def _standard_errors(self, sample: Ratios, tail: Proximity, seed: int) -> tuple[float, float]:
-        """Return the standard errors of the share in excess and of the log score."""
-        two, n = (sample.to_synthetic, sample.to_real), sample.to_real.size
-        if self.se == "delta":
-            spread = proximity_covariance(*two, self.q) ** 0.5
-            return spread, spread / tail.p_synthetic if tail.p_synthetic > 0 else 0.0
-        rng = np.random.default_rng([self.random_state, seed])
-        p_s, p_t = proximity_bootstrap(*two, self.q, self.n_bootstrap, rng)
-        logs = np.log(np.maximum(p_s, 0.5 / n)) - np.log(p_t)
-        return float(np.std(p_s - p_t, ddof=1)), float(np.std(logs, ddof=1))
-
-    def _interval(
-        self, score: float, p_s: float, p_t: float, log_spread: float, n: int
-    ) -> tuple[float, float]:
-        if p_s == 0.0:  # no synthetic ratio in the tail: how many could there be, still
-            low, high = 100.0 * min(1.0, p_t / float(beta.ppf(0.95, 1, n))), 100.0
-        else:
-            factor = np.exp(_Z * log_spread)
-            low, high = (100.0 * min(1.0, end) for end in (p_t / p_s / factor, p_t / p_s * factor))
-        # the mean of clipped scores may lie below the clipped mean
-        return self._scaled(min(low, score)), self._scaled(max(high, score))
-
-    def _risk(self, p_s: float, p_t: float, n: int) -> float:
-        if self.risk_confidence is None:
-            return max(0.0, p_s - p_t)
-        count = p_s * n
-        return max(0.0, max(0.0, count - self.risk_confidence * np.sqrt(count)) / n - p_t)
-
     def _summary(self, result: Result) -> str:
         p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
         real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
         near = f"{p_s} of train rows have a synthetic row within the relative distance"
         return f"{near} that {p_t} have {real} in."
+
+
+def standard_errors(
+    sample: Ratios, tail: Proximity, q: float, n_bootstrap: int | None, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the standard errors of the share in excess and of the log score.
+
+    Of `n_bootstrap` replicates; where it is None, by linearisation.
+    """
+    two, n = (sample.to_synthetic, sample.to_real), sample.to_real.size
+    if n_bootstrap is None:
+        spread = proximity_covariance(*two, q) ** 0.5
+        return spread, spread / tail.p_synthetic if tail.p_synthetic > 0 else 0.0
+    p_s, p_t = proximity_bootstrap(*two, q, n_bootstrap, rng)
+    logs = np.log(np.maximum(p_s, 0.5 / n)) - np.log(p_t)
+    return float(np.std(p_s - p_t, ddof=1)), float(np.std(logs, ddof=1))
+
+
+def score_interval(
+    score: float, p_s: float, p_t: float, log_spread: float, n: int
+) -> tuple[float, float]:
+    """Return the interval of the score, from the shares in the tail and the log score's error."""
+    if p_s == 0.0:  # no synthetic ratio in the tail: how many could there be, still
+        low, high = 100.0 * min(1.0, p_t / float(beta.ppf(0.95, 1, n))), 100.0
+    else:
+        factor = np.exp(_Z * log_spread)
+        low, high = (100.0 * min(1.0, end) for end in (p_t / p_s / factor, p_t / p_s * factor))
+    # the mean of clipped scores may lie below the clipped mean
+    return min(low, score), max(high, score)
+
+
+def excess_risk(p_s: float, p_t: float, n: int, confidence: float | None) -> float:
+    """Return the share in excess of the real one; of what exceeds chance, given a confidence."""
+    if confidence is None:
+        return max(0.0, p_s - p_t)
+    count = p_s * n
+    return max(0.0, max(0.0, count - confidence * np.sqrt(count)) / n - p_t)
 
 
 def _score(tails: list[Proximity]) -> float:
