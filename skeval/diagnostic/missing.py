@@ -11,18 +11,13 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import (
-    OF_COLUMNS,
-    any_columns,
-    lacks,
-    mean_of_bands,
-    missing_cells,
-)
+from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
+from skeval.steps.samples import ROLES
 from skeval.tags import MetricTags
 
 _WORD = 62  # columns in one whole number
@@ -187,9 +182,8 @@ class MissingPatternSimilarity(Metric):
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
-        roles = ("train", "synthetic")
         # columns without a missing cell on either side are the same in all patterns
-        used = [name for name in names if any(_n_missing(context, role, name) for role in roles)]
+        used = [name for name in names if any(_n_missing(context, role, name) for role in ROLES)]
         n, m = context.n_rows("train"), context.n_rows("synthetic")
         incomplete = np.zeros(n + m, dtype=bool)
         codes = pattern_codes(_cells(context, used, incomplete), n + m)
@@ -236,9 +230,7 @@ class MissingPatternSimilarity(Metric):
 def _cells(context: Context, names: list[str], incomplete: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the missing cells of each column, train's rows first; note rows that have any."""
     for name in names:
-        pooled = np.concatenate(
-            [missing_cells(context, role, name) for role in ("train", "synthetic")]
-        )
+        pooled = np.concatenate([missing_cells(context, role, name) for role in ROLES])
         incomplete |= pooled
         yield pooled
 

@@ -22,6 +22,7 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Interval
 from skeval.result import Result, mean_of_columns
+from skeval.steps.samples import ROLES
 from skeval.tables.preprocessing import NUMERIC
 
 _STEPS = 4  # grid steps a bandwidth has at least
@@ -129,7 +130,7 @@ class SmoothnessSimilarity(Metric):
     def _score(self, context: Context, column: str, n_values: int) -> float:
         n = min(n_values, present_numbers(context, "train", column).size)
         factor = n**-0.2 if self.bandwidth == "scott" else (0.75 * n) ** -0.2
-        a, b = (_width(context, role, column, factor, self.grid) for role in ("train", "synthetic"))
+        a, b = (_width(context, role, column, factor, self.grid) for role in ROLES)
         return 1.0 - abs(a - b) / max(a, b)
 
 

@@ -15,6 +15,7 @@ from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns, undefined
+from skeval.steps.samples import ROLES
 from skeval.tags import MetricTags
 
 Key = tuple[str, ...]
@@ -216,9 +217,7 @@ class TableStructure(Metric):
         self.dtypes = dtypes
 
     def _compute(self, context: Context) -> Result:
-        train, synthetic = (
-            _types(context.given(role), self.dtypes) for role in ("train", "synthetic")
-        )
+        train, synthetic = (_types(context.given(role), self.dtypes) for role in ROLES)
         ours, theirs = set(train.items()), set(synthetic.items())
         retyped = {
             name: {"train": kind, "synthetic": synthetic[name]}

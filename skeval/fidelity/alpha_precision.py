@@ -15,7 +15,7 @@ from skeval.result import Result
 from skeval.stats.manifolds import is_within
 from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vectors
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
-from skeval.steps.samples import ColumnChoice
+from skeval.steps.samples import ROLES, ColumnChoice
 
 _LISTED, _LONGEST = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
@@ -141,10 +141,7 @@ def _norms(
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how far train and synthetic rows are from the centre of one of the two tables."""
-    rows = {
-        role: vectors(context, role, space, columns, max_rows, seed)
-        for role in ("train", "synthetic")
-    }
+    rows = {role: vectors(context, role, space, columns, max_rows, seed) for role in ROLES}
     centre = _CENTRES[center](rows[centred_on], axis=0)
     train, synthetic = (np.sqrt(((rows[role] - centre) ** 2).sum(axis=1)) for role in rows)
     # rows that are equally far but for rounding are equally far
@@ -218,7 +215,7 @@ def _lowest_of_all(
     """Return the least level in the balls of some train rows, which many synthetic rows are in."""
     train, synthetic = (
         rows_of(context, role, space, columns, drawn(context, role, max_rows), seed)
-        for role in ("train", "synthetic")
+        for role in ROLES
     )
     # of equal rows one is enough, and where there are many in a ball, most are equal
     queries, which = _distinct(train[positions], radius)

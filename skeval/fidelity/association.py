@@ -8,10 +8,7 @@ from typing import Literal
 import numpy as np
 
 from skeval.context import Context
-from skeval.fidelity.pair_metric import (
-    AssociationDifference,
-    calibration_sentence,
-)
+from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns
 from skeval.result import Result, undefined

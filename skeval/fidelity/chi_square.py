@@ -16,6 +16,7 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import CONSERVATIVE, mean_of_defined
+from skeval.steps.samples import ROLES
 from skeval.tags import MetricTags
 
 
@@ -142,7 +143,7 @@ class ChiSquaredTest(Metric):
 
     def _notes(self, context: Context, without: list[str]) -> tuple[MetricWarning, ...]:
         """Say which columns have no score, and why."""
-        train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
+        train, synthetic = (self._counts(context, role) for role in ROLES)
         single = [name for name in without if ((train[name] + synthetic[name]) > 0).sum() < 2]
         rare = [name for name in without if name not in single]
         notes: list[MetricWarning] = []

@@ -8,15 +8,22 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.fidelity.pair_metric import PairMetric, calibration_sentence, worst_pair
+from skeval.fidelity.pair_metric import PairMetric, above_diagonal, calibration_sentence, worst_pair
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns, Count, Interval, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval
-from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, joint_tables, matrices
-from skeval.steps.samples import chosen_columns
+from skeval.steps.pairs import (
+    Binning,
+    Compared,
+    Drawn,
+    JointTables,
+    cramers_v_matrix,
+    joint_tables,
+    matrices,
+)
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
-from skeval.tags import MetricTags
 
 
 class ContingencySimilarity(PairMetric):
@@ -86,10 +93,6 @@ class ContingencySimilarity(PairMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
-    )
-
     def __init__(
         self,
         n_bins: BinCount = 10,
@@ -119,7 +122,10 @@ class ContingencySimilarity(PairMetric):
         binning = Binning(self.n_bins)
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
         compared = matrices(context, names, binning, self.nan, drawn)
-        eligible = self._eligible(context, names)
+        eligible = above_diagonal(len(names))
+        if not self.numeric_pairs:
+            numeric = np.array([context.schema.kinds[name] in NUMERIC for name in names])
+            eligible &= ~(numeric[:, None] & numeric)
         used = eligible & ~np.isnan(compared.similarity)
         reasons = {"no complete row": int((eligible & ~used).sum())}
         if self.min_association > 0.0:
@@ -133,10 +139,10 @@ class ContingencySimilarity(PairMetric):
             "skipped": {reason: count for reason, count in reasons.items() if count},
         }
         if not used.any():
-            return self._none(eligible, details)
+            return _without_pair(details, self.min_association)
         value = float(compared.similarity[used].mean())
-        sizes = [self._sizes(context, role, names, drawn) for role in ("train", "synthetic")]
-        interval = _interval(value, compared, used, *sizes)
+        tables = [joint_tables(context, role, names, binning, drawn) for role in ROLES]
+        interval = _interval(value, compared, used, tables, self.nan)
         return Result(value, interval=interval, details=details)
 
     def _summary(self, result: Result) -> str:
@@ -147,61 +153,42 @@ class ContingencySimilarity(PairMetric):
             f"{percent(details['ceiling_value'])}.{calibration_sentence(result)}"
         )
 
-    def _eligible(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
-        above = np.triu(np.ones((len(names), len(names)), dtype=bool), 1)
-        if self.numeric_pairs:
-            return above
-        numeric = np.array([name in context.schema.columns(*NUMERIC) for name in names])
-        return above & ~(numeric[:, None] & numeric)
 
-    def _none(self, eligible: np.ndarray, details: dict[str, Any]) -> Result:
-        """Say why there is no pair."""
-        if not eligible.any():
-            reason = "there are numeric and date columns only, whose pairs are left out."
-            return undefined(reason, NothingToMeasureWarning, **details)
-        if "not above min_association" in details["skipped"]:
-            least = f"{self.min_association:g}"
-            reason = f"no two columns are associated beyond a Cramer's V of {least} in train."
-            return undefined(reason, NothingToMeasureWarning, **details)
-        return undefined("no row has a value of two columns.", **details)
-
-    def _sizes(
-        self, context: Context, role: str, names: tuple[str, ...], drawn: Drawn
-    ) -> np.ndarray:
-        """Return the number of rows that count for each pair."""
-        n_rows = min(context.n_rows(role), self.max_rows or context.n_rows(role))
-        sizes = np.full((len(names), len(names)), n_rows)
-        if self.nan == "drop":
-            tables = joint_tables(context, role, names, Binning(self.n_bins), drawn)
-            for i, j, table in tables.pairs("drop"):
-                sizes[i, j] = table.sum()
-        return sizes
+def _without_pair(details: dict[str, Any], min_association: float) -> Result:
+    """Say why no pair is compared."""
+    if not details["n_total"]:
+        reason = "there are numeric and date columns only, whose pairs are left out."
+        return undefined(reason, NothingToMeasureWarning, **details)
+    if "not above min_association" in details["skipped"]:
+        least = f"{min_association:g}"
+        reason = f"no two columns are associated beyond a Cramer's V of {least} in train."
+        return undefined(reason, NothingToMeasureWarning, **details)
+    return undefined("no row has a value of two columns.", **details)
 
 
 def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> dict[str, Any]:
-    pairs = used | used.T
-    matrix, ceiling = (
-        np.where(pairs, cells, np.nan) for cells in (compared.similarity, compared.ceiling)
-    )
+    matrix, ceiling = (np.where(used | used.T, part, np.nan) for part in compared[:2])
     details: dict[str, Any] = {"names": list(names), "matrix": matrix, "ceiling": ceiling}
     if used.any():
-        scores = np.where(used, matrix, np.nan)
         details |= {
             # a table without a complete row for the pair has no ceiling, and scores 0
             "ceiling_value": float(np.nanmean(ceiling)) if (~np.isnan(ceiling)).any() else np.nan,
-            "worst": worst_pair(names, scores, greatest=False),
+            "worst": worst_pair(names, np.where(used, matrix, np.nan), greatest=False),
         }
     return details
 
 
 def _interval(
-    value: float, compared: Compared, used: np.ndarray, n: np.ndarray, m: np.ndarray
+    value: float, compared: Compared, used: np.ndarray, tables: list[JointTables], nan: str
 ) -> tuple[float, float] | None:
     """Return where the mean lies in the population, for the pairs that both tables have rows of."""
     here = used & ~np.isnan(compared.bias)
     if not here.any():
         return None
-    inverse = float((1.0 / n[here] + 1.0 / m[here]).mean())
-    weight = here.sum() / used.sum()
-    low, high = deviation_interval(1.0 - value, weight * float(compared.bias[here].mean()), inverse)
+    inverse_sizes = np.zeros(here.shape)
+    for joint in tables:
+        for i, j, table in joint.pairs(nan):
+            inverse_sizes[i, j] += 1.0 / max(1, table.sum())
+    bias = here.sum() / used.sum() * float(compared.bias[here].mean())
+    low, high = deviation_interval(1.0 - value, bias, float(inverse_sizes[here].mean()))
     return 1.0 - high, 1.0 - low

@@ -12,7 +12,6 @@ import numpy as np
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_metric import (
-    ROLES,
     PairMetric,
     above_diagonal,
     calibration_sentence,
@@ -28,9 +27,8 @@ from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.steps.columns import CONSERVATIVE
 from skeval.steps.pairs import Drawn, correlations
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
-from skeval.tags import MetricTags
 
 
 class CorrelationSimilarity(PairMetric):
@@ -100,10 +98,6 @@ class CorrelationSimilarity(PairMetric):
     0.9
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
-    )
-
     def __init__(
         self,
         method: Literal["pearson", "spearman", "kendall"] = "pearson",
@@ -133,41 +127,31 @@ class CorrelationSimilarity(PairMetric):
         notes = pair_notes(names, train, synthetic, used, "correlation")
         if self.method == "pearson":
             notes = (*notes, *infinite_notes(context, names))
-        change = train - kept(train, synthetic)
+        synthetic = kept(train, synthetic)
+        change = train - synthetic
         scores = np.where(used, 1.0 - np.abs(change) / 2.0, np.nan)
-        n_weak = int((above & weak).sum())
+        n_weak, sizes = int((above & weak).sum()), {r: context.n_rows(r) for r in ROLES}
         details: dict[str, Any] = {
             "names": names,
             "matrix": np.where(used.T, scores.T, scores),
             "train": train,
-            "synthetic": kept(train, synthetic),
+            "synthetic": synthetic,
             "difference": change,
-            "n_rows": {role: self._n_rows(context, role) for role in ROLES},
+            "n_rows": {role: min(n, self.max_rows or n) for role, n in sizes.items()},
             "n_used": int(used.sum()),
             "n_total": int(above.sum()),
             "skipped": skipped(train, above)
             | ({"not above min_correlation": n_weak} if n_weak else {}),
         }
         if not used.any():
-            none = self._undefined(details)
+            none = _without_pair(details, self.min_correlation)
             return replace(none, warnings=(*notes, *none.warnings))
         details["worst"] = worst_pair(names, scores, greatest=False)
         return Result(float(np.nanmean(scores)), details=details, warnings=notes)
 
-    def _undefined(self, details: dict[str, Any]) -> Result:
-        """Say why there is no pair."""
-        if "not above min_correlation" in details["skipped"] or details["n_total"] == 0:
-            beyond = f" beyond {self.min_correlation:g}" if details["n_total"] else ""
-            reason = f"no two numeric or date columns are correlated{beyond} in train."
-            return undefined(reason, NothingToMeasureWarning, **details)
-        return undefined("no correlation of two columns is defined in train.", **details)
-
     def _of(self, context: Context, role: str, names: Sequence[str]) -> Correlations:
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
         return correlations(context, role, tuple(names), self.method, drawn)
-
-    def _n_rows(self, context: Context, role: str) -> int:
-        return min(context.n_rows(role), self.max_rows or context.n_rows(role))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -193,3 +177,12 @@ class CorrelationSimilarity(PairMetric):
             f"{number(2.0 * (1.0 - result.value))} on average, on a scale to 2."
             f"{calibration_sentence(result)}"
         )
+
+
+def _without_pair(details: dict[str, Any], min_correlation: float) -> Result:
+    """Say why no pair is compared."""
+    if "not above min_correlation" in details["skipped"] or details["n_total"] == 0:
+        beyond = f" beyond {min_correlation:g}" if details["n_total"] else ""
+        reason = f"no two numeric or date columns are correlated{beyond} in train."
+        return undefined(reason, NothingToMeasureWarning, **details)
+    return undefined("no correlation of two columns is defined in train.", **details)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Interval, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import histogram, mean_of_defined
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns
 from skeval.tags import MetricTags
 
 
@@ -49,7 +50,7 @@ class CellDivergence(Metric):
 
     def _compute(self, context: Context) -> Result:
         cut = (self.columns, self.n_bins, self.strategy)
-        train, synthetic = (column_counts(context, role, *cut) for role in ("train", "synthetic"))
+        train, synthetic = (column_counts(context, role, *cut) for role in ROLES)
         scores = {name: self._divergence(train[name], synthetic[name]) for name in train}
         return mean_of_columns(
             scores,
@@ -259,12 +260,7 @@ class KLDivergence(CellDivergence):
     0.0252672
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,9 @@ from skeval.stats.distributions import (
 )
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import chosen_columns, drawn_subsets
+from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
 from skeval.tags import MetricTags
 
-_ROLES = ("train", "synthetic")
 _BINNING = ("uniform", 50)  # of the similarity matrix too, so that codes are computed once
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 
@@ -179,20 +178,21 @@ class KMarginalSimilarity(Metric):
         names = chosen_columns(context.schema, self.columns)
         if not names:
             return undefined("no column of this table can be measured.")
-        compared = self._compared(context, names, None)
-        value, ceiling, floor = (
-            float(part.mean()) for part in (compared.similarity, compared.ceiling, compared.floor)
-        )
-        inverse_size = sum(1.0 / context.n_rows(role) for role in ("train", "synthetic"))
+        compared = self._marginals(context, names)
+        value, ceiling, floor = (float(part.mean()) for part in compared[1:4])
+        inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
         low, high = deviation_interval(1.0 - value, float(compared.bias.mean()), inverse_size)
         apart = abs(ceiling - floor) > np.sqrt(inverse_size)
         worst = int(compared.similarity.argmin())
+        groups = {}
+        if self.group_by is not None:
+            groups["groups"] = self._groups(context, names, self.group_by)
         text = f"fewer than {self.k} columns can be measured: joint shares of {len(names)} are "
         return Result(
             self.scale * value,
             interval=(self.scale * (1.0 - high), self.scale * (1.0 - low)),
             details={
-                "columns": self._by_column(compared),
+                "columns": _by_column(compared.subsets, self.scale * compared.similarity),
                 "worst_subset": {
                     "columns": compared.subsets[worst],
                     "value": self.scale * float(compared.similarity[worst]),
@@ -206,7 +206,7 @@ class KMarginalSimilarity(Metric):
                 "equivalent_subsample_fraction": equivalent_fraction(
                     1.0 - value, compared.counts, compared.times
                 ),
-                **self._groups(context, names),
+                **groups,
             },
             warnings=(DegenerateInputWarning(f"{text}compared."),) if len(names) < self.k else (),
         )
@@ -222,38 +222,35 @@ class KMarginalSimilarity(Metric):
             f"({number(worst['value'])})."
         )
 
-    def _compared(
-        self, context: Context, names: tuple[str, ...], group: tuple[str, int] | None
+    def _marginals(
+        self, context: Context, names: tuple[str, ...], group: tuple[str, int] | None = None
     ) -> Marginals:
         n_subsets = None if self.n_subsets == "all" else int(self.n_subsets)
         k = min(self.k, len(names))
         return marginals(context, names, k, n_subsets, self.n_bins, group, self.random_state)
 
-    def _by_column(self, compared: Marginals) -> dict[str, float]:
-        """Return the mean over the sets that hold each column."""
-        scores: dict[str, list[float]] = {}
-        for subset, similarity in zip(compared.subsets, compared.similarity, strict=True):
-            for name in subset:
-                scores.setdefault(name, []).append(self.scale * float(similarity))
-        return {name: float(np.mean(values)) for name, values in scores.items()}
-
-    def _groups(self, context: Context, names: tuple[str, ...]) -> Mapping[str, Any]:
-        """Score each level of `group_by` that has rows enough; 0 where synthetic has none."""
-        if self.group_by is None:
-            return {}
-        others = tuple(name for name in names if name != self.group_by)
-        train, synthetic = (
-            context[role][self.group_by].value_counts() for role in ("train", "synthetic")
-        )
+    def _groups(self, context: Context, names: tuple[str, ...], column: str) -> dict[str, float]:
+        """Return the score of the other columns among the rows of each large enough group."""
+        others = tuple(name for name in names if name != column)
+        train, synthetic = (context[role][column].value_counts() for role in ROLES)
         scores = {}
-        for code, level in enumerate(context.levels[self.group_by]):
+        for code, level in enumerate(context.levels[column]):
             if not others or train.get(level, 0) < self.min_count:
                 continue
             scores[level] = 0.0
             if synthetic.get(level, 0) > 0:
-                similarity = self._compared(context, others, (self.group_by, code)).similarity
+                similarity = self._marginals(context, others, (column, code)).similarity
                 scores[level] = self.scale * float(similarity.mean())
-        return {"groups": scores}
+        return scores
+
+
+def _by_column(subsets: list[list[str]], scores: np.ndarray) -> dict[str, float]:
+    """Return the mean score of the subsets that each column is in."""
+    by_column: dict[str, list[float]] = {}
+    for subset, score in zip(subsets, scores, strict=True):
+        for name in subset:
+            by_column.setdefault(name, []).append(float(score))
+    return {name: float(np.mean(values)) for name, values in by_column.items()}
 
 
 @shared
@@ -313,19 +310,13 @@ def _pairs(
     context: Context, names: tuple[str, ...], binning: Binning
 ) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
     """Yield all pairs of columns with their counts, which other metrics share."""
-    train, synthetic = (
-        joint_tables(context, role, names, binning) for role in ("train", "synthetic")
-    )
+    train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
     for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
         yield [names[i], names[j]], p.ravel(), q.ravel()
 
 
 def _columns(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    n_bins: int,
-    group: tuple[str, int] | None,
+    context: Context, role: str, names: tuple[str, ...], n_bins: int, group: tuple[str, int] | None
 ) -> dict[str, np.ndarray]:
     """Return the cell of each value, by column."""
     matrix = codes(context, role, n_bins, *_BINNING)

@@ -39,8 +39,7 @@ def _are_components(value: object) -> bool:
 
 
 ComponentRange = Annotated[
-    int | tuple[int, int],
-    Legal("a positive int or a pair (low, high) of them", _are_components, 0),
+    int | tuple[int, int], Legal("a positive int or a pair (low, high) of them", _are_components, 0)
 ]
 
 
@@ -472,10 +471,7 @@ class BNLogLikelihood(BNLikelihood):
     log = True
 
     def __init__(
-        self,
-        smoothing: NonNegative = 1.0,
-        n_bins: BinCount | None = None,
-        columns: Columns = None,
+        self, smoothing: NonNegative = 1.0, n_bins: BinCount | None = None, columns: Columns = None
     ) -> None:
         self.smoothing = smoothing
         self.n_bins = n_bins

@@ -132,10 +132,7 @@ class TotalVariationLowerBound(Metric):
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
         splits = {name: split(context, which, *halves) for name, which in models.items()}
         by_model = {
-            name: {
-                "estimate": _estimate(one.scores, self.method),
-                "bound": _bound(one.scores, self.method, level),
-            }
+            name: _estimate_and_bound(one.scores, self.method, level)
             for name, one in splits.items()
         }
         best = max(by_model, key=lambda name: (by_model[name]["bound"], by_model[name]["estimate"]))
@@ -151,7 +148,7 @@ class TotalVariationLowerBound(Metric):
                 "confidence_each": level,
                 "real_rows": splits[best].real_rows,
                 "n_tested": splits[best].scores.real.size,
-                "n_learnt": splits[best].n_learnt,
+                "n_learned": splits[best].n_learned,
             },
         )
 
@@ -163,19 +160,16 @@ class TotalVariationLowerBound(Metric):
         )
 
 
-def _estimate(scores: Scores, method: str) -> float:
+def _estimate_and_bound(scores: Scores, method: str, confidence: float) -> dict[str, float]:
     if method == "ks":
-        return separation(scores.real, scores.synthetic)
-    return 2.0 * Confusion.of(scores.real, scores.synthetic).accuracy - 1.0
-
-
-def _bound(scores: Scores, method: str, confidence: float) -> float:
-    if method == "ks":
-        return ks_bound(scores.real, scores.synthetic, confidence)
+        bound = ks_bound(scores.real, scores.synthetic, confidence)
+        return {"estimate": separation(scores.real, scores.synthetic), "bound": bound}
     called = Confusion.of(scores.real, scores.synthetic)
     if method == "two_sided":
-        return two_sided_bound(called, confidence)
-    return pooled_bound(called.n_errors, called.n_real + called.n_synthetic, confidence)
+        bound = two_sided_bound(called, confidence)
+    else:
+        bound = pooled_bound(called.n_errors, called.n_real + called.n_synthetic, confidence)
+    return {"estimate": 2.0 * called.accuracy - 1.0, "bound": bound}
 
 
 class JensenShannonLowerBound(Metric):

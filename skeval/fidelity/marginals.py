@@ -38,7 +38,7 @@ from skeval.steps.columns import (
     unscaled_columns,
     width,
 )
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import inner_edges
 from skeval.tags import MetricTags
 
@@ -104,8 +104,7 @@ class KSComplement(Metric):
         ordered = context.schema.columns("continuous", "datetime", "boolean")
         names = [name for name in chosen_columns(context.schema, self.columns) if name in ordered]
         train, synthetic = (
-            {name: sorted_values(context, role, name) for name in names}
-            for role in ("train", "synthetic")
+            {name: sorted_values(context, role, name) for name in names} for role in ROLES
         )
         scores = {
             name: 1.0 - kolmogorov_of_sorted(x, synthetic[name]) if x.size else math.nan
@@ -263,7 +262,7 @@ class TVComplement(Metric):
 
     def _counts(self, context: Context, column: str) -> tuple[np.ndarray, np.ndarray]:
         binning = (self.n_bins or 10, "uniform", None)
-        p, q = (histogram(context, role, column, *binning) for role in ("train", "synthetic"))
+        p, q = (histogram(context, role, column, *binning) for role in ROLES)
         if self.nan == "own":
             return p, q
         missing = cells(context, *binning).cells_[column].n_own + 1

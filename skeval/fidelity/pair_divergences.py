@@ -14,7 +14,7 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import MetricTags
 
@@ -28,9 +28,7 @@ class PairKLDivergence(Metric):
     kinds: ClassVar[tuple[str, ...]]
     smoothing: float
     columns: Columns
-
-    def _binning(self) -> Binning:
-        return Binning()
+    n_bins: int = 10
 
     def _compute(self, context: Context) -> Result:
         chosen = chosen_columns(context.schema, self.columns)
@@ -39,9 +37,8 @@ class PairKLDivergence(Metric):
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
         divergences = np.full((len(names), len(names)), np.nan)
-        train, synthetic = (
-            joint_tables(context, role, names, self._binning()) for role in ("train", "synthetic")
-        )
+        binning = Binning(self.n_bins)
+        train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
         for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
             divergences[i, j] = kl_divergence(p.ravel(), q.ravel(), self.smoothing)
         above = divergences[np.triu_indices(len(names), 1)]
@@ -122,9 +119,6 @@ class ContinuousKLDivergence(PairKLDivergence):
         self.n_bins = n_bins
         self.smoothing = smoothing
         self.columns = columns
-
-    def _binning(self) -> Binning:
-        return Binning(self.n_bins)
 
 
 class DiscreteKLDivergence(PairKLDivergence):

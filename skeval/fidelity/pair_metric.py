@@ -20,11 +20,9 @@ from skeval.exceptions import (
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
-from skeval.steps.samples import chosen_columns, permuted_in_place
+from skeval.steps.samples import ROLES, chosen_columns, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tags import MetricTags
-
-ROLES = ("train", "synthetic")
 
 
 class PairMetric(Metric):
@@ -41,6 +39,9 @@ class PairMetric(Metric):
     :meth:`score` does not pay for it.
     """
 
+    tags = MetricTags(
+        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
+    )
     floor: bool
     columns: Columns
 

@@ -136,19 +136,11 @@ class PRDCurve(Metric):
                 f"{self.n_clusters} clusters need as many rows of each table at least; "
                 f"there are {min(sizes.values())}."
             )
-        histograms = cluster_histograms(
-            context,
-            self.n_clusters,
-            self.n_runs,
-            self.balance,
-            self.space,
-            column_key(context.schema, self.columns),
-            self.max_rows,
-            self.random_state,
-        )
-        curves = [
-            curve_of_histograms(real, synthetic, self.n_angles) for real, synthetic in histograms
-        ]
+        clusters = (self.n_clusters, self.n_runs, self.balance)
+        columns = column_key(context.schema, self.columns)
+        rows = (self.space, columns, self.max_rows, self.random_state)
+        histograms = cluster_histograms(context, *clusters, *rows)
+        curves = [curve_of_histograms(*pair, self.n_angles) for pair in histograms]
         precision, recall = np.mean(curves, axis=0)
         scores = {
             "f_beta": max_f_beta(precision, recall, self.beta),
@@ -158,19 +150,17 @@ class PRDCurve(Metric):
         value = scores["auc"]
         if self.headline == "f_beta":
             value = (scores["f_beta"] + scores["f_beta_inv"]) / 2.0
+        warnings: tuple[MetricWarning, ...] = ()
+        if sizes["train"] != sizes["synthetic"]:
+            counts = " and ".join(f"{size} {role}" for role, size in sizes.items())
+            text = f"{counts} rows are clustered; the larger table decides where."
+            warnings = (MetricWarning(text),)
         details = {"precision": precision, "recall": recall, **scores, "beta": self.beta}
         details |= {"n_clusters": histograms.shape[2], "n_rows": sizes}
-        return Result(value, details=details, warnings=_unbalanced(sizes))
+        return Result(value, details=details, warnings=warnings)
 
     def _summary(self, result: Result) -> str:
         return _f_scores_sentence(result)
-
-
-def _unbalanced(sizes: dict[str, int]) -> tuple[MetricWarning, ...]:
-    if sizes["train"] == sizes["synthetic"]:
-        return ()
-    counts = " and ".join(f"{size} {role}" for role, size in sizes.items())
-    return (MetricWarning(f"{counts} rows are clustered; the larger table decides where."),)
 
 
 class ClassifierPRD(Metric):
@@ -268,10 +258,8 @@ class ClassifierPRD(Metric):
         if reason := too_few(context, self.columns):
             return undefined(reason)
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
-        splits = {
-            name: split(context, which, *halves)
-            for name, which in candidates(self.estimator).items()
-        }
+        models = candidates(self.estimator)
+        splits = {name: split(context, which, *halves) for name, which in models.items()}
         one = next(iter(splits.values()))
         if one.scores.real.size < 2:
             return undefined("thresholds are chosen on some unseen rows and judged on others.")
@@ -290,7 +278,7 @@ class ClassifierPRD(Metric):
                 "models": list(splits),
                 "real_rows": one.real_rows,
                 "n_tested": one.scores.real.size,
-                "n_learnt": one.n_learnt,
+                "n_learned": one.n_learned,
             },
         )
 

@@ -21,7 +21,7 @@ from skeval.stats.manifolds import (
 )
 from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn, radii
 from skeval.steps.neighbors import nearest, rows_of
-from skeval.steps.samples import ColumnChoice, column_key, nothing_to_measure
+from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
 from skeval.tags import MetricTags
 
 
@@ -47,7 +47,7 @@ class TwoSided(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        n_rows = {role: self._n_rows(context, role) for role in ("train", "synthetic")}
+        n_rows = {role: n_drawn(context, role, self.max_rows) for role in ROLES}
         for role in self._with_radii:
             if n_rows[role] <= self.k:
                 return undefined(
@@ -58,9 +58,6 @@ class TwoSided(Metric):
         # a density above 1 is not better than 1
         first, second = (min(details[part], 1.0) for part in self._parts)
         return Result(harmonic_mean(first, second), details={**details, "n_rows": n_rows})
-
-    def _n_rows(self, context: Context, role: str) -> int:
-        return n_drawn(context, role, self.max_rows)
 
     def _settings(self, context: Context) -> tuple[Any, ...]:
         """Return what steps need to know of the rows: space, columns, sample and seed."""
@@ -87,7 +84,7 @@ class TwoSided(Metric):
             context,
             "train",
             "synthetic",
-            k=min(self.k, self._n_rows(context, "synthetic")),
+            k=min(self.k, n_drawn(context, "synthetic", max_rows)),
             space=space,
             columns=columns,
             n_query=max_rows,
@@ -277,7 +274,7 @@ class DensityCoverage(TwoSided):
         self.random_state = random_state
 
     def _measure(self, context: Context) -> dict[str, Any]:
-        n_train, n_synthetic = (self._n_rows(context, role) for role in ("train", "synthetic"))
+        n_train, n_synthetic = (n_drawn(context, role, self.max_rows) for role in ROLES)
         return {
             "density": float(self._counts(context, "synthetic", "train").mean() / self.k),
             "coverage": float((self._near_synthetic(context) > 0).mean()),
@@ -294,7 +291,7 @@ class DensityCoverage(TwoSided):
         )
 
 
-class ClippedDensityCoverage(TwoSided):
+class ClippedDensityCoverage(DensityCoverage):
     """Harmonic mean of clipped density and coverage: the share of good rows; 0 for none, 1 for all.
 
     Where a part of the synthetic rows is good and the others are of no use, both numbers are about
@@ -357,27 +354,8 @@ class ClippedDensityCoverage(TwoSided):
     True
     """
 
-    _parts = ("density", "coverage")
-
-    def __init__(
-        self,
-        k: Count = 5,
-        *,
-        strict: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.strict = strict
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
-
     def _measure(self, context: Context) -> dict[str, Any]:
-        n_train, n_synthetic = (self._n_rows(context, role) for role in ("train", "synthetic"))
+        n_train, n_synthetic = (n_drawn(context, role, self.max_rows) for role in ROLES)
         raw = float(self._near_synthetic(context).mean() / self.k)
         return {
             "density": self._density(context),
@@ -504,11 +482,11 @@ def soft_shares(
     """Return the mean probability of synthetic rows by train, and of train by synthetic rows."""
     of_train, of_synthetic = (
         scale * float(radii(context, role, k, space, columns, max_rows, seed).mean())
-        for role in ("train", "synthetic")
+        for role in ROLES
     )
     train, synthetic = (
         rows_of(context, role, space, columns, drawn(context, role, max_rows), seed)
-        for role in ("train", "synthetic")
+        for role in ROLES
     )
     by_train, by_synthetic = np.ones(len(synthetic)), np.ones(len(train))
     for block, distances in distance_blocks(context, synthetic, train, space, columns):

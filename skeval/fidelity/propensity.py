@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,10 +30,11 @@ from skeval.steps.classifiers import (
     learn,
     nominal_columns,
     out_of_fold,
+    relabelled,
     too_few,
 )
 from skeval.steps.columns import histogram
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns
 from skeval.tables.encoders import OneHot
 from skeval.tags import MetricTags
 
@@ -187,7 +187,9 @@ class PropensityMSE(Metric):
             )
         if self.form == "raw":
             return
-        if self.null in {"snoke", "two_sample"} and not self._how.is_regression:
+        if self.null in {"snoke", "two_sample"} and not _is_regression(
+            self.model, self.out_of_fold
+        ):
             raise InvalidParameterError(
                 f"PropensityMSE: null={self.null!r} is that of a logistic regression fitted to all "
                 f"rows; form={self.form!r} of another model needs null='permutation' or 'holdout'."
@@ -198,40 +200,41 @@ class PropensityMSE(Metric):
                 "is one value. Choose form='ratio'."
             )
 
-    @property
-    def _how(self) -> How:
-        return How(self.model, self.interactions, self.out_of_fold, self.columns, self.random_state)
-
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
             return undefined(reason)
-        fitted = self._against(context, "train")
-        held = self._held_against(context, fitted)
+        fit = (self.model, self.interactions, self.out_of_fold)
+        how = How(*fit, self.max_rows, self.columns, self.random_state)
+        fitted = propensity(context, how, "train")
+        raw, null = _against_null(context, how, fitted, self.null, self.n_permutations)
         value = {
             "raw": fitted.value,
-            "ratio": held.null.ratio(held.value),
-            "standardized": held.null.standardized(held.value),
+            "ratio": null.ratio(raw.value),
+            "standardized": null.standardized(raw.value),
         }
         if np.isnan(value[self.form]):
             return undefined("no column varies, so that the null is 0 and there is no ratio.")
         share = fitted.synthetic.size / (fitted.real.size + fitted.synthetic.size)
+        separated = (DegenerateInputWarning(_SEPARATED),) if fitted.separated else ()
+        details = {
+            **value,
+            "similarity": 1.0 - fitted.value / (share * (1.0 - share)),
+            "null": {"kind": self.null, "mean": null.mean, "spread": null.spread},
+            "n_parameters": fitted.n_parameters,
+            "n_real": fitted.real.size,
+            "n_synthetic": fitted.synthetic.size,
+            **raw.details,
+            **companions(fitted.real, fitted.synthetic),
+            **tables(context, self.columns),
+        }
+        if self.form != "raw":
+            details.pop("at_baseline_size", None)
         return Result(
             value[self.form],
-            p_value=held.p_value,
-            baseline={"raw": held.fresh, "ratio": 1.0, "standardized": 0.0}[self.form],
-            details={
-                **value,
-                "similarity": 1.0 - fitted.value / (share * (1.0 - share)),
-                "null": {"law": self.null, "mean": held.null.mean, "spread": held.null.spread},
-                "tested_against": held.real_rows,
-                "n_parameters": fitted.n_parameters,
-                "n_real": fitted.real.size,
-                "n_synthetic": fitted.synthetic.size,
-                **(held.at_size(fitted.synthetic.size) if self.form == "raw" else {}),
-                **companions(fitted.real, fitted.synthetic),
-                **tables(context, self.columns),
-            },
-            warnings=(*_separation(fitted), *held.warnings),
+            p_value=raw.p_value,
+            baseline={"raw": raw.baseline, "ratio": 1.0, "standardized": 0.0}[self.form],
+            details=details,
+            warnings=(*separated, *raw.warnings),
         )
 
     def _summary(self, result: Result) -> str:
@@ -241,132 +244,28 @@ class PropensityMSE(Metric):
             "gives."
         )
 
-    def _size(self, context: Context, role: str) -> int:
-        n_rows = context.n_rows(role)
-        return n_rows if self.max_rows is None else min(n_rows, self.max_rows)
 
-    def _against(self, context: Context, real: str) -> Propensity:
-        n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
-        return propensity(context, self._how, real, "synthetic", n_real, n_synthetic)
-
-    def _held_against(self, context: Context, fitted: Propensity) -> _Held:
-        if self.null == "holdout":
-            return self._held_against_holdout(context)
-        if self.null == "permutation":
-            return self._held_against_permutations(context, fitted)
-        if fitted.n_parameters is None:
-            nothing = PropensityNull(float("nan"), float("nan"))
-            return _Held(fitted.value, nothing, None, None)
-        independent = fitted.null()
-        if self.null == "snoke":
-            null = fitted.null(context.n_rows("train"))
-            return _Held(fitted.value, null, independent.mean, "train", null.p_value(fitted.value))
-        real = _independent(context)
-        tested = self._against(context, real)
-        p_value = tested.null().p_value(tested.value)
-        return _Held(fitted.value, independent, independent.mean, real, p_value)
-
-    def _held_against_holdout(self, context: Context) -> _Held:
-        n = min(self._size(context, "holdout"), self._size(context, "synthetic"))
-        n_train = self._size(context, "train")
-        fresh, alike = (
-            propensity(context, self._how, "train", role, n_train, n).value
-            for role in ("holdout", "synthetic")
-        )
-        return _Held(alike, PropensityNull(fresh, float("nan")), fresh, None, n_rows=n)
-
-    def _held_against_permutations(self, context: Context, fitted: Propensity) -> _Held:
-        real = _independent(context)
-        tested = self._against(context, real)
-        values = self._permuted(context, "train")
-        draws = values if real == "train" else self._permuted(context, real)
-        p_value = (1.0 + (draws >= tested.value - _NOISE).sum()) / (draws.size + 1.0)
-        kept = estimation_factor(fitted.real.size, fitted.synthetic.size, context.n_rows("train"))
-        null = PropensityNull(kept * float(values.mean()), kept * float(values.std()))
-        idle = float((values < _NOISE).mean())
-        notes = (DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else ()
-        return _Held(fitted.value, null, float(values.mean()), real, float(p_value), notes)
-
-    def _permuted(self, context: Context, real: str) -> np.ndarray:
-        n_real, n_synthetic = (self._size(context, role) for role in (real, "synthetic"))
-        return permuted_values(context, self._how, real, n_real, n_synthetic, self.n_permutations)
+def _is_regression(model: Any, out_of_fold: bool) -> bool:
+    """Whether it is the unpenalised regression fitted to all rows, whose null is known."""
+    return isinstance(model, str) and model == "logistic" and not out_of_fold
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A value, what it is held against, and with what outcome.
-
-    `fresh` is the raw value of a fresh sample, `real_rows` whose rows the p-value is of, and
-    `n_rows` how many synthetic rows the value is of, if not all.
-    """
-
-    value: float
-    null: PropensityNull
-    fresh: float | None
-    real_rows: str | None
-    p_value: float | None = None
-    warnings: tuple[DegenerateInputWarning, ...] = ()
-    n_rows: int | None = None
-
-    def at_size(self, n_synthetic: int) -> dict[str, Any]:
-        """Return the value at the size of the baseline, where that is smaller."""
-        if self.n_rows is None or self.n_rows >= n_synthetic:
-            return {}
-        return {"at_baseline_size": {"n_rows": self.n_rows, "value": self.value}}
-
-
-def _independent(context: Context) -> str:
-    """Return the real rows that synthetic ones may be independent of."""
-    return "holdout" if "holdout" in context and context.n_rows("holdout") >= FEWEST else "train"
-
-
-def _separation(fitted: Propensity) -> tuple[DegenerateInputWarning, ...]:
-    return (DegenerateInputWarning(_SEPARATED),) if fitted.separated else ()
-
-
-@dataclass(frozen=True)
-class How:
-    """How probabilities are fitted.
-
-    Attributes
-    ----------
-    model : {"logistic", "cart"} or classifier
-        Which model.
-    interactions : bool
-        Whether the logistic regression has products of columns.
-    out_of_fold : bool
-        Whether rows are scored by models that have not seen them.
-    columns : int, tuple of str or None
-        The columns looked at.
-    seed : int
-        Of samples, folds and models.
-    """
+class How(NamedTuple):
+    """How probabilities are fitted, to how many rows of each table, and the seed of all draws."""
 
     model: Any
     interactions: bool
     out_of_fold: bool
+    max_rows: int | None
     columns: ColumnChoice
     seed: int
 
-    @property
-    def is_regression(self) -> bool:
-        """Whether it is the unpenalised regression fitted to all rows, whose null is known."""
-        is_logistic = isinstance(self.model, str) and self.model == "logistic"
-        return is_logistic and not self.out_of_fold
 
+class Propensity(NamedTuple):
+    """Probabilities of being synthetic, of the rows of each table.
 
-@dataclass(frozen=True)
-class Propensity:
-    """Probabilities of being synthetic.
-
-    Attributes
-    ----------
-    real, synthetic : ndarray
-        Of the rows of each table.
-    n_parameters : int or None
-        Of the logistic regression fitted to all rows; None for others.
-    separated : bool
-        Whether it tells some rows apart for sure.
+    `n_parameters` is that of the logistic regression fitted to all rows, None of other models;
+    `separated` is whether it tells some rows apart for sure.
     """
 
     real: np.ndarray
@@ -385,35 +284,85 @@ class Propensity:
         return analytic_null(*sizes, self.n_parameters or 1, n_estimated)
 
 
+def _against_null(
+    context: Context, how: How, fitted: Propensity, kind: str, n_permutations: int
+) -> tuple[Result, PropensityNull]:
+    """Return the raw value with its test and the baseline of its form, and the null."""
+    if kind == "holdout":
+        return _against_holdout(context, how)
+    if kind == "permutation":
+        return _against_permutations(context, how, fitted, n_permutations)
+    if fitted.n_parameters is None:
+        nothing = PropensityNull(float("nan"), float("nan"))
+        return Result(fitted.value, details={"tested_against": None}), nothing
+    null = independent = fitted.null()
+    real, tested, of_tested = "train", fitted, independent
+    if kind == "snoke":
+        null = of_tested = fitted.null(context.n_rows("train"))
+    else:
+        real = _independent(context)
+        tested = propensity(context, how, real)
+        of_tested = tested.null()
+    p_value, details = of_tested.p_value(tested.value), {"tested_against": real}
+    return Result(fitted.value, p_value=p_value, baseline=independent.mean, details=details), null
+
+
+def _against_holdout(context: Context, how: How) -> tuple[Result, PropensityNull]:
+    n_synthetic = min(context.n_rows("synthetic"), how.max_rows or context.n_rows("synthetic"))
+    n = min(context.n_rows("holdout"), n_synthetic)
+    fresh, alike = (
+        propensity(context, how, "train", role, n).value for role in ("holdout", "synthetic")
+    )
+    details: dict[str, Any] = {"tested_against": None}
+    if n < n_synthetic:
+        details["at_baseline_size"] = {"n_rows": n, "value": alike}
+    return Result(alike, baseline=fresh, details=details), PropensityNull(fresh, float("nan"))
+
+
+def _against_permutations(
+    context: Context, how: How, fitted: Propensity, n_permutations: int
+) -> tuple[Result, PropensityNull]:
+    real = _independent(context)
+    tested = propensity(context, how, real).value
+    values = permuted_values(context, how, "train", n_permutations)
+    draws = permuted_values(context, how, real, n_permutations)
+    kept = estimation_factor(fitted.real.size, fitted.synthetic.size, context.n_rows("train"))
+    idle = float((values < _NOISE).mean())
+    result = Result(
+        fitted.value,
+        p_value=float((1.0 + (draws >= tested - _NOISE).sum()) / (draws.size + 1.0)),
+        baseline=float(values.mean()),
+        details={"tested_against": real},
+        warnings=(DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else (),
+    )
+    return result, PropensityNull(kept * float(values.mean()), kept * float(values.std()))
+
+
+def _independent(context: Context) -> str:
+    """Return the real rows that synthetic ones may be independent of."""
+    return "holdout" if "holdout" in context and context.n_rows("holdout") >= FEWEST else "train"
+
+
 @shared
 def propensity(
-    context: Context, how: How, real: str, synthetic: str, n_real: int, n_synthetic: int
+    context: Context, how: How, real: str, other: str = "synthetic", n_other: int | None = None
 ) -> Propensity:
-    """Return the probabilities of samples of two tables, of which `synthetic` has the label 1."""
-    rows, others = (
-        drawn_rows(context, role, how.columns, n, how.seed)
-        for role, n in ((real, n_real), (synthetic, n_synthetic))
-    )
+    """Return the probabilities of samples of two tables, of which `other` has the label 1."""
+    rows = drawn_rows(context, real, how.columns, how.max_rows, how.seed)
+    others = drawn_rows(context, other, how.columns, n_other or how.max_rows, how.seed)
     return _fitted(how, rows, others, nominal_columns(context, how.columns))
 
 
 @shared
-def permuted_values(
-    context: Context, how: How, real: str, n_real: int, n_synthetic: int, n_permutations: int
-) -> np.ndarray:
+def permuted_values(context: Context, how: How, real: str, n_permutations: int) -> np.ndarray:
     """Return the values of tables whose rows were dealt out anew, as large as they are."""
     tables = [
-        drawn_rows(context, role, how.columns, n, how.seed)
-        for role, n in ((real, n_real), ("synthetic", n_synthetic))
+        drawn_rows(context, role, how.columns, how.max_rows, how.seed)
+        for role in (real, "synthetic")
     ]
-    rows = np.concatenate(tables)
-    rows = rows[np.lexsort(rows.T[::-1])]  # nothing must tell the tables apart but the labels
-    nominal, rng = nominal_columns(context, how.columns), np.random.default_rng(how.seed)
-    is_synthetic = np.repeat([False, True], [len(part) for part in tables])
-    values = np.empty(n_permutations)
-    for i in range(n_permutations):
-        dealt = rng.permutation(is_synthetic)
-        values[i] = _fitted(how, rows[~dealt], rows[dealt], nominal).value
+    nominal, values = nominal_columns(context, how.columns), np.empty(n_permutations)
+    for i, (first, second) in enumerate(relabelled(tables, n_permutations, how.seed)):
+        values[i] = _fitted(how, first, second, nominal).value
     return values
 
 
@@ -425,7 +374,7 @@ def _fitted(
         return Propensity(fitted.real, fitted.synthetic)
     rows, n_real = np.concatenate([real, synthetic]), len(real)
     labels = np.arange(len(rows)) >= n_real
-    if not how.is_regression:
+    if not _is_regression(how.model, how.out_of_fold):
         scores = learn(how.model, rows, labels, nominal, how.seed).scores(rows)
         return Propensity(scores[:n_real], scores[n_real:])
     encoder = OneHot.of(rows, nominal)
@@ -460,7 +409,7 @@ def with_products(design: np.ndarray, owners: np.ndarray) -> np.ndarray:
 def tables(context: Context, columns: ColumnChoice) -> dict[str, Any]:
     """Return the measures of tables by column, and their means."""
     by_column = {
-        name: table_measures(*(histogram(context, role, name) for role in ("train", "synthetic")))
+        name: table_measures(*(histogram(context, role, name) for role in ROLES))
         for name in chosen_columns(context.schema, columns)
     }
     names = next(iter(by_column.values()))

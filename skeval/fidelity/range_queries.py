@@ -15,7 +15,7 @@ from skeval.parameters import Columns, Count, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
 from skeval.steps.columns import sorted_values
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.tags import MetricTags
 
@@ -116,10 +116,8 @@ class RangeQueryError(Metric):
         if not names:
             return undefined("no column of this table can be measured.")
         queries = range_queries(context, names, *self._drawing)
-        train, synthetic = (
-            answers(context, role, names, *self._drawing) for role in ("train", "synthetic")
-        )
-        n, m = (context.n_rows(role) for role in ("train", "synthetic"))
+        train, synthetic = (answers(context, role, names, *self._drawing) for role in ROLES)
+        n, m = (context.n_rows(role) for role in ROLES)
         p, q = train.counts / n, synthetic.counts / m
         errors = np.abs(train.counts * m - synthetic.counts * n) / (n * m)
         value = float(errors.mean())

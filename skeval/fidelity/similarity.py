@@ -23,7 +23,7 @@ from skeval.stats.distributions import (
 )
 from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
-from skeval.steps.samples import chosen_columns, drawn_subsets
+from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers
 from skeval.tags import MetricTags
 
@@ -136,7 +136,8 @@ class SimilarityMatrix(Metric):
         names = chosen_columns(context.schema, self.columns)
         if not names:
             return undefined("no column of this table can be measured.")
-        matrix, ceiling, bias = matrices(context, names, self._binning)
+        binning = Binning(self.n_bins, self.strategy, self.max_categories)
+        matrix, ceiling, bias = matrices(context, names, binning)
         weights = _weights(len(names), self.average)
         # np.average divides by the sum of the weights, which rounding puts near 1
         value, top = (float(np.average(part, weights=weights)) for part in (matrix, ceiling))
@@ -149,12 +150,13 @@ class SimilarityMatrix(Metric):
             "worst": {"columns": [names[i], names[j]], "value": float(matrix[i, j])},
         }
         if self.order == 3 and len(names) >= 3:
-            scores, tops = self._trivariate(context, names)
+            drawn = drawn_subsets(names, 3, self.n_triples, self.random_state)
+            scores, tops = _trivariate(context, drawn, binning)
             details["trivariate"] = {"mean": scores.mean(), "n_triples": len(scores)}
             if self.average == "balanced":
                 value, top = (2.0 * value + scores.mean()) / 3.0, (2.0 * top + tops.mean()) / 3.0
         # all cells count the same rows
-        inverse_size = sum(1.0 / context.n_rows(role) for role in ("train", "synthetic"))
+        inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
         low, high = deviation_interval(1.0 - value, float((bias * weights).sum()), inverse_size)
         details["ceiling_value"] = top
         return Result(value, interval=(1.0 - high, 1.0 - low), details=details)
@@ -166,60 +168,28 @@ class SimilarityMatrix(Metric):
             "ceiling)."
         )
 
-    @property
-    def _binning(self) -> Binning:
-        return Binning(self.n_bins, self.strategy, self.max_categories)
-
-    def _trivariate(
-        self, context: Context, names: tuple[str, ...]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the score of each triple of columns and its ceiling."""
-        train, synthetic = (codes(context, role, *self._binning) for role in ("train", "synthetic"))
-        n_cells = cells(context, *self._binning).n_cells_
-        positions = [context.schema.measured.index(name) for name in names]
-        counted = [
-            joint_counts(list(train.T[triple]), list(synthetic.T[triple]), n_cells[triple].tolist())
-            for triple in drawn_subsets(positions, 3, self.n_triples, self.random_state)
-        ]
-        scores = np.array([1.0 - total_variation(p, q) for p, q in counted])
-        return scores, np.array([1.0 - expected_total_variation(p, q) for p, q in counted])
-
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
         if math.isnan(result.value):
             return result
         names, matrix = result.details["names"], result.details["matrix"]
-        among = set(names) & set(chosen_columns(context.schema, self.pair_columns))
-        pairs = [
-            {
-                **pair(context, names[i], names[j], min_count=self.min_count),
-                "score": float(matrix[i, j]),
-            }
-            for i, j in self._pairs(context, names, matrix)
-        ]
+        shown = set(names) & set(chosen_columns(context.schema, self.pair_columns))
+        every = list(combinations([i for i, name in enumerate(names) if name in shown], 2))
+        drawn = sorted(every, key=lambda ij: matrix[ij])  # the worst first
+        if self.n_pairs is not None and len(every) > self.n_pairs:
+            binning = Binning(self.n_bins, self.strategy, self.max_categories)
+            v = cramers_v_matrix(context, "train", tuple(names), binning)
+            drawn = _worst_and_strongest(drawn, np.nan_to_num(v), self.n_pairs)
+        least = self.min_count
         histograms = {
-            "marginals": {
-                name: marginal(context, name, min_count=self.min_count) for name in names
-            },
-            "pairs": pairs,
-            "n_pairs": len(among) * (len(among) - 1) // 2,
+            "marginals": {name: marginal(context, name, min_count=least) for name in names},
+            "pairs": [
+                pair(context, names[i], names[j], min_count=least) | {"score": float(matrix[i, j])}
+                for i, j in drawn
+            ],
+            "n_pairs": len(every),
         }
         return replace(result, details={**result.details, **histograms})
-
-    def _pairs(
-        self, context: Context, names: list[str], matrix: np.ndarray
-    ) -> list[tuple[int, int]]:
-        """Return half of `n_pairs` that agree least, then half most associated in train."""
-        among = set(chosen_columns(context.schema, self.pair_columns))
-        every = list(combinations([i for i, name in enumerate(names) if name in among], 2))
-        worst = sorted(every, key=lambda ij: matrix[ij])
-        if self.n_pairs is None or len(every) <= self.n_pairs:
-            return worst
-        chosen = worst[: (self.n_pairs + 1) // 2]
-        v = cramers_v_matrix(context, "train", tuple(names), self._binning)
-        strength = np.nan_to_num(v)
-        rest = sorted(set(every) - set(chosen), key=lambda ij: (-strength[ij], ij))
-        return [*chosen, *rest[: self.n_pairs - len(chosen)]]
 
 
 class SimilarityScore(SimilarityMatrix):
@@ -281,12 +251,7 @@ class SimilarityScore(SimilarityMatrix):
     100.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=True,
-        bounds=(0.0, float("inf")),
-        display="SimilarityMatrixDisplay",
-    )
+    tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")))
 
     n_triples, max_categories, random_state = 10_000, 50, 0
 
@@ -327,6 +292,28 @@ class SimilarityScore(SimilarityMatrix):
         )
 
 
+def _trivariate(
+    context: Context, triples: list[list[str]], binning: Binning
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the similarity of each triple of columns, and what equal populations would have."""
+    train, synthetic = (codes(context, role, *binning) for role in ROLES)
+    n_cells = cells(context, *binning).n_cells_
+    counted = []
+    for triple in triples:
+        at = [context.schema.measured.index(name) for name in triple]
+        counted.append(joint_counts(list(train.T[at]), list(synthetic.T[at]), n_cells[at].tolist()))
+    scores = np.array([1.0 - total_variation(p, q) for p, q in counted])
+    return scores, np.array([1.0 - expected_total_variation(p, q) for p, q in counted])
+
+
+def _worst_and_strongest(
+    worst_first: list[tuple[int, int]], strength: np.ndarray, n_pairs: int
+) -> list[tuple[int, int]]:
+    """Return the worst pairs, and of the others those most strongly associated in train."""
+    worst, others = worst_first[: (n_pairs + 1) // 2], worst_first[(n_pairs + 1) // 2 :]
+    return [*worst, *sorted(others, key=lambda ij: (-strength[ij], ij))[: n_pairs - len(worst)]]
+
+
 def _weights(n_columns: int, average: str) -> np.ndarray:
     """Return the weight of each cell of the matrix on average."""
     weights = np.ones((n_columns, n_columns))
@@ -349,7 +336,7 @@ class Axis:
 
     def codes(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the bar of each value of a one-column frame."""
-        n_bars = len(self.labels) if self.edges is None else len(self.edges) - 1
+        n_bars = self.n_bars - 2
         if self.edges is not None:
             values = numbers(frame).ravel()
             bars = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, n_bars - 1)
@@ -470,7 +457,9 @@ def marginal(
         **ax.to_dict(),
         "shares": {
             role: _shares(
-                bars(context, role, column, n_bins, min_count), ax.n_bars, _least(role, min_count)
+                bars(context, role, column, n_bins, min_count),
+                ax.n_bars,
+                0 if role == "synthetic" else min_count,
             )
             for role in _ROLES
             if role in context
@@ -491,16 +480,11 @@ def pair(
     axes = [axis(context, column, n_bins, min_count) for column in (first, second)]
     shape = (axes[0].n_bars, axes[1].n_bars)
     shares = {}
-    for role in ("train", "synthetic"):
+    for role in ROLES:
         i, j = (bars(context, role, column, n_bins, min_count) for column in (first, second))
         cells = i * shape[1] + j
         shares[role] = _shares(cells, shape[0] * shape[1], min_count).reshape(shape)
     return {"columns": [first, second], "axes": [ax.to_dict() for ax in axes], "shares": shares}
-
-
-def _least(role: str, min_count: int) -> int:
-    """Return how many rows a bar must hold to be shown."""
-    return 0 if role == "synthetic" else min_count
 
 
 def _shares(codes: np.ndarray, n_bars: int, least: int) -> np.ndarray:

@@ -30,6 +30,7 @@ from skeval.steps.classifiers import (
     importances,
     nominal_columns,
     out_of_fold,
+    relabelled,
     split,
     too_few,
     with_defaults,
@@ -162,48 +163,44 @@ class ClassifierTwoSampleTest(Metric):
         if reason := too_few(context, self.columns, self.n_folds):
             return undefined(reason)
         name, estimator = next(iter(with_defaults(self.estimator).items()))
-        scores = self._fold_scores(context, estimator)
+        scores = fold_scores(context, estimator, *self._rows)
         value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
+        similarity = 2.0 - 2.0 * max(area, 0.5)
         return Result(
             value,
             interval=_interval(scores, value, self.scoring),
             baseline=0.5,
-            details={
-                "model": name,
-                "similarity": 2.0 - 2.0 * max(area, 0.5),
-                "n_rows": scores.real.size,
-            },
+            details={"model": name, "similarity": similarity, "n_rows": scores.real.size},
         )
 
-    def _fold_scores(self, context: Context, estimator: Any) -> Scores:
-        rows = (self.columns, self.n_folds, self.max_rows, self.random_state)
-        return fold_scores(context, estimator, *rows)
+    @property
+    def _rows(self) -> tuple[ColumnChoice, int, int | None, int]:
+        return self.columns, self.n_folds, self.max_rows, self.random_state
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if math.isnan(result.value):
             return result
         models = with_defaults(self.estimator)
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
-        tests = {
-            name: _split_test(split(context, model, *halves), self.scoring)
-            for name, model in models.items()
-        }
-        by_model = {}
+        by_model, tests = {}, {}
         for name, model in models.items():
-            scores = self._fold_scores(context, model)
+            scores = fold_scores(context, model, *self._rows)
+            tests[name] = _split_test(split(context, model, *halves), self.scoring)
             rates = {scoring: _statistic(scores, scoring) for scoring in ("accuracy", "auc")}
             by_model[name] = {**rates, "p_value": tests[name]["p_value"]}
-        headline = tests[result.details["model"]]
-        p_value, real_rows = headline["p_value"], headline["real_rows"]
+        headline, first = tests[result.details["model"]], models[result.details["model"]]
+        p_value, real = headline["p_value"], headline["real_rows"]
         if self.test == "permutation":
-            p_value, real_rows = self._permuted(context, models[result.details["model"]])
-        falls = importances(context, models[result.details["model"]], *halves)
+            fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
+            real = "holdout" if fresh else "train"
+            permutations = (self.scoring, real, self.n_permutations)
+            p_value = permutation_p_value(context, first, *permutations, *self._rows)
         details = {
             **result.details,
             "models": by_model,
             "split": headline,
-            "test": {"kind": self.test, "real_rows": real_rows},
-            "top_features": dict(list(falls.items())[:_N_TOP]),
+            "test": {"kind": self.test, "real_rows": real},
+            "top_features": dict(list(importances(context, first, *halves).items())[:_N_TOP]),
             "copied_share": copied_share(context, self.columns),
         }
         warnings: tuple[MetricWarning, ...] = ()
@@ -215,15 +212,6 @@ class ClassifierTwoSampleTest(Metric):
     def _summary(self, result: Result) -> str:
         what = "rows on the right side" if self.scoring == "accuracy" else "pairs of rows in order"
         return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
-
-    def _permuted(self, context: Context, estimator: Any) -> tuple[float, str]:
-        fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
-        real = "holdout" if fresh else "train"
-        settings = (self.columns, self.n_folds, self.max_rows, self.random_state)
-        p_value = permutation_p_value(
-            context, estimator, self.scoring, real, self.n_permutations, *settings
-        )
-        return p_value, real
 
 
 def _statistic(scores: Scores, scoring: str) -> float:
@@ -237,9 +225,8 @@ def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]
     if scoring == "accuracy":
         return wilson(value * scores.real.size, scores.real.size)
     half = scores.real.size / 2.0
-    return auc_interval(
-        value, np.sqrt(2.0) * delong(scores.synthetic, scores.real).standard_error, half, half
-    )
+    error = np.sqrt(2.0) * delong(scores.synthetic, scores.real).standard_error
+    return auc_interval(value, error, half, half)
 
 
 def _split_test(tested: Split, scoring: str) -> dict[str, Any]:
@@ -263,7 +250,7 @@ def _split_test(tested: Split, scoring: str) -> dict[str, Any]:
         "p_value_below": below,
         "real_rows": tested.real_rows,
         "n_tested": real.size,
-        "n_learnt": tested.n_learnt,
+        "n_learned": tested.n_learned,
     }
 
 
@@ -281,18 +268,12 @@ def permutation_p_value(
 ) -> float:
     """Return the share of label permutations, the actual one among them, that reach the score."""
     tables = balanced_rows(context, real, columns, max_rows, seed)
-    rows = np.concatenate(tables)
-    rows = rows[np.lexsort(rows.T[::-1])]  # nothing must tell the tables apart but the labels
     nominal = nominal_columns(context, columns)
 
     def score(first: np.ndarray, second: np.ndarray) -> float:
         scores = out_of_fold(estimator, first, second, nominal, n_folds=n_folds, seed=seed)
         return _statistic(scores, scoring)
 
-    observed = score(*tables)
-    rng = np.random.default_rng(seed)
-    n_reached = 0
-    for _ in range(n_permutations):
-        is_synthetic = rng.permutation(np.repeat([False, True], [len(part) for part in tables]))
-        n_reached += score(rows[~is_synthetic], rows[is_synthetic]) >= observed - _NOISE
+    least = score(*tables) - _NOISE
+    n_reached = sum(score(*dealt) >= least for dealt in relabelled(tables, n_permutations, seed))
     return (1.0 + n_reached) / (n_permutations + 1.0)

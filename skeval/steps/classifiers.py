@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from skeval.context import Context, shared
 from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
-from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sample_positions
 from skeval.tables.cells import sorted_labels
 from skeval.tables.encoders import OneHot, Ranks
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -202,7 +202,7 @@ class Split:
         Of as many real as synthetic rows.
     real_rows : str
         Whose the real rows are, "holdout" or "train".
-    n_learnt : int
+    n_learned : int
         Rows of each kind that the classifier learned from.
     model : Model
         The classifier.
@@ -212,7 +212,7 @@ class Split:
 
     scores: Scores
     real_rows: str
-    n_learnt: int
+    n_learned: int
     model: Model
     real: np.ndarray
     synthetic: np.ndarray
@@ -236,7 +236,7 @@ def too_few(context: Context, columns: ColumnChoice, n_folds: int = 0) -> str:
     if not _names(context, columns):
         return "no column of this table can be measured."
     fewest = max(FEWEST, n_folds)
-    short = [role for role in ("train", "synthetic") if context.n_rows(role) < fewest]
+    short = [role for role in ROLES if context.n_rows(role) < fewest]
     if not short:
         return ""
     counts = " and ".join(f"{role} has {context.n_rows(role)}" for role in short)
@@ -294,7 +294,7 @@ def copied_share(context: Context, columns: ColumnChoice = None) -> float:
     """Return the share of synthetic rows that stand in train, as far as classifiers see."""
     train, synthetic = (
         pd.util.hash_pandas_object(pd.DataFrame(ordered_rows(context, role, columns)), index=False)
-        for role in ("train", "synthetic")
+        for role in ROLES
     )
     return float(synthetic.isin(set(train)).mean())
 
@@ -327,6 +327,19 @@ def balanced_rows(
     return real_rows, synthetic
 
 
+def relabelled(
+    tables: Sequence[np.ndarray], n_permutations: int, seed: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield two tables whose rows are dealt out anew, as large as they are, again and again."""
+    rows = np.concatenate(tables)
+    rows = rows[np.lexsort(rows.T[::-1])]  # nothing must tell the tables apart but the labels
+    is_synthetic = np.repeat([False, True], [len(part) for part in tables])
+    rng = np.random.default_rng(seed)
+    for _ in range(n_permutations):
+        dealt = rng.permutation(is_synthetic)
+        yield rows[~dealt], rows[dealt]
+
+
 @shared
 def split(
     context: Context,
@@ -348,18 +361,18 @@ def split(
     if fresh:
         tested = _shuffled(context, "holdout", columns, max_rows, seed)
         n_test = min(_test_rows(len(synthetic), test_size), len(tested))
-        learnt = train
+        learned = train
     else:
         n_test = _test_rows(min(len(train), len(synthetic)), test_size)
-        tested, learnt = train[:n_test], train[n_test:]
+        tested, learned = train[:n_test], train[n_test:]
     unseen, seen = synthetic[:n_test], synthetic[n_test:]
-    n_learnt = min(len(seen), len(learnt))
-    rows = np.concatenate([learnt[:n_learnt], seen[:n_learnt]])
-    labels = np.repeat([0, 1], n_learnt)
+    n_learned = min(len(seen), len(learned))
+    rows = np.concatenate([learned[:n_learned], seen[:n_learned]])
+    labels = np.repeat([0, 1], n_learned)
     model = learn(estimator, rows, labels, nominal_columns(context, columns), seed)
     tested = tested[:n_test]
     scores = Scores(model.scores(tested), model.scores(unseen))
-    return Split(scores, "holdout" if fresh else "train", n_learnt, model, tested, unseen)
+    return Split(scores, "holdout" if fresh else "train", n_learned, model, tested, unseen)
 
 
 def _shuffled(
@@ -385,10 +398,8 @@ def importances(
     """Return by how much the AUC on unseen rows falls if a column is shuffled, largest first."""
     tested = split(context, estimator, columns, test_size, max_rows, seed)
     real, synthetic = tested.real[:_IMPORTANCE_ROWS], tested.synthetic[:_IMPORTANCE_ROWS]
-    features, owners = (
-        tested.model.encoder.transform(np.concatenate([real, synthetic])),
-        tested.model.encoder.owners,
-    )
+    encoder = tested.model.encoder
+    features, owners = encoder.transform(np.concatenate([real, synthetic])), encoder.owners
     rng = np.random.default_rng(seed)
     whole = _auc(tested.model, features, len(real))
     falls = {}

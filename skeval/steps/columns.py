@@ -28,10 +28,7 @@ Values = Callable[[Context, str, str], np.ndarray]
 
 @shared
 def cells(
-    context: Context,
-    n_bins: int = 10,
-    strategy: str = "uniform",
-    max_categories: int | None = 50,
+    context: Context, n_bins: int = 10, strategy: str = "uniform", max_categories: int | None = 50
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from train."""
     checked: Any = strategy  # by the cutter

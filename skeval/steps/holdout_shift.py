@@ -148,8 +148,8 @@ def blind_separation(
 
     rng = np.random.default_rng(seed)
     (seen, unseen), (other_seen, other_unseen) = (_halves(rows, rng) for rows in (first, second))
-    learnt_from = np.concatenate([seen, other_seen])
-    known = ~np.isnan(learnt_from).all(axis=0)
+    learned_from = np.concatenate([seen, other_seen])
+    known = ~np.isnan(learned_from).all(axis=0)
     if not known.any():
         return 0.5, 1.0
     highest = np.fmax.reduce(np.concatenate([first, second]), axis=0)
@@ -164,7 +164,7 @@ def blind_separation(
     )
     # threads that wait for a busy core make this a hundred times slower, never twice as fast
     with threadpool_limits(1, user_api="openmp"):
-        classifier.fit(learnt_from[:, known], np.repeat([1, 0], [len(seen), len(other_seen)]))
+        classifier.fit(learned_from[:, known], np.repeat([1, 0], [len(seen), len(other_seen)]))
         scores = [classifier.decision_function(rows[:, known]) for rows in (unseen, other_unseen)]
     test = mannwhitneyu(*scores, alternative="greater", method="asymptotic")
     return float(test.statistic) / (len(unseen) * len(other_unseen)), float(test.pvalue)

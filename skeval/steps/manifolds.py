@@ -21,7 +21,7 @@ from skeval.steps.neighbors import (
     reference_index,
     rows_of,
 )
-from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 _USUAL = 5  # neighbours that the metrics of this family ask for at most
@@ -153,7 +153,7 @@ def _owners(context: Context) -> list[str]:
 
 def clustered_rows(context: Context, balance: bool, max_rows: int | None) -> dict[str, int]:
     """Return how many rows of train and of the synthetic table are clustered."""
-    sizes = {role: context.n_rows(role) for role in ("train", "synthetic")}
+    sizes = {role: context.n_rows(role) for role in ROLES}
     most = min(sizes.values()) if balance else max(sizes.values())
     most = most if max_rows is None else min(most, max_rows)
     return {role: min(size, most) for role, size in sizes.items()}

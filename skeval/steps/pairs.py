@@ -19,7 +19,7 @@ from skeval.stats.distributions import (
     total_variation_bias,
 )
 from skeval.steps.columns import cells, codes
-from skeval.steps.samples import sample_positions
+from skeval.steps.samples import ROLES, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs
@@ -160,11 +160,7 @@ def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -
 
 @shared
 def joint_tables(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    binning: Binning,
-    drawn: Drawn = ALL_ROWS,
+    context: Context, role: str, names: tuple[str, ...], binning: Binning, drawn: Drawn = ALL_ROWS
 ) -> JointTables:
     """Return the joint counts of a role's named columns, on the cells learned from train."""
     measured = context.schema.measured
@@ -197,9 +193,7 @@ def matrices(
     drawn: Drawn = ALL_ROWS,
 ) -> Compared:
     """Return the similarity matrix, its ceiling and the bias of each cell's total variation."""
-    train, synthetic = (
-        joint_tables(context, role, names, binning, drawn) for role in ("train", "synthetic")
-    )
+    train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
     compared = np.full((3, len(names), len(names)), np.nan)
     for i in range(len(names)):
         compared[:, i, i] = _compare(train.column(i, nan), synthetic.column(i, nan))

@@ -17,6 +17,7 @@ from skeval.tables.schema import TableSchema
 
 T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None
+ROLES = ("train", "synthetic")  # of the two tables that are compared
 _MOST_NAMES = 20  # that an error lists
 
 
@@ -35,7 +36,7 @@ def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame
 
 
 def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) -> list[list[T]]:
-    """Return distinct subsets of k items, all of them or at most so many drawn at random.
+    """Return distinct subsets of k items, all of them or at most `n_subsets` drawn at random.
 
     Examples
     --------
@@ -89,12 +90,12 @@ def check_measured(
     """
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
-    if told := [f"{what} names {', '.join(names)}" for what, names in absent.items() if names]:
+    if faults := [f"{what} names {', '.join(names)}" for what, names in absent.items() if names]:
         more = len(measured) - _MOST_NAMES
         known = ", ".join(measured[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
         raise InvalidParameterError(
-            f"{'' if owner is None else f'{owner}: '}{'; '.join(told)}, which cannot be measured. "
-            f"Columns that can: {known}."
+            f"{'' if owner is None else f'{owner}: '}{'; '.join(faults)}, which cannot be "
+            f"measured. Columns that can: {known}."
         )
 
 

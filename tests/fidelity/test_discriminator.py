@@ -151,7 +151,7 @@ def test_balance_and_sample_size():
 
 
 @pytest.mark.parametrize(
-    ("n_holdout", "n_synthetic", "real_rows", "n_tested", "n_learnt"),
+    ("n_holdout", "n_synthetic", "real_rows", "n_tested", "n_learned"),
     [
         (120, 120, "holdout", 60, 60),
         (20, 120, "holdout", 20, 100),
@@ -159,13 +159,13 @@ def test_balance_and_sample_size():
         (None, 60, "train", 30, 30),
     ],
 )
-def test_roles_in_the_split(n_holdout, n_synthetic, real_rows, n_tested, n_learnt):
+def test_roles_in_the_split(n_holdout, n_synthetic, real_rows, n_tested, n_learned):
     holdout = None if n_holdout is None else HOLDOUT.iloc[:n_holdout]
     context = context_of(TRAIN, holdout, SYNTHETIC.iloc[:n_synthetic])
     found = split(context, "logistic", *HALVES)
     assert found.real_rows == real_rows
     assert found.scores.real.size == found.scores.synthetic.size == n_tested
-    assert found.n_learnt == n_learnt
+    assert found.n_learned == n_learned
 
 
 def test_what_the_classifier_goes_by():

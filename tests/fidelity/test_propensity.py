@@ -37,7 +37,7 @@ def test_three_cells_by_hand():
     assert found.baseline == pytest.approx(0.005)
     about = found.details
     assert about["n_parameters"] == 3
-    assert about["null"] == pytest.approx({"law": "snoke", "mean": 0.0025, "spread": 0.0025})
+    assert about["null"] == pytest.approx({"kind": "snoke", "mean": 0.0025, "spread": 0.0025})
     assert about["ratio"] == pytest.approx(16 / 3)
     assert about["standardized"] == pytest.approx(13 / 3)
     assert about["similarity"] == pytest.approx(1 - 4 * 0.04 / 3)
