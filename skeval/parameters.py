@@ -229,7 +229,7 @@ def _hints(function: Any) -> dict[str, Any]:
     """Return the annotations of a function, without those that cannot be looked up."""
     hints: dict[str, Any] = {}
     names = getattr(inspect.unwrap(function), "__globals__", {})
-    # evaluating what somebody wrote may raise anything: it then states no set
+    # evaluating an annotation may raise anything: it then states no set
     with suppress(Exception):
         for name, hint in function.__annotations__.items():
             alone = types.SimpleNamespace(__annotations__={name: hint})
@@ -312,7 +312,7 @@ NonNegative = Annotated[float, Interval(0)]
 Positive = Annotated[float, Interval(0, closed="neither")]
 
 _COLUMNS = Legal(
-    "None, a positive int (the first so many columns) or a non-empty list of names",
+    "None, a positive int (the first n columns) or a non-empty list of names",
     are_columns,
     -1,
     names_columns=True,

@@ -99,12 +99,12 @@ LEGAL = {
     "n_jobs": ("an int or None", [-1, 4], [1.5, True]),
     "even": ("an even int or None", [2, None], [1]),
     "columns": (
-        "None, a positive int (the first so many columns) or a non-empty list of names",
+        "None, a positive int (the first n columns) or a non-empty list of names",
         [None, 1, ["a"], ("a", "b")],
         [0, True, [], [1], "a", {"a"}],
     ),
     "text": (
-        "None, a positive int (the first so many columns) or a non-empty list of names",
+        "None, a positive int (the first n columns) or a non-empty list of names",
         [None, 1, ["a"]],
         [0, "a"],
     ),

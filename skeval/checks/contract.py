@@ -80,21 +80,15 @@ def check_parameters_are_checked(metric: Metric, tables: Tables, shared: Evaluat
     """A value outside a parameter's legal set is refused at fit, by name."""
     for name, legal in legal_sets(type(metric)).items():
         wrong = clone(metric).set_params(**{name: legal.illegal})
-        try:
-            value_of(wrong, *tables)
-        except InvalidParameterError as error:
-            demand(name in str(error), f"the error for a wrong {name} does not name it: {error}")
-        else:
-            demand(False, f"{name}={legal.illegal!r} is accepted.")
+        error = refusal(InvalidParameterError, partial(value_of, wrong, *tables))
+        demand(error is not None, f"{name}={legal.illegal!r} is accepted.")
+        demand(name in str(error), f"the error for a wrong {name} does not name it: {error}")
 
 
 def check_unfitted(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Scoring before fit raises scikit-learn's NotFittedError."""
-    try:
-        metric.score(tables[2])
-    except NotFittedError:
-        return
-    demand(False, "score before fit raises no NotFittedError.")
+    error = refusal(NotFittedError, partial(metric.score, tables[2]))
+    demand(error is not None, "score before fit raises no NotFittedError.")
 
 
 def check_fit_returns_self(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -210,12 +204,8 @@ def check_pickles(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     with quiet():
         score = metric.fit(*tables[:2]).score(tables[2])
         empty = pickle.loads(pickle.dumps(metric))
-        try:
-            empty.score(tables[2])
-        except NotRememberedError:
-            pass
-        else:
-            demand(False, "a pickled metric still holds the real rows.")
+        error = refusal(NotRememberedError, partial(empty.score, tables[2]))
+        demand(error is not None, "a pickled metric still holds the real rows.")
         metric.context_.remember_rows = True
         again = pickle.loads(pickle.dumps(metric)).score(tables[2])
     demand(same(score, again, 0.0), f"unpickled it scores {again}, before {score}.")
@@ -234,15 +224,11 @@ def check_suite_agrees(metric: Metric, tables: Tables, shared: Evaluations) -> N
 
 def check_missing_needs_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A metric that needs a holdout says so, and one that does not works without."""
-    try:
-        value_of(metric, tables[0], None, tables[2])
-    except MissingInputError as error:
+    error = refusal(MissingInputError, partial(value_of, metric, tables[0], None, tables[2]))
+    if error is not None:
         demand("holdout" in str(error), f"the error does not name the holdout: {error}")
-    else:
-        demand(
-            "holdout" not in metric.tags.needs,
-            "tags.needs names the holdout, fit accepts its absence.",
-        )
+    elif "holdout" in metric.tags.needs:
+        demand(False, "tags.needs names the holdout, fit accepts its absence.")
 
 
 def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -254,12 +240,9 @@ def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evalu
             notices = metric.fit(*tables[:2]).evaluate(faulty).warnings
         demand(any(name in str(notice) for notice in notices), f"no warning names {name}.")
         return
-    try:
-        value_of(metric, *tables[:2], faulty)
-    except SchemaMismatchError as error:
-        demand(name in str(error), f"the error does not name {name}: {error}")
-    else:
-        demand(False, f"a synthetic table without {name} is accepted.")
+    error = refusal(SchemaMismatchError, partial(value_of, metric, *tables[:2], faulty))
+    demand(error is not None, f"a synthetic table without {name} is accepted.")
+    demand(name in str(error), f"the error does not name {name}: {error}")
 
 
 def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -369,6 +352,15 @@ def demand(kept: bool, promise: str) -> None:
         raise CheckFailedError(promise)
 
 
+def refusal(kind: type[Exception], action: Callable[[], object]) -> Exception | None:
+    """Return the error of this kind that an action raises, if it does."""
+    try:
+        action()
+    except kind as error:
+        return error
+    return None
+
+
 def same(a: float, b: float, tolerance: float = 1e-6) -> bool:
     """Tell whether two values are equal, nan being equal to nan."""
     return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
@@ -392,11 +384,7 @@ class Evaluations:
     """What one fit of a metric gives, computed once for all checks that only look at it."""
 
     def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
-        self._metric, self._given = metric, tables
-
-    @cached_property
-    def _tables(self) -> Tables:
-        return self._given or default_tables()
+        self._metric, self._tables = metric, tables or default_tables()
 
     @cached_property
     def _fitted(self) -> Metric:

@@ -158,14 +158,20 @@ class DPHistogram(Sampler):
                 f"DPHistogram.fit expected a DataFrame, and got {type(table).__name__}."
             )
         table = table.set_axis([str(name) for name in table.columns], axis="columns")
-        self._check_columns(table)
+        if sorted(table.columns) != sorted(axes):
+            raise SchemaMismatchError(
+                f"DPHistogram.fit expected the columns of the domain, {', '.join(axes)}, and got "
+                f"{', '.join(table.columns)}."
+            )
         shape = tuple(axis.n_cells for axis in axes.values())
         codes = [axis.codes(table[name]) for name, axis in axes.items()]
         flat = np.ravel_multi_index(codes, shape)
         counts = np.bincount(flat, minlength=math.prod(shape))
+        sensitivity = _SENSITIVITY[self.adjacency]
         # another stream than that of sample, which an equal seed must not bring into step
         (stream,) = np.random.SeedSequence(self.random_state).spawn(1)
-        noise = self._noise(counts.size, np.random.default_rng(stream))
+        rng, stop = np.random.default_rng(stream), -np.expm1(-self.epsilon / sensitivity)
+        noise = rng.geometric(stop, counts.size) - rng.geometric(stop, counts.size)
         self.counts_ = (counts + noise).reshape(shape)
         self._axes = axes
         return self
@@ -182,19 +188,6 @@ class DPHistogram(Sampler):
                 for (name, axis), code in zip(self._axes.items(), codes, strict=True)
             }
         )
-
-    def _noise(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        stop = -np.expm1(-self.epsilon / _SENSITIVITY[self.adjacency])
-        noise: np.ndarray = rng.geometric(stop, n) - rng.geometric(stop, n)
-        return noise
-
-    def _check_columns(self, table: pd.DataFrame) -> None:
-        known = [str(name) for name in self.domain]
-        if sorted(table.columns) != sorted(known):
-            raise SchemaMismatchError(
-                f"DPHistogram.fit expected the columns of the domain, {', '.join(known)}, and got "
-                f"{', '.join(table.columns)}."
-            )
 
 
 @dataclass(frozen=True)

@@ -129,8 +129,11 @@ class RandomForestImputation(Sampler):
         columns = [train.iloc[:, j] for j in range(train.shape[1])]
         features = features_of([ordered_codes(column) for column in columns])
         seeds = np.random.SeedSequence(self.random_state).generate_state(len(columns))
+        names = ("n_estimators", "max_depth", "min_samples_leaf", "max_features")
+        settings = {name: getattr(self, name) for name in names}
+        forest = Forest(settings, self.max_samples, self.max_levels)
         predicted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(predict_column)(column, features, j, self._forest(), int(seeds[j]))
+            delayed(predict_column)(column, features, j, forest, int(seeds[j]))
             for j, column in enumerate(columns)
         )
         self.train_ = train
@@ -149,15 +152,6 @@ class RandomForestImputation(Sampler):
             for j in range(n_columns)
         )
         return table_of(cells, self.train_.columns)
-
-    def _forest(self) -> Forest:
-        settings = {
-            "n_estimators": self.n_estimators,
-            "max_depth": self.max_depth,
-            "min_samples_leaf": self.min_samples_leaf,
-            "max_features": self.max_features,
-        }
-        return Forest(settings, self.max_samples, self.max_levels)
 
 
 @dataclass(frozen=True)

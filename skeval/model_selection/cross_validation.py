@@ -32,7 +32,7 @@ _OWNER = "cross_validate_generator"
 
 @dataclass(frozen=True)
 class CrossValidated:
-    """What cross-validation found: the results of the folds, and their means.
+    """The outcome of cross-validation: the results of the folds, and their means.
 
     Attributes
     ----------

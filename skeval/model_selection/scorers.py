@@ -141,14 +141,10 @@ class GeneratorScorer(BaseEstimator):
                 f"make_generator_scorer: {type(self.evaluator).__name__} is best in between, so "
                 "that no search can go by it."
             )
-        if isinstance(self.evaluator, MetricSuite) and not self.names():
+        if isinstance(self.evaluator, MetricSuite) and not self.directions():
             raise InvalidParameterError(
                 "make_generator_scorer: no metric of the suite has a direction to search in."
             )
-
-    def names(self) -> list[str]:
-        """Return the names of a suite's metrics that have a direction; those of scores."""
-        return list(self.directions())
 
     def directions(self) -> dict[str, int]:
         """Return 1 by the name of a score whose published values are best high, -1 if low."""
@@ -163,8 +159,8 @@ class GeneratorScorer(BaseEstimator):
         if alone:
             return signed(scored) if isinstance(scored, Result) else float("nan")
         if not isinstance(scored, SuiteResult):
-            return dict.fromkeys(self.names(), np.nan)
-        return {name: signed(scored[name]) for name in self.names()}
+            return dict.fromkeys(self.directions(), np.nan)
+        return {name: signed(scored[name]) for name in self.directions()}
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
         """Return the whole result behind a score; None if X are the training rows.

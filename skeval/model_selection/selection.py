@@ -153,7 +153,7 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
                 "best_subject_to: scoring must be what make_generator_scorer makes, got "
                 f"{type(self.scoring).__name__}."
             )
-        known = self.scoring.names()
+        known = list(self.scoring.directions())
         for name in (self.constraint, self.maximise):
             if name not in known:
                 raise InvalidParameterError(

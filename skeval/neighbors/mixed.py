@@ -184,7 +184,7 @@ class MixedNearestNeighbors(BaseEstimator):
             How many neighbours to return.
         exclude : array-like of int of shape (n_queries,), default=None
             For each query the index of the reference row that it is itself, or -1. That row is left
-            out, and no other: a duplicate of it is found at distance 0.
+            out, and no other: a duplicate of it is returned at distance 0.
         radius : float or array-like of shape (n_queries,), default=None
             The most distant neighbour that is looked for, of all queries or of each, its own value
             included; negative for none. It saves most of the search where it is small.

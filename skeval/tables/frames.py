@@ -184,46 +184,29 @@ def _notices(
     columns: Mapping[str, pd.Series],
     schema: TableSchema,
     unread: Mapping[str, int],
-    infinite: Sequence[str],
-    absent: Sequence[str],
+    infinite: list[str],
+    absent: list[str],
 ) -> Iterator[tuple[type[MetricWarning], str, list[str]]]:
     """Yield what is to be said of columns, and the columns of which it is."""
-    formats = {name: _format_of_strings(frame[name], schema) for name in unread}
-    yield (
-        InvalidValueWarning,
-        "has cells of another type, counted as missing: {}.",
-        [
-            f"{name} ({count} cells{f', no dates as {formats[name]}' if formats[name] else ''})"
-            for name, count in unread.items()
-        ],
-    )
-    yield (
-        InvalidValueWarning,
-        "has infinite values, taken as beyond all real ones: {}.",
-        list(infinite),
-    )
+    cells = []
+    for name, count in unread.items():
+        form = _format_of_strings(frame[name], schema)
+        cells.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
+    yield InvalidValueWarning, "has cells of another type, counted as missing: {}.", cells
+    yield InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}.", infinite
     large = [n for n in schema.columns("continuous") if (columns[n].abs() >= EXACT).any()]
-    yield (
-        InvalidValueWarning,
+    text = (
         "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
-        "columns of all tables, or declare them id or categorical.",
-        [name for name in large if _loses_integers(frame[name], columns[name])],
+        "columns of all tables, or declare them id or categorical."
     )
-    yield (
-        DegenerateInputWarning,
-        "has no value at all in {}. Drop the columns from all tables, or fill them.",
-        [name for name in columns if name not in absent and columns[name].isna().all()],
-    )
-    yield (
-        InvalidValueWarning,
-        "lacks columns of train, which count as empty: {}.",
-        list(absent),
-    )
-    yield (
-        MetricWarning,
-        "has columns that train lacks; ignored: {}.",
-        [name for name in frame.columns if name not in schema.kinds],
-    )
+    names = [name for name in large if _loses_integers(frame[name], columns[name])]
+    yield InvalidValueWarning, text, names
+    text = "has no value at all in {}. Drop the columns from all tables, or fill them."
+    names = [name for name in columns if name not in absent and columns[name].isna().all()]
+    yield DegenerateInputWarning, text, names
+    yield InvalidValueWarning, "lacks columns of train, which count as empty: {}.", absent
+    names = [name for name in frame.columns if name not in schema.kinds]
+    yield MetricWarning, "has columns that train lacks; ignored: {}.", names
 
 
 def _check_types(
