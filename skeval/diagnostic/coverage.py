@@ -39,7 +39,7 @@ class RangeCoverage(Metric):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only number and date columns
+        The columns to measure: all, the first *n*, or these; only number and date columns
         count.
 
     Attributes
@@ -139,7 +139,7 @@ class CategoryCoverage(Metric):
     min_count : int, default=1
         Leaves out categories that fewer rows of train have.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only categorical and boolean
+        The columns to measure: all, the first *n*, or these; only categorical and boolean
         columns count.
 
     Attributes
@@ -348,7 +348,7 @@ class OutlierCoverage(Metric):
     k : float, default=1.5
         Distance of the fences from train's quartiles, in interquartile ranges.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only number and date columns
+        The columns to measure: all, the first *n*, or these; only number and date columns
         count.
 
     Attributes

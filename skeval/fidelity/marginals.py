@@ -53,7 +53,7 @@ class KSComplement(Metric):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric, date and boolean
+        The columns to measure: all, the first *n*, or these; only numeric, date and boolean
         ones count.
 
     Attributes
@@ -175,7 +175,7 @@ class TVComplement(Metric):
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category.
     n_bins : int or None, default=None
-        If given, numeric and date columns are measured too, on so many bins of equal width over
+        If given, numeric and date columns are measured too, on this many bins of equal width over
         train.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
@@ -283,7 +283,7 @@ class StatisticSimilarity(Metric):
         What a difference is divided by: range or interquartile range of the train values. One
         outlier widens the range and so hides differences.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
 
     Attributes
     ----------
@@ -382,7 +382,7 @@ class QuantileMSE(Metric):
     n_quantiles : int, default=10
         Number of parts.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class RangeQueryError(Metric):
     n_queries : int, default=1000
         Number of queries, drawn from train at fit.
     columns : None, int or list of str, default=None
-        The columns to ask about: all, the first so many, or these.
+        The columns to ask about: all, the first *n*, or these.
     random_state : int, default=0
         Seed of the queries, and of the independent rows of the floor.
 
