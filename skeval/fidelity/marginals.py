@@ -42,6 +42,10 @@ from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import inner_edges
 from skeval.tags import MetricTags
 
+_TAGS = MetricTags(
+    "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
+)
+
 
 class KSComplement(Metric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
@@ -93,9 +97,7 @@ class KSComplement(Metric):
     0.75
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = _TAGS
 
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
@@ -212,9 +214,7 @@ class TVComplement(Metric):
     0.6667
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = _TAGS
 
     def __init__(
         self,
@@ -316,9 +316,7 @@ class StatisticSimilarity(Metric):
     0.6667
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = _TAGS
 
     def __init__(
         self,
@@ -423,9 +421,7 @@ class QuantileMSE(Metric):
     0.03125
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = replace(_TAGS, greater_is_better=False)
 
     def __init__(
         self, n_quantiles: Annotated[int, Interval(2)] = 10, columns: Columns = None
