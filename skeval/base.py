@@ -125,13 +125,13 @@ class Metric(BaseEstimator):
         TableError, SchemaMismatchError
             If the tables cannot be used; all faulty columns are named at once.
         """
-        self._check_parameters()
         context = Context.of(train, holdout, schema=schema)
+        self.fit_context(context)
         if check_holdout:
             context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
-        return self.fit_context(context)
+        return self
 
     def fit_context(self, context: Context) -> Self:
         """Take real tables that were read already, as a suite does to share them."""
@@ -198,12 +198,15 @@ class Metric(BaseEstimator):
         InvalidParameterError
             If a parameter is outside its legal set.
         """
-        self._check_parameters()
-        sets = legal_sets(type(self)).items()
-        names = {name: None for name, one in sets if isinstance(one, Legal) and one.names_columns}
-        target = {"target": None} if "target" in self.tags.needs else {}
+        if not isinstance(getattr(type(self), "tags", None), MetricTags):
+            raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
+        legal = legal_sets(type(self))
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal)
+        names = [n for n, one in legal.items() if isinstance(one, Legal) and one.names_columns]
+        if "target" in self.tags.needs and "target" not in names:
+            names.insert(0, "target")
         named = {}
-        for name in target | names:
+        for name in names:
             value = getattr(self, name, None)
             if isinstance(value, str | list | tuple):
                 named[name] = [value] if isinstance(value, str) else list(value)
@@ -218,11 +221,6 @@ class Metric(BaseEstimator):
     def _summary(self, result: Result) -> str:
         """Say in a sentence what the finished result shows: by default what `_compute` wrote."""
         return result.summary
-
-    def _check_parameters(self) -> None:
-        if not isinstance(getattr(type(self), "tags", None), MetricTags):
-            raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
-        check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
     def _result(self, context: Context) -> Result:
         computed = self._compute(context)

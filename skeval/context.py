@@ -39,8 +39,10 @@ _SHARED_ROWS = (
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
-# what copies and pickles hold; the rest is computed again
-_KEPT = ("schema", "levels", "notices", "remember_rows", "_tables", "_given", "_parent")
+_NOT_REMEMBERED = (
+    "The real rows were left out when this fitted object was pickled. Fit it again, or set "
+    "context_.remember_rows = True before pickling (the file then holds them)."
+)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -68,36 +70,38 @@ class Context:
         The tables as they were given, by role; the canonical ones if not said.
     parent : Context, optional
         The context of the real tables that this one adds synthetic rows to.
+    remember_rows : bool, default=False
+        Whether pickling keeps the rows. A pickle with rows holds training data.
 
     Attributes
     ----------
+    real : Context
+        The context of the real tables alone.
     remember_rows : bool
-        Whether pickling keeps the rows; False. A pickle with rows holds training data.
+        As given; it may be set later.
     """
 
     def __init__(
         self,
         schema: TableSchema,
-        tables: dict[str, pd.DataFrame],
+        tables: dict[str, pd.DataFrame] | None,
         *,
         levels: dict[str, list[str]] | None = None,
         notices: tuple[MetricWarning, ...] = (),
         given: dict[str, pd.DataFrame] | None = None,
         parent: Context | None = None,
+        remember_rows: bool = False,
     ) -> None:
         self.schema = schema
         self.levels = levels or {}
         self.notices = notices
-        self.remember_rows = False
-        self._tables: dict[str, pd.DataFrame] | None = tables
-        self._given = {**tables, **(given or {})}
+        self.remember_rows = remember_rows
+        self.real = parent or self  # a view of a context, as steps get one, refers to the whole one
+        self._tables = tables  # None where a pickle left them out
+        self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
-        self._start()
-
-    def _start(self) -> None:
         self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
-        self._lock: AbstractContextManager[Any] = self._parent._lock if self._parent else RLock()
-        self._whole = self  # a view of this context, as steps get one, refers back to it
+        self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
         self._roles: set[str] = set()  # that were read
         self._running: frozenset[Hashable] = frozenset()
 
@@ -121,11 +125,12 @@ class Context:
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
-        tables = self._remembered()
-        if role not in tables:
-            raise KeyError(f"The context has no {role} rows; it has {', '.join(tables)}.")
+        if self._tables is None:
+            raise NotRememberedError(_NOT_REMEMBERED)
+        if role not in self._tables:
+            raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
         self._roles.add(role)
-        return tables[role].copy(deep=False)  # what one metric assigns, the next must not see
+        return self._tables[role].copy(deep=False)  # what one metric assigns, the next must not see
 
     def given(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
@@ -178,11 +183,6 @@ class Context:
             notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
         return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
 
-    @property
-    def real(self) -> Context:
-        """The context of the real tables alone."""
-        return self._parent or self._whole
-
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
         """Return a context with these rows as `synthetic`; it shares this one's memo of real rows.
 
@@ -219,23 +219,16 @@ class Context:
 
         `given` are the same rows as they were given; the canonical ones if not said.
         """
-        tables = {**self.real._remembered(), "synthetic": rows}
+        if self.real._tables is None:
+            raise NotRememberedError(_NOT_REMEMBERED)
         return Context(
             self.schema,
-            tables,
+            {**self.real._tables, "synthetic": rows},
             levels=self.levels,
             notices=notices,
             given={**self.real._given, "synthetic": rows if given is None else given},
             parent=self.real,
         )
-
-    def _remembered(self) -> dict[str, pd.DataFrame]:
-        if self._tables is None:
-            raise NotRememberedError(
-                "The real rows were left out when this fitted object was pickled. Fit it again, or "
-                "set context_.remember_rows = True before pickling (the file then holds them)."
-            )
-        return self._tables
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return what is known under `key`; if nothing is, compute it of a view of this context.
@@ -269,19 +262,29 @@ class Context:
         return cast("T", value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
-        copied = object.__new__(Context)  # frames are never written to: copies share them
-        copied.__setstate__({name: getattr(self, name) for name in _KEPT})
-        return copied
+        return Context(**self._state())  # frames are never written to: copies share them
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = {name: getattr(self, name) for name in _KEPT}
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self._state()
         if not self.remember_rows:
-            state |= {"_tables": None, "_given": {}, "levels": {}}
-        return state
+            state |= {"tables": None, "given": {}, "levels": {}}
+        return _restored, (state,)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._start()
+    def _state(self) -> dict[str, Any]:
+        """Return what copies and pickles hold; the rest is computed again."""
+        return {
+            "schema": self.schema,
+            "tables": self._tables,
+            "levels": self.levels,
+            "notices": self.notices,
+            "given": self._given,
+            "parent": self._parent,
+            "remember_rows": self.remember_rows,
+        }
+
+
+def _restored(state: dict[str, Any]) -> Context:
+    return Context(**state)
 
 
 def _frozen(value: T) -> T:

@@ -8,11 +8,12 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.parameters import Columns, Seed, Space
 from skeval.result import Result, undefined
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import column_key
 
-Columns = tuple[str, ...] | None
+ColumnKey = tuple[str, ...] | None
 
 
 class NeighborMetric(Metric):
@@ -27,12 +28,19 @@ class NeighborMetric(Metric):
     space: Any = "gower"
     columns: int | list[str] | None
 
+    def __init__(
+        self, space: Space = "gower", columns: Columns = None, random_state: Seed = 0
+    ) -> None:
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+
     def _compute(self, context: Context) -> float | Result:
         if isinstance(self.space, str) and not context.schema.measured:
             return undefined("no column of this table can be measured.")
         return self._measure(context, column_key(context.schema, self.columns))
 
-    def _measure(self, context: Context, columns: Columns) -> float | Result:
+    def _measure(self, context: Context, columns: ColumnKey) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _measure.")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -41,11 +49,12 @@ class NeighborMetric(Metric):
             result = self._with_evidence(context, columns, result)
         return super()._in_relation(context, result)
 
-    def _with_evidence(self, context: Context, columns: Columns, result: Result) -> Result:
+    def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:
         return result
 
     def _distances(
-        self, context: Context, query: str, reference: str, columns: Columns
+        self, context: Context, query: str, reference: str, columns: ColumnKey, **samples: Any
     ) -> np.ndarray:
-        """Return the distance of each query row to its nearest reference row."""
-        return nearest(context, query, reference, space=self.space, columns=columns)[0][:, 0]
+        """Return the distance of each query row to its nearest reference row; or in `samples`."""
+        settings = {"space": self.space, "columns": columns, **samples}
+        return nearest(context, query, reference, **settings)[0][:, 0]

@@ -161,11 +161,11 @@ class Legal:
 
 def one_of(values: Sequence[object]) -> Legal:
     """Return the set of a few named values, types included: what ``Literal`` means."""
-
-    def is_known(value: object) -> bool:
-        return any(type(value) is type(known) and value == known for known in values)
-
-    return Legal(" or ".join(map(repr, values)), is_known, "no such option")
+    return Legal(
+        " or ".join(map(repr, values)),
+        lambda value: any(type(value) is type(known) and value == known for known in values),
+        "no such option",
+    )
 
 
 def has_methods(methods: Sequence[str], values: Sequence[object] = ()) -> Legal:
@@ -281,11 +281,12 @@ def _any_of(sets: Sequence[Constraint]) -> Legal:
 
 
 def _with_none(inner: Constraint) -> Legal:
-    def is_legal(value: object) -> bool:
-        return value is None or inner.accepts(value)
-
-    names_columns = isinstance(inner, Legal) and inner.names_columns
-    return Legal(f"{inner.description} or None", is_legal, inner.illegal, names_columns)
+    return Legal(
+        f"{inner.description} or None",
+        lambda value: value is None or inner.accepts(value),
+        inner.illegal,
+        names_columns=isinstance(inner, Legal) and inner.names_columns,
+    )
 
 
 def check_parameters(

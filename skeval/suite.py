@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -33,9 +32,6 @@ from skeval.tables.schema import TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]
-
-# scikit-learn keeps the class of its diagrams to itself, and has moved it
-_BLOCK_HOMES = ("sklearn.utils._repr_html.estimator", "sklearn.utils._estimator_html_repr")
 
 
 class MetricSuite(_BaseComposition):
@@ -199,9 +195,7 @@ class MetricSuite(_BaseComposition):
     ) -> Result:
         try:
             return metric.evaluate_context(context)
-        except (
-            Exception
-        ) as error:  # a user's metric may raise anything; the others must not be lost
+        except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
             failures.append(MetricFailedWarning(f"{name} failed: {type(error).__name__}: {error}"))
@@ -236,10 +230,7 @@ class MetricSuite(_BaseComposition):
         return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
-        names = [name for name, _ in self.metrics]
-        metrics = [metric for _, metric in self.metrics]
-        details = [str(metric) for metric in metrics]
-        return _block_class()("parallel", metrics, names=names, name_details=details)
+        return _Block(self.metrics)
 
 
 def _contrasts(metric: Metric) -> bool:
@@ -247,31 +238,20 @@ def _contrasts(metric: Metric) -> bool:
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
 
 
-def _block_class() -> Any:
-    for home in _BLOCK_HOMES:
-        try:
-            return import_module(home)._VisualBlock
-        except (ImportError, AttributeError):
-            continue
-    return _PlainBlock
+class _Block:
+    """Metrics side by side, as scikit-learn's diagram reads them: its own class is private."""
 
-
-class _PlainBlock:
-    """The fields that scikit-learn's diagram reads of a block."""
-
+    kind = "parallel"
     name_caption = None
     doc_link_label = None
     dash_wrapped = True
 
-    def __init__(
-        self, kind: str, estimators: list[Any], *, names: list[str], name_details: list[str]
-    ) -> None:
-        self.kind = kind
-        self.estimators = estimators
-        self.names = names
-        self.name_details = name_details
+    def __init__(self, metrics: Named) -> None:
+        self.names = [name for name, _ in metrics]
+        self.estimators = [metric for _, metric in metrics]
+        self.name_details = [str(metric) for metric in self.estimators]
 
-    def _sk_visual_block_(self) -> _PlainBlock:
+    def _sk_visual_block_(self) -> _Block:
         return self
 
 

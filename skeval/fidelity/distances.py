@@ -19,7 +19,6 @@ from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.accumulation import AccumulationMetric
-from skeval.steps.neighbors import nearest
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.tags import MetricTags
 
@@ -76,35 +75,23 @@ class NNDistanceDistributions(NeighborMetric):
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DistancesDisplay"
     )
 
-    def __init__(
-        self,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-
     def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows("train"), context.n_rows("synthetic"))
         if size < 2:
             return undefined("train and synthetic need two rows each to have neighbours.")
-        return kolmogorov_distance(
-            *(self._within(context, role, size, columns) for role in ("train", "synthetic"))
-        )
+        return kolmogorov_distance(*self._within(context, size, columns).values())
 
-    def _within(self, context: Context, role: str, size: int, columns: Any) -> np.ndarray:
-        """Return the distances of the rows of a sample to each other."""
-        settings = {"space": self.space, "columns": columns, "seed": self.random_state}
-        return nearest(context, role, role, n_reference=size, **settings)[0][:, 0]
+    def _within(self, context: Context, size: int, columns: Any) -> dict[str, np.ndarray]:
+        """Return the distances of the rows of samples of both tables to each other."""
+        sample = {"n_reference": size, "seed": self.random_state}
+        return {
+            f"{role} to {role}": self._distances(context, role, role, columns, **sample)
+            for role in ("train", "synthetic")
+        }
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         size = min(context.n_rows("train"), context.n_rows("synthetic"))
-        within = {
-            f"{role} to {role}": self._within(context, role, size, columns)
-            for role in ("train", "synthetic")
-        }
+        within = self._within(context, size, columns)
         pairs = [("synthetic", "train")]
         if "holdout" in context:
             pairs += [("holdout", "train"), ("synthetic", "holdout")]
@@ -121,10 +108,8 @@ class NNDistanceDistributions(NeighborMetric):
         )
 
     def _summary(self, result: Result) -> str:
-        gap = percent(result.value)
-        return (
-            f"The cumulative curves of distances within train and within synthetic lie {gap} apart."
-        )
+        curves = "The cumulative curves of distances within train and within synthetic"
+        return f"{curves} lie {percent(result.value)} apart."
 
 
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -132,12 +117,12 @@ def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     smallest = min(values.size for values in samples.values())
     if smallest < 2 * LEAST_ROWS:
         return {"levels": np.array([0.5]), **{name: np.array([np.nan]) for name in samples}}
-    levels = _levels(smallest)
+    levels = quantile_levels(smallest)
     return {"levels": levels, **{name: np.quantile(d, levels) for name, d in samples.items()}}
 
 
-def _levels(n_rows: int) -> np.ndarray:
-    """Return whole percentages around the median with `_LEAST` rows between and beyond."""
+def quantile_levels(n_rows: int) -> np.ndarray:
+    """Return whole percentages around the median with `LEAST_ROWS` rows between and beyond."""
     apart = max(1, math.ceil(100 * LEAST_ROWS / n_rows))
     percentages = np.arange(50 % apart, 100, apart)
     beyond = np.minimum(percentages, 100 - percentages) * n_rows
@@ -222,11 +207,9 @@ class MDAResemblance(AccumulationMetric):
     area = "resemblance"
 
     def _summary(self, result: Result) -> str:
-        return (
-            f"Nearest rows fill {percent(result.value)} of the area right of "
-            f"{number(as_float(result.details['threshold']))}: the rest is of rows that find none "
-            "so near."
-        )
+        right = f"right of {number(as_float(result.details['threshold']))}"
+        filled = f"Nearest rows fill {percent(result.value)} of the area {right}"
+        return f"{filled}: the rest is of rows that find none so near."
 
 
 class NearestNeighborAdversarialAccuracy(NeighborMetric):
@@ -302,23 +285,20 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     ) -> None:
         self.n_resample = n_resample
         self.ties = ties
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "synthetic")) < 2:
             return undefined(TOO_FEW_ROWS)
-        return float(
-            np.mean([one.accuracy for one in self._samples(context, "synthetic", columns)])
-        )
+        samples = self._samples(context, "synthetic", columns)
+        return float(np.mean([one.accuracy for one in samples]))
 
     def _samples(self, context: Context, other: str, columns: Any) -> list[Adversarial]:
         settings = (self.space, columns, self.ties)
-        samples = resampled_accuracies(
-            context, ("train",), other, settings, self.n_resample, self.random_state
-        )
-        return [one for (one,) in samples]
+        seeds = (self.n_resample, self.random_state)
+        return [
+            one for (one,) in resampled_accuracies(context, ("train",), other, settings, *seeds)
+        ]
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         samples, baseline = self._samples(context, "synthetic", columns), None
@@ -344,7 +324,5 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
         )
 
     def _summary(self, result: Result) -> str:
-        return (
-            f"A guess by the nearest neighbour tells train and synthetic rows apart "
-            f"{percent(result.value)} of the time; 50% would be by chance."
-        )
+        guess = "A guess by the nearest neighbour tells train and synthetic rows apart"
+        return f"{guess} {percent(result.value)} of the time; 50% would be by chance."

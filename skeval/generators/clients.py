@@ -34,12 +34,13 @@ def _is_generator(value: object) -> bool:
 Generator = Annotated[Any, Legal(_GENERATORS, _is_generator, "no such option")]
 
 
-def _are_arguments(value: object) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-
-
 Arguments = Annotated[
-    dict[str, Any], Legal("a dict of arguments by name", _are_arguments, "no such option")
+    dict[str, Any],
+    Legal(
+        "a dict of arguments by name",
+        lambda value: isinstance(value, Mapping) and all(isinstance(name, str) for name in value),
+        "no such option",
+    ),
 ]
 
 
@@ -111,13 +112,18 @@ class Synthesizer:
         metadata = detected(rows) if self.metadata is None else copy.deepcopy(self.metadata)
         made = self.kind(metadata, **self.parameters)
         with _global_seed(seed):
-            made.fit({_only_table(metadata): rows} if _takes_dicts() else rows)
+            by_name = _sdv_takes_dicts()
+            made.fit({next(iter(metadata.to_dict()["tables"])): rows} if by_name else rows)
         return made
 
     def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
         """Sample by seed; left alone, all of a kind would start from the same one."""
         with _global_seed(seed):
-            _seed_sampling(fitted, secrets.randbits(32) if seed is None else seed)
+            # there is no public way to seed in any version so far
+            if hasattr(fitted, "reset_sampling"):
+                fitted.reset_sampling()
+            if hasattr(fitted, "_set_random_state"):
+                fitted._set_random_state(secrets.randbits(32) if seed is None else seed)
             drawn = fitted.sample(num_rows=n)
         rows = next(iter(drawn.values())) if isinstance(drawn, dict) else drawn
         return rows.astype(self.dtypes)
@@ -207,14 +213,10 @@ def _is_of_sdv(kind: type) -> bool:
     return any(base.__module__.split(".")[0] == "sdv" for base in kind.__mro__)
 
 
-def _takes_dicts() -> bool:
+def _sdv_takes_dicts() -> bool:
     import sdv
 
     return int(sdv.__version__.split(".")[0]) >= 2
-
-
-def _only_table(metadata: Any) -> str:
-    return next(iter(metadata.to_dict()["tables"]))
 
 
 def _arguments(synthesizer: Any) -> dict[str, Any]:
@@ -223,14 +225,6 @@ def _arguments(synthesizer: Any) -> dict[str, Any]:
     return {
         name: value for name, value in arguments.items() if name in taken and name != "metadata"
     }
-
-
-def _seed_sampling(synthesizer: Any, seed: int) -> None:
-    """Seed a synthesizer's own draws: there is no public way in any version so far."""
-    if hasattr(synthesizer, "reset_sampling"):
-        synthesizer.reset_sampling()
-    if hasattr(synthesizer, "_set_random_state"):
-        synthesizer._set_random_state(seed)
 
 
 def _took_seed(generator: Any, seed: int) -> bool:

@@ -206,7 +206,8 @@ class Grid:
         """Return the grid of sorted values."""
         if distinct.dtype.kind == "f":
             return cls(_decimals_of(distinct), 1)
-        return cls(None, _step_of(distinct))
+        # unsigned differences cannot overflow
+        return cls(None, int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1)
 
     def rounded(self, values: np.ndarray) -> np.ndarray:
         """Return floats with the decimals of the column."""
@@ -232,12 +233,6 @@ def _decimals_of(distinct: np.ndarray) -> int | None:
         if np.array_equal(rounded, distinct):
             return decimals
     return None
-
-
-def _step_of(distinct: np.ndarray) -> int:
-    """Return the largest step that all differences of sorted integers or dates are multiples of."""
-    # unsigned differences cannot overflow
-    return int(np.gcd.reduce(np.diff(distinct.view(np.uint64)))) or 1
 
 
 def read_each(column: pd.Series, read: Callable[[Any], T], otherwise: T) -> list[T]:

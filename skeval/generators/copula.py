@@ -99,7 +99,9 @@ class GaussianCopula(Sampler):
         self.correlation_ = _latent_correlation([*(c.codes for c in columns), *gaps])
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        uniform = ndtr(rng.normal(size=(n, len(self.correlation_))) @ _root(self.correlation_).T)
+        uniform = ndtr(
+            rng.normal(size=(n, len(self.correlation_))) @ np.linalg.cholesky(self.correlation_).T
+        )
         gaps = iter(uniform[:, len(self.marginals_) :].T)
         drawn = (
             marginal.draw(uniform[:, j], _absent(marginal.missing, gaps, n))
@@ -229,7 +231,3 @@ def _positive_definite(correlation: np.ndarray) -> np.ndarray:
     clipped = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
     scale = np.sqrt(np.diag(clipped))
     return np.asarray(clipped / np.outer(scale, scale))
-
-
-def _root(correlation: np.ndarray) -> np.ndarray:
-    return np.asarray(np.linalg.cholesky(correlation))

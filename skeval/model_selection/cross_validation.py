@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -72,9 +72,8 @@ class CrossValidated:
         share = sum(self.test_shares) / len(self.test_shares)
         every, rows = self.folds(), {}
         for name, own in every.groupby("metric", sort=False):
-            mean = fold_mean(own["value"].to_numpy(dtype=float), share, confidence)
             rows[name] = {
-                **asdict(mean),
+                **fold_mean(own["value"].to_numpy(dtype=float), share, confidence),
                 "baseline": own["baseline"].mean(),
                 "direction": own["direction"].iloc[0],
                 "evidence": own["evidence"].iloc[0],
@@ -186,15 +185,16 @@ def cross_validate_generator(
         delayed(_evaluated)(
             reseeded(generator, fit_seed),
             clone(evaluator),
-            rows.iloc[split.learned].reset_index(drop=True),
-            rows.iloc[split.tested].reset_index(drop=True),
+            rows.iloc[learned].reset_index(drop=True),
+            rows.iloc[tested].reset_index(drop=True),
             n_samples=n_samples,
             schema=schema,
             seed=sample_seed,
         )
-        for split, (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
+        for (learned, tested), (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
-    return CrossValidated(tuple(results), tuple(split.test_share for split in splits))
+    shares = (len(tested) / len(learned) for learned, tested in splits)
+    return CrossValidated(tuple(results), tuple(shares))
 
 
 def _evaluated(
@@ -214,19 +214,6 @@ def _evaluated(
     return SuiteResult({result.metric: result}) if isinstance(result, Result) else result
 
 
-@dataclass(frozen=True)
-class Split:
-    """Positions of the rows to learn from, and of those to test on."""
-
-    learned: np.ndarray
-    tested: np.ndarray
-
-    @property
-    def test_share(self) -> float:
-        """Rows tested on for each row learned from."""
-        return len(self.tested) / len(self.learned)
-
-
 def splits_of(
     rows: pd.DataFrame,
     cv: Any,
@@ -234,8 +221,8 @@ def splits_of(
     groups: str | Sequence[Any] | None,
     stratify: str | Sequence[Any] | None,
     random_state: int,
-) -> list[Split]:
-    """Return the splits of a table.
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the positions of the rows to learn from and to test on, of each split of a table.
 
     Raises
     ------
@@ -251,7 +238,11 @@ def splits_of(
             order = np.random.default_rng(random_state).permutation(together.max() + 1)
             together = order[together]
     else:
-        splitter = _checked(cv)
+        if isinstance(cv, bool | str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+            raise InvalidParameterError(
+                f"{_OWNER}: cv must be an int, a splitter or pairs of positions, got {cv!r}."
+            )
+        splitter = check_cv(cv)
     try:
         pairs = list(splitter.split(rows, y, together))
     except (TypeError, ValueError) as error:  # of scikit-learn; it has seen codes, not cells
@@ -281,25 +272,16 @@ def _folds(
     return kind(n_folds, shuffle=True, random_state=random_state)
 
 
-def _checked(cv: Any) -> Any:
-    """Return a splitter of what is no number of folds."""
-    if isinstance(cv, bool | str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise InvalidParameterError(
-            f"{_OWNER}: cv must be an int, a splitter or pairs of positions, got {cv!r}."
-        )
-    return check_cv(cv)
-
-
-def _splits(pairs: list[tuple[Any, Any]]) -> list[Split]:
-    """Return splits, if rows stand on one side of each at most."""
+def _splits(pairs: list[tuple[Any, Any]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the positions of both sides, if rows stand on one side of each split at most."""
     if not pairs:
         raise InvalidParameterError(f"{_OWNER}: cv gives no split.")
-    splits = [Split(_positions(learned), _positions(tested)) for learned, tested in pairs]
-    if any(len(split.learned) == 0 or len(split.tested) == 0 for split in splits):
+    splits = [(_positions(learned), _positions(tested)) for learned, tested in pairs]
+    if any(len(learned) == 0 or len(tested) == 0 for learned, tested in splits):
         raise InvalidParameterError(
             f"{_OWNER}: a fold has no rows to learn from, or none to test on; take fewer folds."
         )
-    if any(np.isin(split.tested, split.learned).any() for split in splits):
+    if any(np.isin(tested, learned).any() for learned, tested in splits):
         raise InvalidParameterError(
             f"{_OWNER}: a fold is tested on its training rows; rows must not stand in both."
         )
@@ -329,28 +311,7 @@ def _codes(rows: pd.DataFrame, labels: str | Sequence[Any], name: str) -> np.nda
         raise InvalidParameterError(f"{_OWNER}: {name} must hold labels: {error}.") from error
 
 
-@dataclass(frozen=True)
-class FoldMean:
-    """A mean over folds.
-
-    Attributes
-    ----------
-    mean, standard_error : float
-        nan where fewer than one, two folds have a value.
-    low, high : float
-        Interval of Student's t.
-    n_folds : int
-        Folds with a value.
-    """
-
-    mean: float
-    standard_error: float
-    low: float
-    high: float
-    n_folds: int
-
-
-def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -> FoldMean:
+def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -> dict[str, float]:
     """Return the mean of values of folds, with the standard error of Nadeau and Bengio.
 
     Training folds have most of their rows in common, so that their values vary together and the
@@ -368,14 +329,20 @@ def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -
 
     Returns
     -------
-    FoldMean
+    dict of str to float
+        `mean`, nan without a value; `standard_error`, and Student's interval from `low` to `high`,
+        nan with fewer than two; `n_folds`, the number of folds with a value.
     """
     known = values[~np.isnan(values)]
-    nan = float("nan")
-    if known.size < 2:
-        return FoldMean(float(known[0]) if known.size else nan, nan, nan, nan, known.size)
-    variance = float(known.var(ddof=1))
-    error = float(np.sqrt((1.0 / known.size + test_share) * variance))
-    mean = float(known.mean())
-    reach = float(t.ppf(0.5 + confidence / 2.0, known.size - 1)) * error
-    return FoldMean(mean, error, mean - reach, mean + reach, known.size)
+    mean = float(known.mean()) if known.size else float("nan")
+    error = reach = float("nan")
+    if known.size > 1:
+        error = float(np.sqrt((1.0 / known.size + test_share) * float(known.var(ddof=1))))
+        reach = float(t.ppf(0.5 + confidence / 2.0, known.size - 1)) * error
+    return {
+        "mean": mean,
+        "standard_error": error,
+        "low": mean - reach,
+        "high": mean + reach,
+        "n_folds": known.size,
+    }

@@ -46,7 +46,7 @@ class BruteIndex:
         Beyond a query's limit there is nothing: infinite, index -1.
         """
         parts = run_chunks(
-            _nearest_chunk, queries.n_rows, self, queries, n_neighbors, own, limits,
+            _nearest_chunk, np.arange(queries.n_rows), self, queries, n_neighbors, own, limits,
             n_jobs=n_jobs, tile=N_QUERIES,
         )  # fmt: skip
         return (
@@ -57,7 +57,7 @@ class BruteIndex:
     def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
         """Divide each query among its nearest rows, at distance `least`; mass of each row."""
         parts = run_chunks(
-            _ties_chunk, queries.n_rows, self, queries, least, own,
+            _ties_chunk, np.arange(queries.n_rows), self, queries, least, own,
             n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
@@ -67,64 +67,40 @@ class BruteIndex:
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
         parts = run_chunks(
-            _within_chunk, queries.n_rows, self, queries, radii, limit,
+            _within_chunk, np.arange(queries.n_rows), self, queries, radii, limit,
             n_jobs=n_jobs, tile=N_QUERIES,
         )  # fmt: skip
         return np.concatenate(parts)
 
 
 def _ties_chunk(
-    start: int, stop: int, index: BruteIndex, queries: Encoded, least: Floats, own: Ints
+    index: BruteIndex, queries: Encoded, least: Floats, own: Ints, chunk: Ints
 ) -> Floats:
     mass = np.zeros(index.rows.n_rows)
-    for chunk in _blocks(start, stop, N_QUERIES):
-        mine = _take(queries, chunk)
-        tied = [
-            _tied(index, mine, block, least[chunk], own[chunk])
-            for block in _blocks(0, index.rows.n_rows, N_ROWS)
-        ]
+    for picks in _tiles(chunk):
+        tied = [sums <= least[picks, None] for _, sums in _sweep(index, queries, picks, own)]
         n_tied = sum(part.sum(axis=1) for part in tied)
         for i, share in enumerate(1.0 / n_tied):
             mass[np.concatenate([part[i] for part in tied])] += share
     return mass
 
 
-def _tied(
-    index: BruteIndex, queries: Encoded, block: slice, least: Floats, own: Ints
-) -> NDArray[np.bool_]:
-    """Tell which rows of a block are at the least distance of each query."""
-    tied = _sum_pairs(index, queries, block) <= least[:, None]
-    here = np.flatnonzero((own >= block.start) & (own < block.stop))
-    tied[here, own[here] - block.start] = False
-    return tied
-
-
 def _nearest_chunk(
-    start: int, stop: int, index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats
-) -> tuple[Floats, Ints]:
-    parts = [
-        _nearest_block(index, _take(queries, block), k, own[block], limits[block])
-        for block in _blocks(start, stop, N_QUERIES)
-    ]
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _nearest_block(
-    index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats
+    index: BruteIndex, queries: Encoded, k: int, own: Ints, limits: Floats, chunk: Ints
 ) -> tuple[Floats, Ints]:
     """Sweep over the reference, keeping the k best so far in front of each new block."""
     # half a step beyond the limit: what lies at it is nearer than nothing
-    best = np.repeat(limits[:, None] + GRID_STEP / 2.0, k, axis=1)
-    best_rows = np.full((queries.n_rows, k), -1, dtype=np.int64)
-    for block in _blocks(0, index.rows.n_rows, N_ROWS):
-        sums = _sum_pairs(index, queries, block)
-        here = np.flatnonzero((own >= block.start) & (own < block.stop))
-        sums[here, own[here] - block.start] = np.inf
-        if k == 1:
-            _improve(best, best_rows, sums, block.start)
-        else:
-            best, best_rows = _merge(best, best_rows, sums, block.start)
-    return np.where(best_rows < 0, np.inf, best), best_rows
+    parts = []
+    for picks in _tiles(chunk):
+        best = np.repeat(limits[picks, None] + GRID_STEP / 2.0, k, axis=1)
+        best_rows = np.full((picks.size, k), -1, dtype=np.int64)
+        for start, sums in _sweep(index, queries, picks, own):
+            if k == 1:
+                _improve(best, best_rows, sums, start)
+            else:
+                best, best_rows = _merge(best, best_rows, sums, start)
+        parts.append((np.where(best_rows < 0, np.inf, best), best_rows))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def _improve(best: Floats, best_rows: Ints, sums: Floats, start: int) -> None:
@@ -152,22 +128,39 @@ def _merge(best: Floats, best_rows: Ints, sums: Floats, start: int) -> tuple[Flo
 
 
 def _within_chunk(
-    start: int, stop: int, index: BruteIndex, queries: Encoded, radii: Floats, limit: int
+    index: BruteIndex, queries: Encoded, radii: Floats, limit: int, chunk: Ints
 ) -> Ints:
-    counts = np.zeros(stop - start, dtype=np.int64)
-    for chunk in _blocks(start, stop, N_QUERIES):
-        mine = counts[chunk.start - start : chunk.stop - start]
-        for block in _blocks(0, index.rows.n_rows, N_ROWS):
-            sums = _sum_pairs(index, _take(queries, chunk), block)
-            mine += (sums <= radii[block]).sum(axis=1)
-            if (mine >= limit).all():
+    counts = []
+    for picks in _tiles(chunk):
+        inside = np.zeros(picks.size, dtype=np.int64)
+        for start, sums in _sweep(index, queries, picks):
+            inside += (sums <= radii[start : start + N_ROWS]).sum(axis=1)
+            if (inside >= limit).all():
                 break
-    return np.minimum(counts, limit)
+        counts.append(np.minimum(inside, limit))
+    return np.concatenate(counts)
+
+
+def _tiles(chunk: Ints) -> list[Ints]:
+    return [chunk[at : at + N_QUERIES] for at in range(0, chunk.size, N_QUERIES)]
+
+
+def _sweep(
+    index: BruteIndex, queries: Encoded, picks: Ints, own: Ints | None = None
+) -> Iterator[tuple[int, Floats]]:
+    """Yield where each block of the reference starts, and its sums; that of `own` is infinite."""
+    mine = Encoded(queries.numbers[:, picks], queries.codes[:, picks])
+    for start in range(0, index.rows.n_rows, N_ROWS):
+        sums = _sum_pairs(index, mine, slice(start, start + N_ROWS))
+        if own is not None:
+            here = np.flatnonzero((own[picks] >= start) & (own[picks] < start + N_ROWS))
+            sums[here, own[picks][here] - start] = np.inf
+        yield start, sums
 
 
 def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
     """Return the rounded sums of all queries against a block of reference rows."""
-    rows = _take(index.rows, block)
+    rows = Encoded(index.rows.numbers[:, block], index.rows.codes[:, block])
     shape = (queries.n_rows, rows.n_rows)
     counts = np.zeros(shape, dtype=np.uint16)
     for query_codes, codes in zip(queries.codes, rows.codes, strict=True):
@@ -183,11 +176,3 @@ def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
             np.minimum(gaps, 1.0, out=gaps)
             np.add(sums, gaps, out=sums)
     return round_to_grid(sums)
-
-
-def _take(table: Encoded, rows: slice) -> Encoded:
-    return Encoded(table.numbers[:, rows], table.codes[:, rows])
-
-
-def _blocks(start: int, stop: int, size: int) -> Iterator[slice]:
-    return (slice(at, min(at + size, stop)) for at in range(start, stop, size))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skeval.exceptions import InvalidParameterError
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Outcome = TypeVar("Outcome")
 MISSING = 1e300  # a missing number; finite, so that no difference is NaN
 LARGEST = 1e200  # numbers are clipped here: infinity is one far value, below MISSING
@@ -91,7 +92,7 @@ class CodeBook:
         """Collect the values of a column; `whole` says they are non-negative whole numbers."""
         top = np.fmax.reduce(column)
         if not whole or top >= MAX_TABLE:
-            values = np.unique(column)
+            values = np.unique(np.clip(column, -LARGEST, LARGEST))
             return cls(values, None, len(values))
         size = int(np.fmax(top, 0.0)) + 3
         seen = np.bincount(_slots(column, size), minlength=size) > 0
@@ -102,7 +103,7 @@ class CodeBook:
         """Translate a column into codes, `n_seen` for values that `learn` did not meet."""
         if self.table is not None:
             return self.table[_slots(column, len(self.table))]
-        values = np.asarray(self.values)
+        values, column = np.asarray(self.values), np.clip(column, -LARGEST, LARGEST)
         near = np.minimum(np.searchsorted(values, column), len(values) - 1)
         same = (values[near] == column) | (np.isnan(values[near]) & np.isnan(column))
         return np.where(same, near, self.n_seen).astype(np.int64)
@@ -146,7 +147,7 @@ class ColumnEncoder:
     ----------
     books : dict of int to CodeBook
         By column position.
-    narrow, wide, metric : ndarray of int
+    narrow, wide, metric : list of int
         Positions of the columns with few codes, with many codes, and of true numbers.
     whole : frozenset of int
         Positions of the categorical columns, whose values must be whole numbers.
@@ -155,9 +156,9 @@ class ColumnEncoder:
     """
 
     books: dict[int, CodeBook]
-    narrow: NDArray[np.intp]
-    wide: NDArray[np.intp]
-    metric: NDArray[np.intp]
+    narrow: list[int]
+    wide: list[int]
+    metric: list[int]
     whole: frozenset[int]
     weights: Floats
 
@@ -191,16 +192,13 @@ class ColumnEncoder:
         metric = ~categorical & np.isfinite(ranges) & (ranges >= SMALLEST_RANGE)
         whole = frozenset(np.flatnonzero(categorical).tolist())
         books = {
-            j: CodeBook.learn(lines[j] if j in whole else _clip(lines[j]), whole=j in whole)
-            for j in np.flatnonzero(~metric).tolist()
+            j: CodeBook.learn(lines[j], whole=j in whole) for j in np.flatnonzero(~metric).tolist()
         }
-        is_wide = {j: book.n_seen > MAX_NARROW for j, book in books.items()}
-        wide = np.array([j for j in books if is_wide[j]], dtype=np.intp)
-        narrow = np.array([j for j in books if not is_wide[j]], dtype=np.intp)
+        wide = [j for j, book in books.items() if book.n_seen > MAX_NARROW]
+        narrow = [j for j, book in books.items() if book.n_seen <= MAX_NARROW]
         weights = np.maximum(1.0 / ranges[metric], SMALLEST_WEIGHT)
-        return cls(
-            books, narrow, wide, np.flatnonzero(metric), whole, np.r_[np.ones(len(wide)), weights]
-        )
+        is_metric = np.flatnonzero(metric).tolist()
+        return cls(books, narrow, wide, is_metric, whole, np.r_[np.ones(len(wide)), weights])
 
     def encode(self, lines: Floats) -> Encoded:
         """Translate rows, column by column.
@@ -223,70 +221,39 @@ class ColumnEncoder:
         n_wide, n_rows = len(self.wide), lines.shape[1]
         numbers = np.empty((n_wide + len(self.metric), n_rows))
         codes = np.empty((len(self.narrow), n_rows), dtype=np.uint8)
-        coded = [*self.narrow.tolist(), *self.wide.tolist()]
-        for row, j in zip([*codes, *numbers[:n_wide]], coded, strict=True):
+        rows = zip([*codes, *numbers[:n_wide]], [*self.narrow, *self.wide], strict=True)
+        for row, j in rows:
+            line = lines[j]
             if j in self.whole:
-                _check_codes(lines[j], j)
-            row[:] = self.books[j].encode(lines[j] if j in self.whole else _clip(lines[j]))
-        for i, j in enumerate(self.metric.tolist()):
-            values = _clip(lines[j])
-            numbers[n_wide + i] = np.where(np.isnan(values), MISSING, values)
+                legal = (line >= 0) & (np.floor(line) == line) & (line < np.inf) | np.isnan(line)
+                if not legal.all():
+                    raise InvalidParameterError(
+                        f"MixedNearestNeighbors: column {j} is categorical and must hold whole "
+                        f"numbers >= 0, or NaN for missing; got {line[~legal][0]:g}. Encode its "
+                        "categories first, or leave it out of categorical."
+                    )
+            row[:] = self.books[j].encode(line)
+        for row, j in zip(numbers[n_wide:], self.metric, strict=True):
+            np.clip(lines[j], -LARGEST, LARGEST, out=row)
+            row[np.isnan(row)] = MISSING
         return Encoded(numbers, codes)
-
-
-def _clip(line: Floats) -> Floats:
-    return np.clip(line, -LARGEST, LARGEST)
-
-
-def _check_codes(line: Floats, j: int) -> None:
-    legal = (line >= 0) & (np.floor(line) == line) & (line < np.inf)
-    legal |= np.isnan(line)
-    if not legal.all():
-        raise InvalidParameterError(
-            f"MixedNearestNeighbors: column {j} is categorical and must hold whole numbers >= 0, "
-            f"or NaN for missing; got {line[~legal][0]:g}. Encode its categories first, or leave "
-            "it out of categorical."
-        )
 
 
 def _range(column: Floats) -> float:
     """Range of the finite values; NaN if there is none."""
-    finite = _clip(column[np.isfinite(column)])
+    finite = np.clip(column[np.isfinite(column)], -LARGEST, LARGEST)
     return float(np.ptp(finite)) if finite.size else np.nan
-
-
-def chunk_edges(n_rows: int, n_chunks: int, tile: int) -> list[tuple[int, int]]:
-    """Cut `range(n_rows)` into at most `n_chunks` spans whose borders are multiples of `tile`.
-
-    Parameters
-    ----------
-    n_rows, n_chunks, tile : int
-        Rows to cut, the most spans to make, and the rows that belong together.
-
-    Returns
-    -------
-    list of (int, int)
-        Start and stop of each span; none is empty.
-
-    Examples
-    --------
-    >>> chunk_edges(100, 3, 16)
-    [(0, 32), (32, 64), (64, 100)]
-    """
-    n_tiles = -(-n_rows // tile)
-    cuts = [min(n_rows, n_tiles * i // n_chunks * tile) for i in range(n_chunks + 1)]
-    return [(start, stop) for start, stop in pairwise(cuts) if start < stop]
 
 
 def run_chunks(
     function: Callable[..., Outcome],
-    n_rows: int,
+    order: Ints,
     *arguments: Any,
     n_jobs: int | None,
     tile: int,
     n_chunks: int | None = None,
 ) -> list[Outcome]:
-    """Call `function(start, stop, *arguments)` on chunks of rows, in threads by preference.
+    """Call `function(*arguments, chunk)` on chunks of `order`, in threads by preference.
 
     The outcomes are returned, not written to shared memory, so that any joblib backend can run the
     chunks.
@@ -295,14 +262,14 @@ def run_chunks(
     ----------
     function : callable
         A module-level function.
-    n_rows : int
-        Number of rows, at least 1.
+    order : ndarray of shape (n_rows,)
+        Positions of rows, at least one.
     *arguments
         Passed on to every call.
     n_jobs : int or None
         As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise.
     tile : int
-        Rows that belong together.
+        Rows that belong together: the borders of chunks are multiples of it.
     n_chunks : int or None, default=None
         How many chunks to make at most; None goes by the number of workers.
 
@@ -313,8 +280,9 @@ def run_chunks(
     """
     workers = effective_n_jobs(n_jobs)
     n_chunks = n_chunks or (1 if workers == 1 else CHUNKS_PER_WORKER * workers)
-    calls = [
-        delayed(function)(start, stop, *arguments)
-        for start, stop in chunk_edges(n_rows, n_chunks, tile)
-    ]
-    return list(Parallel(n_jobs=n_jobs, prefer="threads")(calls))
+    n_tiles = -(-order.size // tile)
+    cuts = [n_tiles * i // n_chunks * tile for i in range(n_chunks + 1)]
+    chunks = [order[start:stop] for start, stop in pairwise(cuts) if start < stop]
+    return Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(function)(*arguments, chunk) for chunk in chunks
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, Protocol, Self, cast
 
 import numpy as np
@@ -146,13 +145,25 @@ class MixedNearestNeighbors(BaseEstimator):
         check_parameters(type(self).__name__, given, legal_sets(type(self)))
         rows = cast(Floats, validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
         lines = column_lines(rows)
-        self._columns = ColumnEncoder.learn(
-            lines,
-            _check_ranges(self.ranges, rows.shape[1]),
-            _check_categorical(self.categorical, rows.shape[1]),
-        )
+        scales = _scales(self.ranges, self.categorical, rows.shape[1])
+        self._columns = ColumnEncoder.learn(lines, *scales)
         self.n_samples_fit_ = len(rows)
-        self.backend_, self._index = self._indexed(self._columns.encode(lines))
+        encoded, weights = self._columns.encode(lines), self._columns.weights
+        self.backend_ = "numpy"
+        if self.backend != "numpy":
+            try:  # numba is imported here and nowhere earlier
+                from skeval.neighbors.tree import TreeIndex
+            except ModuleNotFoundError as error:
+                if self.backend == "numba" or error.name != "numba":
+                    raise
+            else:
+                self.backend_ = "numba"
+                n_codes = [self._columns.books[j].n_seen + 1 for j in self._columns.narrow]
+                self._index: _Index = TreeIndex.build(encoded, weights, n_codes, self.leaf_size)
+                return self
+        from skeval.neighbors.brute import BruteIndex
+
+        self._index = BruteIndex(encoded, weights)
         return self
 
     def kneighbors(
@@ -268,24 +279,6 @@ class MixedNearestNeighbors(BaseEstimator):
             queries, radii, NO_LIMIT if limit is None else int(limit), self.n_jobs
         )
 
-    def _indexed(self, rows: Encoded) -> tuple[str, _Index]:
-        """Choose a backend and hand it the rows; numba is imported here and nowhere earlier."""
-        columns = self._columns
-        if self.backend != "numpy":
-            try:
-                from skeval.neighbors.tree import TreeIndex
-            except ModuleNotFoundError as error:
-                if self.backend == "numba" or error.name != "numba":
-                    raise
-            else:
-                n_codes = [columns.books[j].n_seen + 1 for j in columns.narrow.tolist()]
-                return "numba", TreeIndex.build(
-                    rows, columns.weights, np.array(n_codes, dtype=np.int64), self.leaf_size
-                )
-        from skeval.neighbors.brute import BruteIndex
-
-        return "numpy", BruteIndex(rows, columns.weights)
-
     def _encode(self, Y: ArrayLike) -> Encoded:
         rows = validate_data(
             self, Y, reset=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
@@ -337,31 +330,23 @@ class MixedNearestNeighbors(BaseEstimator):
         return np.broadcast_to(np.where(radii >= 0, sums, NO_BALL), n_balls)
 
 
-def _check_ranges(ranges: ArrayLike | None, n_columns: int) -> Floats | None:
-    if ranges is None:
-        return None
-    checked = np.asarray(ranges, dtype=np.float64)
-    if checked.shape != (n_columns,) or (checked < 0).any():
+def _scales(
+    ranges: ArrayLike | None, categorical: ArrayLike | None, n_columns: int
+) -> tuple[Floats | None, NDArray[np.bool_]]:
+    """Return the ranges as an array, and the mask of the categorical columns."""
+    widths = None if ranges is None else np.asarray(ranges, dtype=np.float64)
+    if widths is not None and (widths.shape != (n_columns,) or (widths < 0).any()):
         raise InvalidParameterError(
             f"MixedNearestNeighbors: ranges must be {n_columns} numbers >= 0, one a column, "
             f"got {ranges!r}."
         )
-    return checked
-
-
-def _check_categorical(
-    categorical: ArrayLike | Sequence[int] | None, n_columns: int
-) -> NDArray[np.bool_]:
-    """Turn a mask or positions into a mask."""
-    mask = np.zeros(n_columns, dtype=np.bool_)
     given = np.asarray([] if categorical is None else categorical)
     if given.dtype == np.bool_ and given.shape == (n_columns,):
-        return given
+        return widths, given
     positions = given.size == 0 or given.dtype.kind in "iu"
     if not positions or given.ndim != 1 or ((given < 0) | (given >= n_columns)).any():
         raise InvalidParameterError(
             f"MixedNearestNeighbors: categorical must be {n_columns} bools or positions from 0 to "
             f"{n_columns - 1}, got {categorical!r}."
         )
-    mask[given.astype(np.intp)] = True
-    return mask
+    return widths, np.isin(np.arange(n_columns), given)

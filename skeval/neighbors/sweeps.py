@@ -86,8 +86,8 @@ def _visit_closest(
 
 @jit
 def nearest_rows(
-    forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, picks: Ints,
-    k: int, bounded: bool, step: int,
+    forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, k: int,
+    bounded: bool, step: int, picks: Ints,
 ) -> tuple[Floats, Ints, int]:  # fmt: skip
     """Find the k nearest rows of the picked queries within their limits, in the order of `picks`.
 
@@ -161,8 +161,8 @@ def _gather_ties(
 
 @jit
 def spread_ties(
-    forest: Forest, least: Floats, queries: Floats, query_codes: Bytes, own: Ints, picks: Ints,
-    bounded: bool, step: int,
+    forest: Forest, least: Floats, queries: Floats, query_codes: Bytes, own: Ints, bounded: bool,
+    step: int, picks: Ints,
 ) -> Floats:  # fmt: skip
     """Divide each picked query evenly among its nearest rows; return the mass of each row.
 
@@ -204,7 +204,7 @@ def _count_leaf(
 @jit
 def count_balls(
     forest: Forest, radii: Floats, largest: Floats, queries: Floats, query_codes: Bytes,
-    picks: Ints, limit: int, step: int,
+    limit: int, step: int, picks: Ints,
 ) -> Ints:  # fmt: skip
     """Count the balls that hold each picked query, stopping once `limit` is reached.
 

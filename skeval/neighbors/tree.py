@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -14,7 +15,6 @@ from skeval.neighbors.sweeps import NO_ROW, TILE, count_balls, nearest_rows, spr
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Queries = tuple[Floats, NDArray[np.uint8], Ints]
 SAMPLE = 128  # rows looked at to split a node
 SMALL_LEAF, LARGE_LEAF, LARGE_TABLE = 256, 1024, 500_000
 QUERY_LEAF, QUERY_SAMPLE = 16, 32  # queries are only sorted: a rough tree will do
@@ -44,16 +44,16 @@ class TreeIndex:
 
     @classmethod
     def build(
-        cls, rows: Encoded, weights: Floats, n_codes: Ints, leaf_size: int | None
+        cls, rows: Encoded, weights: Floats, n_codes: Sequence[int], leaf_size: int | None
     ) -> TreeIndex:
         """Grow the tree; `n_codes` counts the codes of each narrow column, unseen included."""
         size = leaf_size or (SMALL_LEAF if rows.n_rows < LARGE_TABLE else LARGE_LEAF)
         order, offsets = grow_leaves(
             rows.numbers, rows.codes, weights, np.arange(rows.n_rows), size, SAMPLE
         )
-        first = np.cumsum(n_codes) - n_codes
+        first = np.cumsum([0, *n_codes], dtype=np.int64)
         forest = box_leaves(
-            rows.numbers, rows.codes, weights, order, offsets, first, int(n_codes.sum())
+            rows.numbers, rows.codes, weights, order, offsets, first[:-1], int(first[-1])
         )
         return cls(forest, size)
 
@@ -64,48 +64,48 @@ class TreeIndex:
 
         Beyond a query's limit there is nothing: infinite, index -1.
         """
-        packed = self._sort(queries)
+        numbers, codes, order = self._sorted(queries)
         limits = np.minimum(limits, MISSING)
-        forest, bounded = self._leaves_for(packed, own, limits, n_neighbors)
+        search = (numbers, codes, own, limits, n_neighbors)
+        forest, bounded, step = self._leaves_for(order, *search)
         parts = run_chunks(
-            _nearest_chunk, queries.n_rows, forest, packed, own, limits, n_neighbors, bounded,
-            n_jobs=n_jobs, tile=TILE,
-        )  # fmt: skip
-        sums = np.empty((queries.n_rows, n_neighbors))
-        indices = np.empty((queries.n_rows, n_neighbors), dtype=np.int64)
-        sums[packed[2]] = np.concatenate([part[0] for part in parts])
-        indices[packed[2]] = np.concatenate([part[1] for part in parts])
+            nearest_rows, order, forest, *search, bounded, step, n_jobs=n_jobs, tile=TILE
+        )
+        sums = np.empty((order.size, n_neighbors))
+        indices = np.empty((order.size, n_neighbors), dtype=np.int64)
+        sums[order] = np.concatenate([part[0] for part in parts])
+        indices[order] = np.concatenate([part[1] for part in parts])
         nothing = indices == NO_ROW
         return np.where(nothing, np.inf, sums), np.where(nothing, -1, indices)
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
-        packed = self._sort(queries)
-        counts = np.zeros(queries.n_rows, dtype=np.int64)
+        numbers, codes, order = self._sorted(queries)
+        counts = np.zeros(order.size, dtype=np.int64)
         forest, sorted_radii = self._balls(radii[self.forest.rows])
         if forest is None:
             return counts
         largest = np.maximum.reduceat(sorted_radii, forest.offsets[:-1])
         parts = run_chunks(
-            _within_chunk, queries.n_rows, forest, sorted_radii, largest, packed, limit,
+            count_balls, order, forest, sorted_radii, largest, numbers, codes, limit, BOUNDED_STEP,
             n_jobs=n_jobs, tile=TILE,
         )  # fmt: skip
-        counts[packed[2]] = np.minimum(np.concatenate(parts), limit)
+        counts[order] = np.minimum(np.concatenate(parts), limit)
         return counts
 
     def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
         """Divide each query among its nearest rows, at distance `least`; mass of each row."""
-        packed = self._sort(queries)
-        forest, bounded = self._leaves_for(packed, own, least, 1)
+        numbers, codes, order = self._sorted(queries)
+        forest, bounded, step = self._leaves_for(order, numbers, codes, own, least, 1)
         parts = run_chunks(
-            _ties_chunk, queries.n_rows, forest, least, packed, own, bounded,
+            spread_ties, order, forest, least, numbers, codes, own, bounded, step,
             n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
         total: Floats = reduce(np.add, parts)
         return total
 
-    def _sort(self, queries: Encoded) -> Queries:
+    def _sorted(self, queries: Encoded) -> tuple[Floats, NDArray[np.uint8], Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
         order, _ = grow_leaves(
             queries.numbers, queries.codes, self.forest.weights, np.arange(queries.n_rows),
@@ -118,25 +118,25 @@ class TreeIndex:
         )
 
     def _leaves_for(
-        self, packed: Queries, own: Ints, limits: Floats, k: int
-    ) -> tuple[Forest, bool]:
-        """Return the leaves to search, and whether to use their bounds."""
-        n_rows, n_queries, bounded = self.forest.rows.size, len(own), self.bounded
+        self, order: Ints, numbers: Floats, codes: NDArray[np.uint8], own: Ints, limits: Floats,
+        k: int,
+    ) -> tuple[Forest, bool, int]:  # fmt: skip
+        """Return the leaves to search, whether to use their bounds, and the step of early exits."""
+        n_rows, bounded = self.forest.rows.size, self.bounded
         if bounded is None:
             bounded = n_rows > 2 * self.leaf_size
-            if bounded and n_queries >= PROBE_FROM:
+            if bounded and order.size >= PROBE_FROM:
                 # whether queries spread over the sorted order skip enough rows
-                numbers, codes, order = packed
-                picks = order[np.linspace(0, n_queries - 1, PROBE).astype(np.intp)]
+                picks = order[np.linspace(0, order.size - 1, PROBE).astype(np.intp)]
                 *_, n_read = nearest_rows(
-                    self.forest, numbers, codes, own, limits, picks, k, True, BOUNDED_STEP
+                    self.forest, numbers, codes, own, limits, k, True, BOUNDED_STEP, picks
                 )
                 bounded = bool(n_read <= MOST_READ * PROBE * n_rows)
         if bounded:
-            return self.forest, True
+            return self.forest, True, BOUNDED_STEP
         # the same rows in even blocks; the boxes no longer fit and are not looked at
         offsets = np.append(np.arange(0, n_rows, BLOCK), n_rows)
-        return self.forest._replace(offsets=offsets), False
+        return self.forest._replace(offsets=offsets), False, UNBOUNDED_STEP
 
     def _balls(self, radii: Floats) -> tuple[Forest | None, Floats]:
         """Build one tree for each class of radii (given in leaf order); drop empty balls."""
@@ -168,33 +168,3 @@ def _radius_groups(radii: Floats) -> list[Ints]:
     cuts = np.quantile(radii[valid], RADIUS_CLASSES)
     label = np.searchsorted(cuts, radii[valid])
     return [valid[label == group] for group in np.unique(label)]
-
-
-def _nearest_chunk(
-    start: int, stop: int, forest: Forest, packed: Queries, own: Ints, limits: Floats, k: int,
-    bounded: bool,
-) -> tuple[Floats, Ints]:  # fmt: skip
-    numbers, codes, order = packed
-    step = BOUNDED_STEP if bounded else UNBOUNDED_STEP
-    sums, indices, _ = nearest_rows(
-        forest, numbers, codes, own, limits, order[start:stop], k, bounded, step
-    )
-    return sums, indices
-
-
-def _ties_chunk(
-    start: int, stop: int, forest: Forest, least: Floats, packed: Queries, own: Ints, bounded: bool
-) -> Floats:
-    numbers, codes, order = packed
-    step = BOUNDED_STEP if bounded else UNBOUNDED_STEP
-    return spread_ties(forest, least, numbers, codes, own, order[start:stop], bounded, step)
-
-
-def _within_chunk(
-    start: int, stop: int, forest: Forest, radii: Floats, largest: Floats, packed: Queries,
-    limit: int,
-) -> Ints:  # fmt: skip
-    numbers, codes, order = packed
-    return count_balls(
-        forest, radii, largest, numbers, codes, order[start:stop], limit, BOUNDED_STEP
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,14 +15,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, beside, number, percent
 from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
-from skeval.privacy.near_texts import (
-    ROLES,
-    NearRule,
-    Profiles,
-    near_texts,
-    profiles,
-    text_values,
-)
+from skeval.privacy.near_texts import ROLES, NearRule, Profiles, near_texts, profiles, text_values
 from skeval.result import Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
@@ -143,16 +137,14 @@ class ExactMatchShare(Metric):
         compared(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
-        chosen = compared(context.schema, self.columns)
-        if not chosen:
+        if not any(compared(context.schema, self.columns)):
             return undefined("all columns are ids, which are not compared.")
         counts = self._counts(context)
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
         return Result(k / n)
 
     def _counts(self, context: Context) -> dict[str, np.ndarray]:
-        chosen = compared(context.schema, self.columns)
-        table = value_counts(context, chosen.measured, chosen.texts, self.decimals)
+        table = value_counts(context, *compared(context.schema, self.columns), self.decimals)
         return dict(zip((role for role in ROLES if role in context), table, strict=True))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -168,20 +160,15 @@ class ExactMatchShare(Metric):
             "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
         }
         result = replace(result, interval=wilson(k, n), details=details)
-        return self._beside_holdout(context, counts, result) if "holdout" in counts else result
+        return self._against_holdout(context, counts, result) if "holdout" in counts else result
 
-    def _beside_holdout(
-        self, context: Context, counts: dict[str, np.ndarray], result: Result
+    def _against_holdout(
+        self, context: Context, counts: Mapping[str, np.ndarray], result: Result
     ) -> Result:
-        test = stats.match_contrast(
-            counts["synthetic"],
-            counts["train"],
-            counts["holdout"],
-            self.count,
-            n_permutations=self.n_permutations,
-            seed=self.random_state,
-        )
-        k, n = stats.matches(counts["synthetic"], counts["holdout"], self.count)
+        synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
+        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        test = stats.match_contrast(synthetic, train, holdout, self.count, **settings)
+        k, n = stats.matches(synthetic, holdout, self.count)
         details = {
             **result.details,
             "to_holdout": k / n,
@@ -191,7 +178,7 @@ class ExactMatchShare(Metric):
             "passed": test.p_value > TEST_LEVEL,
         }
         n_synthetic, n_fresh = (context.n_rows(role) for role in ("synthetic", "holdout"))
-        k, n = stats.matches(counts["holdout"], counts["train"], self.count)
+        k, n = stats.matches(holdout, train, self.count)
         baseline = k / n
         if self.count != "rows" and n_fresh > n_synthetic:
             baseline = float(self._result(holdout_in_place(context, n_synthetic)).value)
@@ -280,19 +267,8 @@ class IdenticalMatchShare(ExactMatchShare):
         return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
 
 
-@dataclass(frozen=True)
-class Compared:
-    """The columns in which rows are compared: those that can be measured, and those of text."""
-
-    measured: tuple[str, ...]
-    texts: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.measured or self.texts)
-
-
-def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
-    """Return the columns that a `columns` parameter chooses among all but ids.
+def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that are chosen among all but ids: the measured ones, and those of text.
 
     Raises
     ------
@@ -310,10 +286,8 @@ def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
     else:
         chosen = set(columns)
     texts = schema.columns("text")
-    return Compared(
-        tuple(name for name in possible if name in chosen and name not in texts),
-        tuple(name for name in texts if name in chosen),
-    )
+    measured = tuple(name for name in possible if name in chosen and name not in texts)
+    return measured, tuple(name for name in texts if name in chosen)
 
 
 @shared
@@ -470,22 +444,17 @@ class NearDuplicateShare(Metric):
         result = replace(result, interval=wilson(round(result.value * n), n), details=details)
         if "holdout" not in context:
             return result
-        near = near_rows(context, rule)
-        test = list_contrast(
-            near.lists,
-            near.train,
-            near.holdout,
-            n_permutations=self.n_permutations,
-            seed=self.random_state,
-        )
+        to_train, to_holdout, lists, (train, holdout) = near_rows(context, rule)
+        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        test = list_contrast(lists, train, holdout, **settings)
         return replace(
             result,
             p_value=test.p_value,
             baseline=share_near_train(context, rule, "holdout"),
             details={
                 **details,
-                "to_holdout": near.to_holdout / n,
-                "difference": (near.to_train - near.to_holdout) / n,
+                "to_holdout": to_holdout / n,
+                "difference": (to_train - to_holdout) / n,
                 "expected": test.mean,
                 "null_standard_error": test.spread,
             },
@@ -501,12 +470,12 @@ class NearDuplicateShare(Metric):
 
     def _rule(self, context: Context) -> NearRule | str:
         """Return what near means; or why it means nothing here."""
-        chosen = compared(context.schema, self.columns)
-        texts = chosen.texts if self.text > 0 else ()
-        measures = bool(chosen.measured) or not isinstance(self.space, str)
+        measured, texts = compared(context.schema, self.columns)
+        texts = texts if self.text > 0 else ()
+        measures = bool(measured) or not isinstance(self.space, str)
         if not measures and not texts:
             return "no column of this table can be measured."
-        columns = column_key(context.schema, chosen.measured)
+        columns = column_key(context.schema, measured)
         tau = radius_of(context, self.tau, self.space, columns) if measures else 1.0
         if np.isnan(tau):
             return "train has one row, which has no neighbour; give tau as a number."
@@ -531,30 +500,21 @@ def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> f
     return float(round_to_grid(np.array(tau * n_columns))) / n_columns
 
 
-@dataclass(frozen=True)
-class NearRows:
-    """How many synthetic rows are near real ones, and near which.
-
-    Attributes
-    ----------
-    to_train, to_holdout : int
-        Numbers of synthetic rows.
-    lists : MatchLists
-        The distinct real rows near each of them; empty without a holdout to compare with.
-    train, holdout : ndarray of shape (n_values,)
-        How often each distinct real row stands in each table.
-    """
-
-    to_train: int
-    to_holdout: int
-    lists: MatchLists
-    train: np.ndarray
-    holdout: np.ndarray
-
-
 @shared
-def near_rows(context: Context, rule: NearRule) -> NearRows:
-    """Return which synthetic rows are near a train row, and which near a holdout row."""
+def near_rows(
+    context: Context, rule: NearRule
+) -> tuple[int, int, MatchLists, tuple[np.ndarray, np.ndarray]]:
+    """Return how many synthetic rows are near train and the holdout, and the lists for the test.
+
+    Returns
+    -------
+    to_train, to_holdout : int
+        Synthetic rows near a train row, and near a holdout row.
+    lists : MatchLists
+        The distinct real rows near each distinct synthetic one.
+    counts : tuple of ndarray
+        How many rows of train and of the holdout are each of these real rows.
+    """
     roles = tuple(role for role in ("train", "holdout") if role in context)
     within = {role: _within(context, rule, "synthetic", role) for role in roles}
     queries = profiles(context, rule, ("synthetic",), np.logical_or.reduce([*within.values()]))
@@ -571,7 +531,7 @@ def near_rows(context: Context, rule: NearRule) -> NearRows:
         to_train = int(within["train"].sum())
         to_holdout = int(within["holdout"].sum()) if len(roles) > 1 else 0
         lists = _near_lists(context, rule, queries, real, longest)
-    return NearRows(to_train, to_holdout, lists, real.count("train"), real.count("holdout"))
+    return to_train, to_holdout, lists, (real.count("train"), real.count("holdout"))
 
 
 def _near_lists(
@@ -599,7 +559,7 @@ def share_near_train(context: Context, rule: NearRule, query: str) -> float:
     if not rule.texts:
         return float(within.mean())
     if query == "synthetic":
-        return near_rows(context, rule).to_train / within.size
+        return near_rows(context, rule)[0] / within.size
     queries = profiles(context, rule, (query,), within)
     real = profiles(context, rule, ("train",))
     pairs = near_texts(context, rule, queries, real, longest=0)

@@ -114,17 +114,14 @@ class HittingRate(NeighborMetric):
             return result
         others = self._hits(context, "holdout", columns)
         k_other, n_other = int(others.sum()), others.size
-        return replace(
-            result,
-            p_value=share_p_value(k, n, k_other, n_other),
-            baseline=k_other / n_other,
-            details={
-                "n_hit": k,
-                "n_hit_holdout": k_other,
-                "excess": k / n - k_other / n_other,
-                "excess_interval": newcombe(k, n, k_other, n_other),
-            },
-        )
+        details = {
+            "n_hit": k,
+            "n_hit_holdout": k_other,
+            "excess": k / n - k_other / n_other,
+            "excess_interval": newcombe(k, n, k_other, n_other),
+        }
+        p_value = share_p_value(k, n, k_other, n_other)
+        return replace(result, p_value=p_value, baseline=k_other / n_other, details=details)
 
     def _summary(self, result: Result) -> str:
         fresh = beside(result.baseline, "of holdout rows are hit")
@@ -225,8 +222,8 @@ class NewRowShare(NeighborMetric):
         return int((~known).sum()) / known.size
 
     def _matches(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
-        tolerance = self.numerical_match_tolerance
-        return box_matches(context, query, reference, self.tolerance_kind, tolerance, columns)
+        box = (self.tolerance_kind, self.numerical_match_tolerance, columns)
+        return box_matches(context, query, reference, *box)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         known = self._matches(context, "synthetic", "train", columns)
@@ -235,11 +232,10 @@ class NewRowShare(NeighborMetric):
         if "holdout" not in context:
             return result
         unseen = self._matches(context, "synthetic", "holdout", columns)
-        tolerance = self.numerical_match_tolerance
-        lists, counts = box_lists(context, known | unseen, self.tolerance_kind, tolerance, columns)
-        test = list_contrast(
-            lists, *counts, n_permutations=self.n_permutations, seed=self.random_state
-        )
+        box = (self.tolerance_kind, self.numerical_match_tolerance, columns)
+        lists, (train, holdout) = box_lists(context, known | unseen, *box)
+        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        test = list_contrast(lists, train, holdout, **settings)
         return replace(
             result,
             p_value=test.p_value,
@@ -266,9 +262,8 @@ def _table(context: Context, role: str, columns: ColumnChoice) -> tuple[np.ndarr
 
 
 def _number_kinds(context: Context, columns: ColumnChoice) -> list[str]:
-    chosen = chosen_columns(context.schema, columns)
-    kinds = context.schema.kinds
-    return [kinds[name] for name in chosen if kinds[name] in NUMERIC]
+    chosen = (context.schema.kinds[name] for name in chosen_columns(context.schema, columns))
+    return [kind for kind in chosen if kind in NUMERIC]
 
 
 @shared
@@ -408,13 +403,9 @@ def box_points(
     >>> any_within(s, t)
     array([ True, False])
     """
-    agree = np.concatenate(
-        [np.column_stack([codes, scale.states(numbers)]) for numbers, codes in tables]
-    )
-    groups = np.split(
-        joint_classes(agree).astype(np.float64),
-        np.cumsum([len(numbers) for numbers, _ in tables])[:-1],
-    )
+    agree = [np.column_stack([codes, scale.states(numbers)]) for numbers, codes in tables]
+    joint = joint_classes(np.concatenate(agree)).astype(np.float64)
+    groups = np.split(joint, np.cumsum([len(rows) for rows in agree])[:-1])
     return [
         np.column_stack([_APART * group, scale.coordinates(numbers, centre=centre)])
         for group, (numbers, _), centre in zip(groups, tables, centres, strict=True)

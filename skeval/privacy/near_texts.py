@@ -148,8 +148,7 @@ def _within(context: Context, rule: NearRule, rows: np.ndarray, others: np.ndarr
         return euclidean_pairs(rows, others) <= rule.tau
     engine = gower_engine(context, rule.columns)
     ranges, categorical = np.asarray(engine.ranges), np.asarray(engine.categorical)
-    near: np.ndarray = gower_pairs(rows, others, ranges, categorical) <= rule.tau
-    return near
+    return gower_pairs(rows, others, ranges, categorical) <= rule.tau
 
 
 @dataclass(frozen=True)
@@ -369,8 +368,7 @@ def gower_pairs(
         missing = np.isnan(a), np.isnan(b)
         apart = np.minimum(1.0, np.abs(a - b) / ranges[j]) if metric[j] else (a != b) * 1.0
         total += np.where(missing[0] | missing[1], missing[0] ^ missing[1], apart)
-    distances: np.ndarray = round_to_grid(total) / rows.shape[1]
-    return distances
+    return round_to_grid(total) / rows.shape[1]
 
 
 def euclidean_pairs(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -383,8 +381,7 @@ def euclidean_pairs(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     >>> euclidean_pairs(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
     array([5.])
     """
-    distances: np.ndarray = np.sqrt(((rows - others) ** 2).sum(axis=1))
-    return distances
+    return np.sqrt(((rows - others) ** 2).sum(axis=1))
 
 
 class NearPairs:
@@ -423,14 +420,15 @@ class NearPairs:
         self.near_train = np.zeros(n_queries, dtype=np.bool_)
         self.near_holdout, self.done = self.near_train.copy(), self.near_train.copy()
         self._lengths = np.zeros(n_queries, dtype=np.int64)
-        self._found: list[tuple[np.ndarray, np.ndarray]] = []
+        empty = np.empty(0, dtype=np.int64)
+        self._kept = [(empty, empty)]
 
     def add(self, queries: np.ndarray, values: np.ndarray) -> None:
         """Note pairs of a query and a distinct real row; those known may come again."""
         self.near_train[queries[self._in_train[values]]] = True
         self.near_holdout[queries[self._in_holdout[values]]] = True
         open_ = self._lengths[queries] < self._longest
-        self._found.append((queries[open_], values[open_]))
+        self._kept.append((queries[open_], values[open_]))
         # pairs that come again may be counted twice: at worst some list ends a little early
         self._lengths += np.bincount(queries[open_], minlength=self._lengths.size)
         self.done |= self._lengths >= self._longest
@@ -442,10 +440,7 @@ class NearPairs:
 
         `weights` says for how many rows each query stands, of `n_rows` in all.
         """
-        if not self._found:
-            empty = np.empty(0, dtype=np.int64)
-            return MatchLists.of_pairs(empty, empty, weights, n_rows)
-        both = [np.concatenate(part) for part in zip(*self._found, strict=True)]
+        both = [np.concatenate(part) for part in zip(*self._kept, strict=True)]
         pairs = pd.DataFrame(np.column_stack(both)).drop_duplicates()
         kept = pairs[pairs.groupby(0).cumcount() < self._longest]
         return MatchLists.of_pairs(kept[0].to_numpy(), kept[1].to_numpy(), weights, n_rows)

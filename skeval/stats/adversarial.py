@@ -72,12 +72,9 @@ def adversarial(
         for other, within in ((to_second, within_first), (to_first, within_second))
     ]
     # position in the pooled rows, the first table's rows before those of the second
-    towards = np.concatenate(
-        [
-            np.where(own[0] > 0, within_first[1], n_first + to_second[1]),
-            np.where(own[1] > 0, n_first + within_second[1], to_first[1]),
-        ]
-    )
+    of_first = np.where(own[0] > 0, within_first[1], n_first + to_second[1])
+    of_second = np.where(own[1] > 0, n_first + within_second[1], to_first[1])
+    towards = np.concatenate([of_first, of_second])
     centred = np.concatenate([values - values.mean() for values in own])
     variance = _paired_sum(centred, towards) / centred.size**2
     return Adversarial(float(own[0].mean()), float(own[1].mean()), variance, centred.size)
@@ -143,7 +140,7 @@ def paired_interval(share: float, variance: float, n: int) -> tuple[float, float
 
 
 def same_label_listed(lists: csr_array, labels: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Tell whether each pooled row's list holds a row of its own label, shape as `labels`.
+    """Return whether each pooled row's list holds a row of its own label, shape as `labels`.
 
     Parameters
     ----------
@@ -163,7 +160,6 @@ def train_share_contrast(holds: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the share of train rows for which a statement holds, minus that of holdout rows."""
     n_train = labels.sum(axis=0)
     on_train = (holds & labels).sum(axis=0)
-    contrast: np.ndarray = on_train / n_train - (holds.sum(axis=0) - on_train) / (
-        len(labels) - n_train
-    )
+    on_holdout = holds.sum(axis=0) - on_train
+    contrast: np.ndarray = on_train / n_train - on_holdout / (len(labels) - n_train)
     return contrast

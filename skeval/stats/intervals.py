@@ -310,8 +310,7 @@ def interval_overlap(
     common = np.minimum(high, high_other) - np.maximum(low, low_other)
     common = np.maximum(common, 0.0) if clip else common
     widths = (np.where(is_interval, part, np.nan) for part in (width, other))
-    overlap: np.ndarray = sum(0.5 * common / part for part in widths)
-    return overlap
+    return np.asarray(sum(0.5 * common / part for part in widths))
 
 
 def expected_overlap(

@@ -286,12 +286,7 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def list_contrast(
-    lists: MatchLists,
-    train: np.ndarray,
-    holdout: np.ndarray,
-    *,
-    n_permutations: int,
-    seed: int,
+    lists: MatchLists, train: np.ndarray, holdout: np.ndarray, *, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold the share with a train match, less that with a holdout match, against relabelled rows.
 

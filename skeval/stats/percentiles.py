@@ -141,12 +141,7 @@ def bootstrap_percentiles(
 
 
 def ratio_interval(
-    values: np.ndarray,
-    others: np.ndarray,
-    level: float,
-    *,
-    seed: int,
-    n_bootstrap: int = 2_000,
+    values: np.ndarray, others: np.ndarray, level: float, *, seed: int, n_bootstrap: int = 2_000
 ) -> tuple[float, float]:
     """Return the bootstrap interval, at 95%, of a percentile over that of another sample.
 
@@ -261,13 +256,8 @@ def _first(
         place, share = place[share > _NEGLIGIBLE], share[share > _NEGLIGIBLE]
     passed = place - k
 
-    def beyond(to: np.ndarray) -> np.ndarray:
-        chances: np.ndarray = hypergeom.cdf(
-            k_other - passed - 1, n_rows - place, m - passed, to - place
-        )
-        return chances
-
-    return place, share, beyond
+    left = (k_other - passed - 1, n_rows - place, m - passed)
+    return place, share, lambda to: hypergeom.cdf(*left, to - place)
 
 
 def _log_choose(n: np.ndarray, k: int) -> np.ndarray:

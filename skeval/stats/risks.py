@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -207,7 +208,7 @@ def is_weak(attack: Rate, baseline: Rate) -> bool:
 RISK_LEVELS = (0.3, 0.5)
 
 
-def risk_level(value: float, levels: tuple[float, float] = RISK_LEVELS) -> str:
+def risk_level(value: float, levels: Sequence[float] = RISK_LEVELS) -> str:
     """Return the name of a risk's level: "low", "medium" from the first bound, "high" above both.
 
     Examples

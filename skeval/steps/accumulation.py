@@ -54,9 +54,7 @@ class AccumulationMetric(NeighborMetric):
         self.threshold = threshold
         self.direction = direction
         self.scale = scale
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _prepare(self, context: Context) -> None:
         if self.scale == "max" and not is_gower(self.space):
@@ -141,14 +139,11 @@ class AccumulationMetric(NeighborMetric):
                 curves["synthetic at baseline size"] = accumulation_curve(fewer, largest)
         # without the synthetic curve there is nothing to draw
         details["curve"] = curves if curves["synthetic"] else {}
+        result = replace(result, interval=interval, baseline=baseline, details=details)
+        if interval is not None:
+            return result
         few = DegenerateInputWarning(f"fewer than {FEW} synthetic rows: no interval.")
-        return replace(
-            result,
-            interval=interval,
-            baseline=baseline,
-            details=details,
-            warnings=result.warnings if interval is not None else (*result.warnings, few),
-        )
+        return replace(result, warnings=(*result.warnings, few))
 
     def _uncertainty(
         self,
@@ -162,9 +157,8 @@ class AccumulationMetric(NeighborMetric):
         n_synthetic, terms = context.n_rows("synthetic"), TERMS[self.area]
         if n_synthetic < FEW:
             return float("nan"), None
-        parts = {
-            name: terms(scaled_distances(d, largest), threshold) for name, d in distances.items()
-        }
+        scaled = {name: scaled_distances(d, largest) for name, d in distances.items()}
+        parts = {name: terms(d, threshold) for name, d in scaled.items()}
         changes = np.zeros(n_synthetic)
         if "synthetic" in parts:
             changes += removed_terms(parts["synthetic"])
@@ -381,16 +375,16 @@ def accumulation_curve(
     kept: list[int] = []
     last = np.zeros_like(sizes)
     for k, within in enumerate(counts.T):
-        if _tells_of_many(within - last, k) and _tells_of_many(sizes - within, k):
+        if _enough_rows(within - last, k) and _enough_rows(sizes - within, k):
             kept.append(k)
             last = within
     shares = (counts[:, kept] / sizes[:, None]).mean(axis=0)
     return {"u": np.concatenate([[0.0], u[kept]]), "share": np.concatenate([[0.0], shares])}
 
 
-def _tells_of_many(n_rows: np.ndarray, level: int) -> bool:
-    none_is_told = level % _COARSE == 0
-    return bool(((n_rows >= FEW) | ((n_rows == 0) & none_is_told)).all())
+def _enough_rows(n_rows: np.ndarray, level: int) -> bool:
+    may_be_none = level % _COARSE == 0
+    return bool(((n_rows >= FEW) | ((n_rows == 0) & may_be_none)).all())
 
 
 TERMS = {"privacy_area": privacy_terms, "resemblance": resemblance_terms}

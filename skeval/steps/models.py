@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -160,13 +159,17 @@ def out_of_fold(
 
     Synthetic rows that are added to train are learned from with every fold, and not predicted.
     """
+    from sklearn.model_selection import KFold, StratifiedKFold
+
     rows = rows_of_role(context, training.rows.role, question)
-    problem = problem_of(context, question)
+    problem, n_folds = problem_of(context, question), min(n_folds, len(rows))
+    enough = problem.has_labels and np.unique(rows.target, return_counts=True)[1].min() >= n_folds
+    folds = (StratifiedKFold if enough else KFold)(n_folds, shuffle=True, random_state=seed)
     added = _added(context, training, question, seed) if training.ratio else None
     values: np.ndarray = np.empty(len(rows), dtype=rows.target.dtype)
     scores = np.empty((len(rows), len(problem.labels)))
     proper = True
-    for seen, unseen in _folds(rows, problem, n_folds, seed):
+    for seen, unseen in folds.split(rows.features, rows.target):
         learned = rows.take(seen) if added is None else rows.take(seen).joined(added)
         predictions = learn(estimator, learned, problem, seed).predict(rows.take(unseen))
         values[unseen] = predictions.values
@@ -174,18 +177,6 @@ def out_of_fold(
         if predictions.scores is not None:
             scores[unseen] = predictions.scores
     return Predictions(values, scores if problem.has_labels else None, proper)
-
-
-def _folds(
-    rows: Rows, problem: Problem, n_folds: int, seed: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield positions to learn from and to test on, with like shares of labels where it can be."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    n_folds = min(n_folds, len(rows))
-    enough = problem.has_labels and np.unique(rows.target, return_counts=True)[1].min() >= n_folds
-    kind = StratifiedKFold if enough else KFold
-    yield from kind(n_folds, shuffle=True, random_state=seed).split(rows.features, rows.target)
 
 
 @shared
@@ -217,8 +208,7 @@ def replicates(
             seed,
         )
 
-    mean: np.ndarray = np.mean([of(seed + i) for i in range(n_repeats)], axis=0)
-    return mean
+    return np.asarray(np.mean([of(seed + i) for i in range(n_repeats)], axis=0))
 
 
 @dataclass(frozen=True)
@@ -291,29 +281,25 @@ class Model:
 
     def predict_from(self, features: Any, n_rows: int) -> Predictions:
         """Predict the target of rows that :meth:`features` has encoded."""
-        if not self.problem.has_labels:
-            return Predictions(self._numbers(features, n_rows))
-        if self.estimator is None:
-            sure = np.ones((n_rows, 1))
-            return Predictions(np.repeat(self.classes, n_rows), self._by_label(sure), True)
+        labels, estimator = self.problem.has_labels, self.estimator
+        if estimator is None:
+            sure = self._by_label(np.ones((n_rows, 1))) if labels else None
+            return Predictions(np.repeat(self.classes, n_rows), sure, labels)
+        if not labels:
+            units = np.asarray(estimator.predict(features), dtype=np.float64).reshape(n_rows)
+            return Predictions(units * self.problem.scale + self.problem.centre)
         if self.is_family:  # one pass, which for neighbours is what costs
-            p = np.asarray(self.estimator.predict_proba(features), dtype=np.float64)
+            p = np.asarray(estimator.predict_proba(features), dtype=np.float64)
             return Predictions(self.classes[p.argmax(axis=1)], self._by_label(p), True)
-        called = self.classes[np.asarray(self.estimator.predict(features)).astype(np.int64)]
-        if hasattr(self.estimator, "predict_proba"):
-            p = np.asarray(self.estimator.predict_proba(features), dtype=np.float64)
+        called = self.classes[np.asarray(estimator.predict(features)).astype(np.int64)]
+        if hasattr(estimator, "predict_proba"):
+            p = np.asarray(estimator.predict_proba(features), dtype=np.float64)
             return Predictions(called, self._by_label(p), True)
-        if hasattr(self.estimator, "decision_function"):
-            margins = np.asarray(self.estimator.decision_function(features), dtype=np.float64)
+        if hasattr(estimator, "decision_function"):
+            margins = np.asarray(estimator.decision_function(features), dtype=np.float64)
             margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
             return Predictions(called, self._by_label(margins, margins.min()))
         return Predictions(called, self._by_label((called[:, None] == self.classes) * 1.0))
-
-    def _numbers(self, features: Any, n_rows: int) -> np.ndarray:
-        if self.estimator is None:
-            return np.repeat(self.classes, n_rows)
-        units = np.asarray(self.estimator.predict(features), dtype=np.float64).reshape(n_rows)
-        return units * self.problem.scale + self.problem.centre
 
     def _by_label(self, scores: np.ndarray, least: float = 0.0) -> np.ndarray:
         """Spread the scores of the labels learned over those of the real rows."""

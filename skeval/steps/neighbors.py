@@ -79,14 +79,10 @@ def kept_features(context: Context, space: Any, columns: ColumnChoice) -> np.nda
         If columns are chosen in another space than "gower": which features stem from which column
         is the transformer's affair.
     """
-    names = encoded_columns(context.schema)
     if is_gower(space):
         chosen = set(chosen_columns(context.schema, columns))
-        return (
-            slice(None)
-            if len(chosen) == len(names)
-            else np.array([name in chosen for name in names])
-        )
+        kept = np.array([name in chosen for name in encoded_columns(context.schema)])
+        return slice(None) if kept.all() else kept
     if columns is not None:
         raise InvalidParameterError(
             "columns can be chosen in space='gower' only; choose them in your transformer."
@@ -169,10 +165,8 @@ class Index:
             distances, places = self._euclidean(queries, k, own)
             if radius is not None:
                 beyond = distances > radius[:, None]
-                distances, places = (
-                    np.where(beyond, np.inf, distances),
-                    np.where(beyond, -1, places),
-                )
+                distances = np.where(beyond, np.inf, distances)
+                places = np.where(beyond, -1, places)
         if self.order is not None:
             places = np.where(places < 0, -1, self.order[places])
         return distances, places
@@ -181,8 +175,8 @@ class Index:
         self, queries: np.ndarray, k: int, own: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Put copies at exactly 0: scikit-learn expands squares, which leaves them at 1e-7."""
-        n_found = min(k + (own is not None), len(self.rows))
-        places = self.search.kneighbors(queries, n_found, return_distance=False)
+        n_nearest = min(k + (own is not None), len(self.rows))
+        places = self.search.kneighbors(queries, n_nearest, return_distance=False)
         rows = self.rows if self.order is None else self.rows[self.order]
         columns = [((queries - rows[at]) ** 2).sum(axis=1) for at in places.T]
         distances = np.sqrt(np.column_stack(columns))
@@ -192,12 +186,12 @@ class Index:
             return distances, places
         is_own = places == own[:, None]
         is_own[~is_own.any(axis=1), -1] = True  # more duplicates than neighbours asked for
-        shape = (len(queries), n_found - 1)
+        shape = (len(queries), n_nearest - 1)
         return distances[~is_own].reshape(shape), places[~is_own].reshape(shape)
 
 
 def is_gower(space: Any) -> bool:
-    """Tell whether the space is the default one."""
+    """Return whether the space is the default one."""
     return isinstance(space, str) and space == "gower"
 
 
@@ -235,9 +229,8 @@ def reference_index(
     seed: int,
 ) -> Index:
     """Return the search structure over a role's rows."""
-    return index_of(
-        context, rows_of(context, reference, space, columns, n_reference, seed), space, columns
-    )
+    rows = rows_of(context, reference, space, columns, n_reference, seed)
+    return index_of(context, rows, space, columns)
 
 
 def nearest(
@@ -286,10 +279,9 @@ def nearest(
     seed = 0 if n_query is None and n_reference is None else seed
     # the second neighbour costs a fifth more, a second pass would cost as much again
     n_rows = context.n_rows(reference) if n_reference is None else n_reference
-    k_found = max(k, 2) if n_rows - (query == reference) >= 2 else k
-    distances, indices = _nearest(
-        context, query, reference, k_found, space, columns, n_query, n_reference, seed
-    )
+    k_nearest = max(k, 2) if n_rows - (query == reference) >= 2 else k
+    samples = (n_query, n_reference, seed)
+    distances, indices = _nearest(context, query, reference, k_nearest, space, columns, *samples)
     return distances[:, :k], indices[:, :k]
 
 
@@ -309,9 +301,8 @@ def _nearest(
     n_reference: int | None,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    index = reference_index(
-        context, reference, space, columns, n_reference, seed if n_reference else 0
-    )
+    seed_of_index = seed if n_reference else 0
+    index = reference_index(context, reference, space, columns, n_reference, seed_of_index)
     if query == reference:
         return index.itself(k)
     return index.kneighbors(rows_of(context, query, space, columns, n_query, seed), k)

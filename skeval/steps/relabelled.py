@@ -88,15 +88,9 @@ def first_two(
     after = listed.copy()
     after[lists, first] = False
     second = after.argmax(axis=1)
-    has_first, has_second = listed[lists, first], after[lists, second]
-    two = np.stack(
-        [
-            np.where(has_first, distances[lists, first], np.inf),
-            np.where(has_second, distances[lists, second], np.inf),
-        ],
-        axis=1,
-    )
-    return two, np.where(has_first, rows[lists, first], -1)
+    exist = np.column_stack([listed[lists, first], after[lists, second]])
+    two = np.take_along_axis(distances, np.column_stack([first, second]), axis=1)
+    return np.where(exist, two, np.inf), np.where(exist[:, 0], rows[lists, first], -1)
 
 
 def contrast_test(contrasts: np.ndarray) -> Relabelled:
@@ -149,16 +143,17 @@ def accuracies(
     ties: str,
 ) -> list[Adversarial]:
     """Return the adversarial accuracy of each role with `other`, on samples of `n_rows`."""
-    if n_rows is None:
-        search = _whole_tables(context, space, columns)
-    else:
+    search = _whole_tables(context, space, columns)
+    if n_rows is not None:
         search = _samples(context, (*roles, other), n_rows, seed, space, columns)
-    return [
-        stats.adversarial(
-            search(role, other), search(other, role), search(role, role), search(other, other), ties
+    results = []
+    for role in roles:
+        across, within = (
+            (search(role, other), search(other, role)),
+            (search(role, role), search(other, other)),
         )
-        for role in roles
-    ]
+        results.append(stats.adversarial(*across, *within, ties))
+    return results
 
 
 def _whole_tables(context: Context, space: Any, columns: Any) -> Any:
@@ -194,12 +189,9 @@ def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.n
     Distances and positions of the nearest few, -1 for none, and the distances to the nearest
     synthetic rows; rows of train come first.
     """
-    to_synthetic = np.concatenate(
-        [
-            nearest(context, role, "synthetic", space=space, columns=columns)[0][:, 0]
-            for role in ("train", "holdout")
-        ]
-    )
+    settings = {"space": space, "columns": columns}
+    searches = [nearest(context, role, "synthetic", **settings) for role in ("train", "holdout")]
+    to_synthetic = np.concatenate([distances[:, 0] for distances, _ in searches])
     pool = pool_index(context, space, columns)
     distances, rows = pool.others(np.arange(len(pool.rows)), LONGEST, to_synthetic)
     return distances, rows, to_synthetic

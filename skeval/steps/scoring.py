@@ -15,18 +15,11 @@ from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Legal, one_of
 from skeval.steps.problem import Problem
 
+# what the details of each kind of task report; the first is its score by default
 _REPORTED = {
-    "binary": (
-        "roc_auc",
-        "average_precision",
-        "balanced_accuracy",
-        "accuracy",
-        "f1",
-        "log_loss",
-        "brier",
-    ),
-    "multiclass": ("roc_auc", "balanced_accuracy", "accuracy", "f1", "log_loss"),
-    "regression": ("r2", "rmse", "mae"),
+    "binary": "roc_auc average_precision balanced_accuracy accuracy f1 log_loss brier",
+    "multiclass": "roc_auc balanced_accuracy accuracy f1 log_loss",
+    "regression": "r2 rmse mae",
 }
 Array = np.ndarray
 _SMALLEST = np.finfo(np.float64).eps
@@ -93,7 +86,7 @@ def scoring_for(scoring: str, problem: Problem) -> str:
 
 def reported(problem: Problem) -> tuple[str, ...]:
     """Return the scores that the details of a task report."""
-    return _REPORTED[problem.task]
+    return tuple(_REPORTED[problem.task].split())
 
 
 def score_named(scoring: str) -> Score:
@@ -158,8 +151,7 @@ def _share(parts: Array, wholes: Array, empty: float = 0.0) -> Array:
 
 
 def _mean(losses: Array, weights: Array) -> Array:
-    mean: Array = (weights @ losses) / weights.sum(axis=1)
-    return mean
+    return np.asarray((weights @ losses) / weights.sum(axis=1))
 
 
 def _nan_mean(values: Array) -> Array:
@@ -178,8 +170,7 @@ def _log_losses(truth: Array, predictions: Predictions, positive: int | None) ->
     if predictions.scores is None or not predictions.are_probabilities:
         return np.full(truth.size, np.nan)
     of_truth = predictions.scores[np.arange(truth.size), truth]
-    losses: Array = -np.log(np.clip(of_truth, _SMALLEST, 1.0))
-    return losses
+    return np.asarray(-np.log(np.clip(of_truth, _SMALLEST, 1.0)))
 
 
 def _brier_losses(truth: Array, predictions: Predictions, positive: int | None) -> Array:
@@ -196,9 +187,7 @@ def _brier_losses(truth: Array, predictions: Predictions, positive: int | None) 
 def _by_label(kind: str) -> Weighted:
     """Return a score of each label's hits: of the positive label, or the mean over labels."""
 
-    def score(
-        truth: Array, predictions: Predictions, weights: Array, positive: int | None
-    ) -> Array:
+    def of(truth: Array, predictions: Predictions, weights: Array, positive: int | None) -> Array:
         hits, n_labels = truth == predictions.values, max(truth.max(), predictions.values.max()) + 1
         right = _weights_of_labels(truth[hits], n_labels, weights[:, hits])
         called = _weights_of_labels(predictions.values, n_labels, weights)
@@ -212,7 +201,7 @@ def _by_label(kind: str) -> Weighted:
         # as scikit-learn has it: over the labels that rows or calls have
         return _nan_mean(np.where((called > 0) | (actual > 0), scores, np.nan))
 
-    return score
+    return of
 
 
 def _weights_of_labels(labels: Array, n_labels: int, weights: Array) -> Array:
@@ -226,16 +215,14 @@ def _weights_of_labels(labels: Array, n_labels: int, weights: Array) -> Array:
 def _one_against_rest(area: Callable[[Array, Array, Array], Array]) -> Weighted:
     """Return the area for the positive label; of several labels the mean over those tested."""
 
-    def score(
-        truth: Array, predictions: Predictions, weights: Array, positive: int | None
-    ) -> Array:
+    def of(truth: Array, predictions: Predictions, weights: Array, positive: int | None) -> Array:
         if predictions.scores is None:
             return np.full(len(weights), np.nan)
         labels = np.unique(truth) if positive is None else [positive]
         areas = [area(truth == label, predictions.scores[:, label], weights) for label in labels]
         return _nan_mean(np.column_stack(areas))
 
-    return score
+    return of
 
 
 def _roc_area(is_positive: Array, scores: Array, weights: Array) -> Array:

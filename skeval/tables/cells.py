@@ -158,13 +158,12 @@ def _recoded(codes: np.ndarray, labels: Iterable[str | None], levels: Sequence[s
 
 def sorted_labels(labels: Iterable[str]) -> list[str]:
     """Sort numbers by size, then the rest by name."""
-    return sorted(labels, key=_place)
-
-
-def _place(label: str) -> tuple[bool, float, str]:
-    try:
-        number = float(label)
-    except ValueError:
-        number = float("inf")
-    finite = bool(np.isfinite(number))
-    return not finite, number if finite else 0.0, label
+    places = {}
+    for label in labels:
+        try:
+            number = float(label)
+        except ValueError:
+            number = np.inf
+        finite = bool(np.isfinite(number))
+        places[label] = not finite, number if finite else 0.0, label
+    return sorted(places, key=places.__getitem__)

@@ -238,13 +238,14 @@ def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _infer_kind(values: pd.Series) -> Kind:
-    dtype, present, name = values.dtype, values.dropna(), str(values.name)
+    dtype, present = values.dtype, values.dropna()
+    named_like_key = _NAMED_LIKE_KEY.search(str(values.name)) is not None and len(present) > 1
     if isinstance(dtype, pd.CategoricalDtype):
         return "continuous" if dtype.categories.dtype.kind == "m" else "categorical"
     if pd.api.types.is_bool_dtype(dtype):
         return "boolean"
     if pd.api.types.is_integer_dtype(dtype):
-        return "id" if _is_key(name, present) else "continuous"
+        return "id" if named_like_key and present.is_unique else "continuous"
     if pd.api.types.is_numeric_dtype(dtype) or dtype.kind == "m":
         return "continuous"
     if pd.api.types.is_datetime64_any_dtype(dtype):
@@ -258,23 +259,19 @@ def _infer_kind(values: pd.Series) -> Kind:
     if guess in {"date", "datetime", "datetime64"} or datetime_format(values) is not None:
         return "datetime"
     if guess == "string" and len(present):
-        return _infer_string_kind(name, present)
+        return _infer_string_kind(present, named_like_key=named_like_key)
     return "categorical"
 
 
-def _is_key(name: str, present: pd.Series) -> bool:
-    return bool(_NAMED_LIKE_KEY.search(name)) and len(present) > 1 and present.is_unique
-
-
-def _infer_string_kind(name: str, present: pd.Series) -> Kind:
+def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
     if _read_as_numbers(present):
-        return "id" if _is_key(name, present) else "continuous"
+        return "id" if named_like_key and present.is_unique else "continuous"
     sample = present.drop_duplicates().iloc[:1000].astype(str)
     words = sample.str.split().str.len().median()
     distinct = present.nunique() / len(present)
     if words >= 5 and distinct > 0.5:
         return "text"
-    if len(present) >= 20 and distinct == 1.0 and (words == 1 or _NAMED_LIKE_KEY.search(name)):
+    if len(present) >= 20 and distinct == 1.0 and (words == 1 or named_like_key):
         return "id"
     return "categorical"
 

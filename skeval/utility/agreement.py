@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -13,21 +14,11 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import as_float, number, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
 from skeval.result import Result, undefined
-from skeval.steps.models import (
-    FAMILIES,
-    HOLDOUT,
-    SYNTHETIC,
-    TRAIN,
-    Part,
-    SeveralEstimators,
-    Training,
-    synthetic_split,
-    training_rows,
-)
+from skeval.steps import models
 from skeval.steps.problem import problem_of
 from skeval.steps.scoring import Scoring, score_named
 from skeval.utility import ranks
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
 
 _UNDECIDED = (
     "the real scores of no two models differ beyond chance, so that their order on real rows says "
@@ -38,13 +29,13 @@ _UNDECIDED = (
 class _ModelComparison(ModelMetric):
     """Base of metrics that compare real scores of models with scores by the synthetic table."""
 
-    _default: ClassVar[tuple[str, ...]] = FAMILIES
+    _default: ClassVar[tuple[str, ...]] = models.FAMILIES
 
     mode: str
     test_size: float
     max_rows: int | None
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         real, synthetic = self._scores(context)
         lacking = np.isnan(real[:, 0]) | np.isnan(synthetic[:, 0])
         if lacking.any():
@@ -59,14 +50,17 @@ class _ModelComparison(ModelMetric):
         """Compare scores of all models, of shape (n_models, 1)."""
         raise NotImplementedError
 
-    def _trials(self, context: Context) -> dict[str, tuple[Training, Part]]:
+    def _trials(self, context: Context) -> dict[str, tuple[models.Training, models.Part]]:
         """Return what is learned from and tested on: real rows, and with the synthetic table."""
-        trials = {"train": (TRAIN, HOLDOUT), self.mode: (SYNTHETIC, HOLDOUT)}
+        trials = {
+            "train": (models.TRAIN, models.HOLDOUT),
+            self.mode: (models.SYNTHETIC, models.HOLDOUT),
+        }
         if self.mode == "tsts":
-            trials["tsts"] = synthetic_split(self.test_size)
+            trials["tsts"] = models.synthetic_split(self.test_size)
         question, most = self._question(context), self.max_rows
         for name, (training, tested) in trials.items():
-            n_rows = len(training_rows(context, training, question, self.random_state))
+            n_rows = len(models.training_rows(context, training, question, self.random_state))
             if most is not None and n_rows > most:  # on all rows it is that of other metrics
                 trials[name] = training._replace(max_rows=most), tested
         return trials
@@ -79,12 +73,12 @@ class _ModelComparison(ModelMetric):
 
     def _scores_of_train(self, context: Context) -> np.ndarray | None:
         """Return the scores with train in the synthetic place; None where no table is split."""
-        return None if self.mode == "tstr" else self._scores(train_in_place(context))[1][:, 0]
+        return None if self.mode == "tstr" else self._scores(train_in_place(context))[1]
 
     def _details(self, context: Context) -> dict[str, Any]:
         """Return the scores of all models, and numbers of rows."""
         real, synthetic = self._scores(context)
-        columns = {"trtr": real[:, 0], self.mode: synthetic[:, 0]}
+        columns = {"trtr": real, self.mode: synthetic}
         if (of_train := self._scores_of_train(context)) is not None:
             columns["split_of_train"] = of_train
         trials = self._trials(context)
@@ -180,11 +174,13 @@ class ModelRankAgreement(_ModelComparison):
     (True, 6)
     """
 
+    tags = MODEL_TAGS
+
     def __init__(
         self,
         target: ColumnName,
         scoring: Scoring = "auto",
-        estimators: SeveralEstimators = None,
+        estimators: models.SeveralEstimators = None,
         *,
         statistic: Literal["sra", "kendall", "spearman"] = "sra",
         mode: Literal["tstr", "tsts"] = "tstr",
@@ -223,10 +219,9 @@ class ModelRankAgreement(_ModelComparison):
         of_train = self._scores_of_train(context)
         baseline = None
         if of_train is not None:
-            baseline = ranks.agreement(real, of_train[:, None], self.statistic)[0]
-        real_order, order = real[:, 0], synthetic[:, 0]
+            baseline = ranks.agreement(real, of_train, self.statistic)[0]
         p_value = ranks.permutation_p_value(
-            real_order, order, self.statistic, seed=self.random_state
+            real[:, 0], synthetic[:, 0], self.statistic, seed=self.random_state
         )
         undecided = decided is not None and not decided.which.any()
         details = {
@@ -325,13 +320,13 @@ class SelectionRegret(_ModelComparison):
     True
     """
 
-    tags = replace(ModelMetric.tags, greater_is_better=False, bounds=(0.0, float("inf")))
+    tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")))
 
     def __init__(
         self,
         target: ColumnName,
         scoring: Scoring = "auto",
-        estimators: SeveralEstimators = None,
+        estimators: models.SeveralEstimators = None,
         *,
         relative: bool = False,
         mode: Literal["tstr", "tsts"] = "tsts",
@@ -366,35 +361,29 @@ class SelectionRegret(_ModelComparison):
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         replicated, _ = self._scores(context, self.n_bootstrap)
-        real, synthetic = (scores[:, 0] for scores in self._scores(context))
+        real, synthetic = self._scores(context)
         upwards = score_named(self._scoring(context)).greater_is_better
-        chosen = ranks.first_best(synthetic, greater_is_better=upwards)
-        best = ranks.first_best(real, greater_is_better=upwards)
-
-        def of(model: int, relative: bool = self.relative) -> float:
-            losses = ranks.regret(
-                real[:, None], model, greater_is_better=upwards, relative=relative
-            )
-            return float(losses[0])
-
+        regret = partial(ranks.regret, real, greater_is_better=upwards)
+        chosen = ranks.first_best(synthetic[:, 0], greater_is_better=upwards)
         baseline, of_train = 0.0, self._scores_of_train(context)
-        if of_train is not None:
-            known = not np.isnan(of_train).any()
-            baseline = (
-                of(ranks.first_best(of_train, greater_is_better=upwards)) if known else np.nan
-            )
+        if of_train is not None and np.isnan(of_train).any():
+            baseline = np.nan
+        elif of_train is not None:
+            choice = ranks.first_best(of_train[:, 0], greater_is_better=upwards)
+            baseline = float(regret(choice, relative=self.relative)[0])
         interval = ranks.regret_interval(
             replicated, chosen, greater_is_better=upwards, relative=self.relative
         )
-        names, of_all = list(self._models()), [of(model) for model in range(real.size)]
+        of_all = [regret(model, relative=self.relative)[0] for model in range(len(real))]
+        names, best = list(self._models()), ranks.first_best(real[:, 0], greater_is_better=upwards)
         details = {
             "chosen": names[chosen],
-            "tied": [names[one] for one in ranks.tied_with(synthetic, chosen) if one != chosen],
+            "tied": [names[j] for j in ranks.tied_with(synthetic[:, 0], chosen) if j != chosen],
             "best": names[best],
-            "real_score_of_chosen": float(real[chosen]),
-            "real_score_of_best": float(real[best]),
-            "regret": of(chosen, relative=False),
-            "relative": of(chosen, relative=True),
+            "real_score_of_chosen": float(real[chosen, 0]),
+            "real_score_of_best": float(real[best, 0]),
+            "regret": float(regret(chosen)[0]),
+            "relative": float(regret(chosen, relative=True)[0]),
             "random_choice": float(np.mean(of_all)),
             "worst_choice": float(np.max(of_all)),
             **self._details(context),

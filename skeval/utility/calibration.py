@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +18,13 @@ from skeval.stats.intervals import difference_interval, inflated_interval, repli
 from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
+from skeval.utility.model_metric import (
+    MODEL_TAGS,
+    TRAININGS,
+    ModelMetric,
+    stated,
+    stated_replicates,
+)
 
 _FEWEST = 5  # rows of a bin that a curve shows
 
@@ -108,6 +116,7 @@ class CalibrationPreservation(ModelMetric):
     (True, 1.0)
     """
 
+    tags = MODEL_TAGS
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     def __init__(
@@ -140,7 +149,7 @@ class CalibrationPreservation(ModelMetric):
                 f"probabilities that are judged, and {', '.join(unsure)} has none."
             )
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         tstr, trtr = self._errors(context).values()
         if np.isnan(tstr - trtr).any():
             return undefined("a model gives no probabilities.")
@@ -152,6 +161,7 @@ class CalibrationPreservation(ModelMetric):
         errors = self._errors(context, self.n_bootstrap)
         ends = [preserved(*both)[1] for both in zip(*errors.values(), strict=True)]
         known = [both for both in ends if both is not None]
+        interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
         tstr, trtr = (scores.mean(axis=0) for scores in errors.values())
         brier = {
             kind: self._replicates(context, t, HOLDOUT, "brier", self.n_bootstrap).mean(axis=0)
@@ -166,10 +176,11 @@ class CalibrationPreservation(ModelMetric):
             },
             "brier": {kind: stated_replicates(scores) for kind, scores in brier.items()},
             "models": self._by_model(errors),
-            **self._curves(context),
+            **curves_of(
+                context, self._models(), self._question(context), self.n_bins, self.random_state
+            ),
             **self._counts(context, TRAININGS),
         }
-        interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
         return {"interval": interval, "baseline": 1.0, "details": details}
 
     def _errors(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
@@ -180,20 +191,6 @@ class CalibrationPreservation(ModelMetric):
             kind: np.array([errors_of(context, training, model, *asked) for model in models])
             for kind, training in TRAININGS.items()
         }
-
-    def _curves(self, context: Context) -> dict[str, Any]:
-        """Return the reliability curves of all models of the first seed, and what chance adds."""
-        curves: dict[str, dict[str, Any]] = {}
-        expected: dict[str, list[float]] = {kind: [] for kind in TRAININGS}
-        for name, model in self._models().items():
-            curves[name] = {}
-            for kind, training in TRAININGS.items():
-                asked = (self._question(context), self.random_state)
-                sure, hits = confidences(context, training, model, *asked)
-                curves[name][kind] = reliability_curve(sure, hits, self.n_bins, _FEWEST)
-                expected[kind].append(expected_if_calibrated(sure, self.n_bins))
-        means = {kind: float(np.mean(errors)) for kind, errors in expected.items()}
-        return {"expected_if_calibrated": means, "curves": curves}
 
     def _summary(self, result: Result) -> str:
         errors = result.details["ece"]
@@ -235,6 +232,21 @@ def confidences_in(
     return every[np.arange(truth.size), called], called == truth
 
 
+def curves_of(
+    context: Context, models: Mapping[str, Any], question: Question, n_bins: int, seed: int
+) -> dict[str, Any]:
+    """Return the reliability curves of all models of one seed, and what chance adds to errors."""
+    curves: dict[str, dict[str, Any]] = {name: {} for name in models}
+    expected: dict[str, float] = {}
+    for kind, training in TRAININGS.items():
+        pairs = {n: confidences(context, training, m, question, seed) for n, m in models.items()}
+        for name, (sure, hits) in pairs.items():
+            curves[name][kind] = reliability_curve(sure, hits, n_bins, _FEWEST)
+        errors = [expected_if_calibrated(sure, n_bins) for sure, _ in pairs.values()]
+        expected[kind] = float(np.mean(errors))
+    return {"expected_if_calibrated": expected, "curves": curves}
+
+
 @shared
 def errors_of(
     context: Context,
@@ -253,17 +265,10 @@ def errors_of(
 
     def of(seed_of_model: int) -> np.ndarray:
         sure, hits = confidences(context, training, model, question, seed_of_model)
-        if np.isnan(sure).any():
-            return np.full(1 + n_replicates, np.nan)
-        return replicated(
-            lambda weights: calibration_error(sure, hits, weights, n_bins),
-            sure.size,
-            n_replicates,
-            seed,
-        )
+        error = partial(calibration_error, sure, hits, n_bins=n_bins)
+        return replicated(error, sure.size, n_replicates, seed)
 
-    mean: np.ndarray = np.mean([of(seed + i) for i in range(n_repeats)], axis=0)
-    return mean
+    return np.asarray(np.mean([of(seed + i) for i in range(n_repeats)], axis=0))
 
 
 def preserved(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float, float] | None]:
@@ -324,8 +329,7 @@ def calibration_error(
     excess = csr_matrix(
         (confidences - hits, (bins, np.arange(bins.size))), shape=(n_bins, bins.size)
     )
-    error: np.ndarray = np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1)
-    return error
+    return np.asarray(np.abs(excess @ weights.T).sum(axis=0) / weights.sum(axis=1))
 
 
 def expected_if_calibrated(confidences: np.ndarray, n_bins: int = 10) -> float:

@@ -21,11 +21,11 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Label, OpenFraction
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import interval_overlap
+from skeval.steps.columns import mean_of_defined
 from skeval.steps.problem import Question, problem_of, rows_of_role
-from skeval.tags import MetricTags
 from skeval.utility.designs import FEWEST, Design, FormulaText, check_formula, columns_in, design_of
 from skeval.utility.means import fresh_overlap
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
 from skeval.utility.regressions import Regression, least_squares, logistic, n_rows_behind
 
 _DECIDING = 3  # rows that a coefficient must rest on
@@ -131,12 +131,8 @@ class CoefficientOverlap(ModelMetric):
     {'Intercept': 0.7915, 'age': 0.4991, 'bmi': 0.9189, 'bp': 0.7962}
     """
 
-    tags = MetricTags(
-        "utility",
-        greater_is_better=True,
-        needs=frozenset({"target"}),
-        bounds=(float("-inf"), 1.0),
-        display="ColumnScoresDisplay",
+    tags = replace(
+        MODEL_TAGS, needs=frozenset({"target"}), bounds=(-np.inf, 1), display="ColumnScoresDisplay"
     )
 
     def __init__(
@@ -150,10 +146,14 @@ class CoefficientOverlap(ModelMetric):
         task: Literal["auto", "binary", "regression"] = "auto",
         pos_label: Label | None = None,
     ) -> None:
-        super().__init__(target, task, pos_label, features)
+        # not by ModelMetric, which also sets n_bootstrap and random_state
+        self.target = target
+        self.features = features
         self.formula = formula
         self.confidence = confidence
         self.clip = clip
+        self.task = task
+        self.pos_label = pos_label
 
     def _prepare(self, context: Context) -> None:
         question = self._question(context)
@@ -195,19 +195,13 @@ class CoefficientOverlap(ModelMetric):
         z = float(norm.ppf((1.0 + self.confidence) / 2.0))
         ends = (train.low, train.high, synthetic.low, synthetic.high)
         overlaps = interval_overlap(*ends, clip=self.clip)
-        overlaps = np.where(synthetic.is_determined, overlaps, 0.0)
-        overlaps = np.where(is_scored, overlaps, np.nan)
+        overlaps = np.where(is_scored, np.where(synthetic.is_determined, overlaps, 0.0), np.nan)
         coefficients = {
             name: _compared(train, synthetic, i, overlaps[i])
             for i, name in enumerate(design.names)
             if is_scored[i]
         }
-        of_all = {
-            key: np.array([one[key] for one in coefficients.values()])
-            for key in ("same_sign", "same_significance", "standardized_difference", "overlap")
-        }
-        gaps = of_all["standardized_difference"]
-        gaps = gaps[~np.isnan(gaps)]
+        n_rows = {"train": train.n_rows, "synthetic": synthetic.n_rows}
         return mean_of_columns(
             dict(zip(design.names, overlaps.tolist(), strict=True)),
             n_total=len(design.names),
@@ -215,18 +209,12 @@ class CoefficientOverlap(ModelMetric):
             unit="coefficient",
             model="logistic" if design.problem.has_labels else "least squares",
             coefficients=coefficients,
-            sign_agreement=float(of_all["same_sign"].mean()),
-            significance_agreement=float(of_all["same_significance"].mean()),
-            standardized_difference=float(gaps.mean()) if gaps.size else float("nan"),
-            share_apart=float((of_all["overlap"] <= 0.0).mean()),
+            **_means(coefficients),
             ceiling=fresh_overlap(train.n_rows, synthetic.n_rows, z, "sem", self.clip),
             references=design.references,
             left_out=design.left_out,
-            n_rows={"train": train.n_rows, "synthetic": synthetic.n_rows},
-            n_dropped={
-                "train": context.n_rows("train") - train.n_rows,
-                "synthetic": context.n_rows("synthetic") - synthetic.n_rows,
-            },
+            n_rows=n_rows,
+            n_dropped={role: context.n_rows(role) - n for role, n in n_rows.items()},
         )
 
     def _summary(self, result: Result) -> str:
@@ -278,6 +266,18 @@ def _compared(train: Regression, synthetic: Regression, i: int, overlap: float) 
         "standardized_difference": float(gap) if known else float("nan"),
         "same_sign": known and bool(signs[0] == signs[1]),
         "same_significance": known and bool(excludes_zero[0] == excludes_zero[1]),
+    }
+
+
+def _means(coefficients: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return on how many coefficients both regressions agree, and how far they are apart."""
+    of_all = coefficients.values()
+    gaps = {name: one["standardized_difference"] for name, one in coefficients.items()}
+    return {
+        "sign_agreement": float(np.mean([one["same_sign"] for one in of_all])),
+        "significance_agreement": float(np.mean([one["same_significance"] for one in of_all])),
+        "standardized_difference": mean_of_defined(gaps),
+        "share_apart": float(np.mean([one["overlap"] <= 0.0 for one in of_all])),
     }
 
 

@@ -24,7 +24,7 @@ from skeval.steps.models import (
 )
 from skeval.steps.problem import problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
 
 _NONE_REACHES = 1.0
 
@@ -41,7 +41,7 @@ class _Efficacy(ModelMetric):
     threshold: str
     n_folds: int
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         question, seed = self._question(context), self.random_state
         positive = problem_of(context, question).positive
         train, holdout = (
@@ -176,6 +176,7 @@ class PrecisionEfficacy(_Efficacy):
     (True, 0.5)
     """
 
+    tags = MODEL_TAGS
     _fixed, _free = "recall", "precision"
 
     def __init__(
@@ -256,6 +257,7 @@ class RecallEfficacy(_Efficacy):
     (True, 0.5)
     """
 
+    tags = MODEL_TAGS
     _fixed, _free = "precision", "recall"
 
     def __init__(

@@ -15,21 +15,8 @@ from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
 from skeval.steps.models import SYNTHETIC, Estimators, Training
 from skeval.steps.problem import Question, problem_of
-from skeval.utility.groups import (
-    CRITERIA,
-    Grouping,
-    average_odds_difference,
-    base_counts,
-    gap,
-    gap_interval,
-    group_rates,
-    groups_of,
-    preservation,
-    rate_ratio,
-    spread,
-    tested_counts,
-)
-from skeval.utility.model_metric import TRAININGS, ModelMetric, shown_difference, stated
+from skeval.utility import groups
+from skeval.utility.model_metric import MODEL_TAGS, TRAININGS, ModelMetric, shown_difference, stated
 
 
 class _GroupMetric(ModelMetric):
@@ -58,20 +45,20 @@ class _GroupMetric(ModelMetric):
             return question
         return replace(question, features=tuple(name for name in seen if name != self.sensitive))
 
-    def _grouping(self, context: Context) -> Grouping:
-        return Grouping(self._question(context), self.sensitive, int(self.n_bins))
+    def _grouping(self, context: Context) -> groups.Grouping:
+        return groups.Grouping(self._question(context), self.sensitive, int(self.n_bins))
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         rates = self._rates(context, SYNTHETIC)
-        compared = [rates[name][0, 0] for name in CRITERIA[self.criterion]]
-        if np.isnan([spread(one) for one in compared]).any():
+        compared = [rates[name][0, 0] for name in groups.CRITERIA[self.criterion]]
+        if np.isnan([groups.spread(one) for one in compared]).any():
             reason = (
                 f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout "
                 "rows of each kind whose rate is to be equal."
             )
             return undefined(reason, **self._groups(context))
         warnings = []
-        names = np.array(groups_of(context, self._grouping(context)).names)
+        names = np.array(groups.groups_of(context, self._grouping(context)).names)
         if (lost := np.isnan(compared).any(axis=0)).any():
             warnings.append(
                 f"these groups of {self.sensitive} have a rate of fewer than {self.min_cell} "
@@ -98,8 +85,8 @@ class _GroupMetric(ModelMetric):
         """
         grouping, seed = self._grouping(context), self.random_state
         by_model = [
-            group_rates(
-                tested_counts(context, training, one, grouping, n_bootstrap, seed + i, seed),
+            groups.group_rates(
+                groups.tested_counts(context, training, one, grouping, n_bootstrap, seed + i, seed),
                 self.min_cell,
             )
             for one in self._models().values()
@@ -107,39 +94,51 @@ class _GroupMetric(ModelMetric):
         ]
         return {name: np.stack([rates[name] for rates in by_model]) for name in by_model[0]}
 
+    def _values(self, context: Context) -> dict[str, dict[str, np.ndarray]]:
+        """Return the rates of all models on the rows as they are, by what the models learn from."""
+        return {
+            kind: {name: rates[:, 0] for name, rates in self._rates(context, training).items()}
+            for kind, training in TRAININGS.items()
+        }
+
     def _gaps(self, context: Context, training: Training, n_bootstrap: int = 0) -> np.ndarray:
         """Return the gaps of all models, of shape (n_models, 1 + n_bootstrap)."""
-        return gap(self._rates(context, training, n_bootstrap), self.criterion, self.aggregate)
+        return groups.gap(
+            self._rates(context, training, n_bootstrap), self.criterion, self.aggregate
+        )
 
     def _groups(self, context: Context) -> dict[str, Any]:
         """Return names, sizes and rates of the groups, and how often each is positive."""
         grouping = self._grouping(context)
-        counts = {r: base_counts(context, r, grouping) for r in ("train", "holdout", "synthetic")}
+        counts = {
+            r: groups.base_counts(context, r, grouping) for r in ("train", "holdout", "synthetic")
+        }
         positive = {}
         for role, by_label in counts.items():
             sizes = by_label.sum(axis=1)
             unknown, known = np.full(sizes.size, np.nan), sizes >= self.min_cell
             positive[role] = np.divide(by_label[:, 1], sizes, out=unknown, where=known)
-        rates = {kind: self._rates(context, training) for kind, training in TRAININGS.items()}
         return {
-            "groups": list(groups_of(context, grouping).names),
+            "groups": list(groups.groups_of(context, grouping).names),
             "group_sizes": counts["holdout"].sum(axis=1),
             "rates": {
-                kind: {name: of_models.mean(axis=0)[0] for name, of_models in by_name.items()}
-                for kind, by_name in rates.items()
+                kind: {name: of_models.mean(axis=0) for name, of_models in rates.items()}
+                for kind, rates in self._values(context).items()
             },
             "base_rates": positive,
-            "base_rate_gap": {role: float(spread(shares)) for role, shares in positive.items()},
+            "base_rate_gap": {
+                role: float(groups.spread(shares)) for role, shares in positive.items()
+            },
         }
 
     def _described(self, context: Context) -> dict[str, Any]:
         """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
         gaps = {
-            kind: self._gaps(context, training).reshape(-1, self.n_repeats).mean(axis=1)
-            for kind, training in TRAININGS.items()
+            kind: groups.gap(rates, self.criterion, self.aggregate).reshape(-1, self.n_repeats)
+            for kind, rates in self._values(context).items()
         }
-        counts = self._counts(context, TRAININGS)
-        return {"models": self._by_model(gaps), **self._groups(context), **counts}
+        models = self._by_model({kind: of_seeds.mean(axis=1) for kind, of_seeds in gaps.items()})
+        return {"models": models, **self._groups(context), **self._counts(context, TRAININGS)}
 
 
 class FairnessGap(_GroupMetric):
@@ -239,7 +238,7 @@ default="demographic_parity"
     (['basic', 'family', 'premium'], True)
     """
 
-    tags = replace(ModelMetric.tags, greater_is_better=False)
+    tags = replace(MODEL_TAGS, greater_is_better=False)
 
     def __init__(
         self,
@@ -277,22 +276,21 @@ default="demographic_parity"
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in TRAININGS.items()}
         shape = (self.criterion, self.aggregate)
-        tstr, trtr = (gap(part, *shape).mean(axis=0) for part in rates.values())
-        interval, of_real = (gap_interval(part, *shape) for part in rates.values())
-        values = {
-            kind: {name: of_models[:, 0] for name, of_models in by_name.items()}
-            for kind, by_name in rates.items()
-        }
-        kept = preservation(values["tstr"], values["trtr"], self.criterion)
+        tstr, trtr = (groups.gap(part, *shape).mean(axis=0) for part in rates.values())
+        interval, of_real = (groups.gap_interval(part, *shape) for part in rates.values())
+        values = self._values(context)
+        kept = groups.preservation(values["tstr"], values["trtr"], self.criterion)
         details = {
             "criterion": self.criterion,
             "gap_tstr": stated(tstr[0], interval),
             "gap_trtr": stated(trtr[0], of_real),
             "difference": _difference(tstr, trtr),
             "preservation": kept.mean(),
-            "ratio": {k: rate_ratio(part, self.criterion).mean() for k, part in values.items()},
+            "ratio": {
+                k: groups.rate_ratio(part, self.criterion).mean() for k, part in values.items()
+            },
             "average_odds_difference": {
-                kind: average_odds_difference(part).mean() for kind, part in values.items()
+                kind: groups.average_odds_difference(part).mean() for kind, part in values.items()
             },
             **self._described(context),
         }
@@ -372,6 +370,7 @@ class EqualizedOddsImprovement(_GroupMetric):
     (True, 0.5)
     """
 
+    tags = MODEL_TAGS
     criterion, aggregate = "equalized_odds", "max"
 
     def __init__(
@@ -421,9 +420,9 @@ class EqualizedOddsImprovement(_GroupMetric):
         if reason := super()._unanswerable(context):
             return reason
         grouping = self._grouping(context)
-        names = np.array(groups_of(context, grouping).names)
+        names = np.array(groups.groups_of(context, grouping).names)
         for role in ("train", "synthetic"):
-            fewest = base_counts(context, role, grouping).min(axis=1, initial=2**62)
+            fewest = groups.base_counts(context, role, grouping).min(axis=1, initial=2**62)
             if (fewest < self.min_cell).any():
                 return (
                     f"{role} has fewer than {self.min_cell} positive or negative rows of these "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,8 +76,7 @@ class Groups:
             cells = np.searchsorted(self.edges, values, side="left")
         else:
             cells = np.where(missing | (values >= n_own), n_own + 1, values).astype(np.int64)
-        codes: np.ndarray = self.places[np.where(missing, n_own, cells)]
-        return codes
+        return np.asarray(self.places[np.where(missing, n_own, cells)])
 
 
 @shared
@@ -167,12 +167,8 @@ def tested_counts(
         predictions = fitted(context, training, *asked).predict(rows)
     called, truth = predictions.values == problem.positive, rows.target == problem.positive
     codes = groups.codes(values)
-    return replicated(
-        lambda weights: group_counts(codes, truth, called, weights, len(groups)),
-        len(rows),
-        n_replicates,
-        seed,
-    )
+    counts = partial(group_counts, codes, truth, called, n_groups=len(groups))
+    return replicated(counts, len(rows), n_replicates, seed)
 
 
 def group_counts(
@@ -231,8 +227,7 @@ def group_rates(counts: np.ndarray, min_cell: int = 1) -> dict[str, np.ndarray]:
 def spread(rates: np.ndarray) -> np.ndarray:
     """Return largest minus smallest rate of the groups that have one; nan if fewer than two do."""
     low, high = _ends(rates)
-    difference: np.ndarray = high - low
-    return difference
+    return high - low
 
 
 def _ends(rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -261,8 +256,7 @@ def gap(rates: Rates, criterion: str, aggregate: str = "max") -> np.ndarray:
         In [0, 1]; nan where a rate is known of fewer than two groups.
     """
     spreads = np.stack([spread(rates[name]) for name in CRITERIA[criterion]])
-    largest: np.ndarray = spreads.max(axis=0) if aggregate == "max" else spreads.mean(axis=0)
-    return largest
+    return np.asarray(spreads.max(axis=0) if aggregate == "max" else spreads.mean(axis=0))
 
 
 def rate_ratio(rates: Rates, criterion: str) -> np.ndarray:
@@ -272,8 +266,7 @@ def rate_ratio(rates: Rates, criterion: str) -> np.ndarray:
         low, high = _ends(rates[name])
         equal = np.where(np.isnan(high), np.nan, 1.0)
         ratios.append(np.divide(low, high, out=equal, where=high > 0))
-    lowest: np.ndarray = np.stack(ratios).min(axis=0)
-    return lowest
+    return np.asarray(np.stack(ratios).min(axis=0))
 
 
 def average_odds_difference(rates: Rates) -> np.ndarray:
@@ -284,8 +277,7 @@ def average_odds_difference(rates: Rates) -> np.ndarray:
     both = np.stack([rates["tpr"], rates["fpr"]])
     if both.shape[-1] != 2:
         return np.full(both.shape[1:-1], np.nan)
-    mean: np.ndarray = (both[..., 1] - both[..., 0]).mean(axis=0)
-    return mean
+    return np.asarray((both[..., 1] - both[..., 0]).mean(axis=0))
 
 
 def preservation(rates: Rates, others: Rates, criterion: str) -> np.ndarray:
@@ -338,5 +330,4 @@ def gap_interval(
 
 
 def _over_models(values: np.ndarray) -> np.ndarray:
-    mean: np.ndarray = values.mean(axis=tuple(range(values.ndim - 1)))
-    return mean
+    return np.asarray(values.mean(axis=tuple(range(values.ndim - 1))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -32,7 +33,7 @@ from skeval.steps.models import (
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import SCORES, Predictions, ScoreName
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
 
 _N_PAIRS = 3
 _N_MOVED = 5
@@ -137,7 +138,7 @@ class FeatureImportanceAgreement(ModelMetric):
     True
     """
 
-    tags = replace(ModelMetric.tags, bounds=(-1.0, 1.0))
+    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0))
 
     def __init__(
         self,
@@ -175,7 +176,7 @@ class FeatureImportanceAgreement(ModelMetric):
     def _model(self) -> Any:
         return DEFAULT if self.estimator is None else self.estimator
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         question = self._question(context)
         names = problem_of(context, question).features
         if len(names) < 2:
@@ -196,22 +197,15 @@ class FeatureImportanceAgreement(ModelMetric):
         )
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
-        question, measure, seed = self._question(context), self._measure(context), self.random_state
+        question, measure = self._question(context), self._settings(context)
         names = problem_of(context, question).features
         k = min(self.k, len(names) - 1)
         train, synthetic = (as_shares(part[:1]) for part in self._importances(context))
-        change = (synthetic - train)[0]
-        most = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
-        asked = (self._model(), question, measure.scoring, 0, 1, seed)
-        baselines = self._baselines(context, k)
+        asked = (self._model(), question, measure.scoring, 0, 1, measure.seed)
+        baselines = agreements_by_chance(context, self._model(), question, measure, k)
         details = {
             "statistics": {n: float(agreement(train, synthetic, n, k)[0]) for n in AGREEMENTS},
-            "mae": float(np.abs(change).mean()),
-            "moved": {names[j]: float(change[j]) for j in most if change[j] != 0.0},
-            "importances": {
-                role: dict(zip(names, shares[0].tolist(), strict=True))
-                for role, shares in (("train", train), ("synthetic", synthetic))
-            },
+            **moved(names, train[0], synthetic[0]),
             "baselines": baselines,
             "k": k,
             "scoring": measure.scoring,
@@ -224,35 +218,16 @@ class FeatureImportanceAgreement(ModelMetric):
         }
         return {"baseline": baselines[self.statistic], "details": details}
 
-    def _measure(self, context: Context) -> Measure:
-        is_native = self.importance == "native"
-        return Measure(
-            self._scoring(context),
-            0 if is_native else self.n_permutations,
-            self.max_rows,
-            0 if is_native else self.n_bootstrap,
-            self.random_state,
-        )
+    def _settings(self, context: Context) -> Measure:
+        scoring, seed = self._scoring(context), self.random_state
+        if self.importance == "native":
+            return Measure(scoring, 0, self.max_rows, 0, seed)
+        return Measure(scoring, self.n_permutations, self.max_rows, self.n_bootstrap, seed)
 
     def _importances(self, context: Context) -> list[np.ndarray]:
         """Return the importances for the models of train and of synthetic rows."""
-        asked = (self._model(), self._question(context), self._measure(context))
+        asked = (self._model(), self._question(context), self._settings(context))
         return [importances_of(context, training, *asked) for training in _TRAININGS.values()]
-
-    def _baselines(self, context: Context, k: int) -> dict[str, float]:
-        """Return the agreements of models of bootstrap samples of train, means over pairs."""
-        question = self._question(context)
-        n, m = (len(rows_of_role(context, role, question)) for role in _TRAININGS)
-        asked = (self._model(), question, self._measure(context)._replace(n_bootstrap=0))
-        first, second = (
-            [as_shares(resampled_importances(context, size, i, *asked)) for i in range(_N_PAIRS)]
-            for size in (n, min(n, m))
-        )
-        pairs = [(first[i], second[(i + 1) % _N_PAIRS]) for i in range(_N_PAIRS)]
-        return {
-            name: float(np.mean([agreement(a, b, name, k)[0] for a, b in pairs]))
-            for name in AGREEMENTS
-        }
 
     def _summary(self, result: Result) -> str:
         moved = next(iter(result.details["moved"]), None)
@@ -280,7 +255,7 @@ def importances_of(
 ) -> np.ndarray:
     """Return importances of the features to a model, then those of each bootstrap sample."""
     model = fitted(context, training, estimator, question, measure.seed)
-    return _measured(context, model, question, measure)
+    return _of_model(context, model, question, measure)
 
 
 @shared
@@ -291,7 +266,37 @@ def resampled_importances(
     rows = rows_of_role(context, "train", question)
     drawn = np.random.default_rng([measure.seed, draw]).integers(0, len(rows), n_rows)
     model = learn(estimator, rows.take(np.sort(drawn)), problem_of(context, question), measure.seed)
-    return _measured(context, model, question, measure)
+    return _of_model(context, model, question, measure)
+
+
+def moved(names: Sequence[str], train: np.ndarray, synthetic: np.ndarray) -> dict[str, Any]:
+    """Return both shares of importance of each feature, and those that differ most."""
+    change = synthetic - train
+    most = np.argsort(-np.abs(change), kind="stable")[:_N_MOVED]
+    return {
+        "mae": float(np.abs(change).mean()),
+        "moved": {names[j]: float(change[j]) for j in most if change[j] != 0.0},
+        "importances": {
+            "train": dict(zip(names, train.tolist(), strict=True)),
+            "synthetic": dict(zip(names, synthetic.tolist(), strict=True)),
+        },
+    }
+
+
+def agreements_by_chance(
+    context: Context, estimator: Any, question: Question, measure: Measure, k: int
+) -> dict[str, float]:
+    """Return the agreements for models of bootstrap samples of train, means over pairs."""
+    n, m = (len(rows_of_role(context, role, question)) for role in _TRAININGS)
+    asked = (estimator, question, measure._replace(n_bootstrap=0))
+    first, second = (
+        [as_shares(resampled_importances(context, size, i, *asked)) for i in range(_N_PAIRS)]
+        for size in (n, min(n, m))
+    )
+    pairs = [(first[i], second[(i + 1) % _N_PAIRS]) for i in range(_N_PAIRS)]
+    return {
+        name: float(np.mean([agreement(a, b, name, k)[0] for a, b in pairs])) for name in AGREEMENTS
+    }
 
 
 def sampled_holdout(context: Context, question: Question, measure: Measure) -> Rows:
@@ -300,7 +305,7 @@ def sampled_holdout(context: Context, question: Question, measure: Measure) -> R
     return rows.take(sample_positions(len(rows), measure.max_rows, measure.seed))
 
 
-def _measured(context: Context, model: Model, question: Question, measure: Measure) -> np.ndarray:
+def _of_model(context: Context, model: Model, question: Question, measure: Measure) -> np.ndarray:
     """Return native importances, or by how much the score falls on average over shuffles.
 
     The permutations depend on the seed and the feature alone: they are the same for all models.
@@ -426,8 +431,7 @@ def top_overlap(first: np.ndarray, second: np.ndarray, k: int) -> np.ndarray:
     [[0.5], [1.0]]
     """
     places = (_places(part, k) for part in (first, second))
-    overlap: np.ndarray = np.minimum(*places).sum(axis=1) / k
-    return overlap
+    return np.asarray(np.minimum(*places).sum(axis=1) / k)
 
 
 def _places(values: np.ndarray, k: int) -> np.ndarray:
@@ -448,8 +452,7 @@ def mass_overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> mass_overlap(np.array([[0.5, 0.3, 0.2]]), np.array([[0.4, 0.4, 0.2]])).round(6).tolist()
     [0.9]
     """
-    overlap: np.ndarray = 1.0 - 0.5 * np.abs(first - second).sum(axis=1)
-    return overlap
+    return np.asarray(1.0 - 0.5 * np.abs(first - second).sum(axis=1))
 
 
 def agreement(first: np.ndarray, second: np.ndarray, statistic: str, k: int) -> np.ndarray:

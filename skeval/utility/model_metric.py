@@ -41,6 +41,9 @@ _SCORE_NAMES = {
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
 }
+MODEL_TAGS = MetricTags(
+    "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
+)
 # the models that most metrics compare, by what they learn from
 TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
@@ -54,9 +57,6 @@ class ModelMetric(Metric):
         The real tables.
     """
 
-    tags = MetricTags(
-        "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
-    )
     # the tasks that the metric is defined for, and the models that it trains by default
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass", "regression")
     _default: ClassVar[tuple[str, ...]] = (DEFAULT,)
@@ -71,8 +71,8 @@ class ModelMetric(Metric):
         task: str,
         pos_label: Any,
         features: list[str] | int | None,
-        n_bootstrap: int = 0,
-        random_state: int = 0,
+        n_bootstrap: int,
+        random_state: int,
     ) -> None:
         self.target = target
         self.task = task
@@ -101,13 +101,13 @@ class ModelMetric(Metric):
 
     def _compute(self, context: Context) -> Result:
         reason = self._unanswerable(context)
-        return undefined(reason) if reason else self._measured(context)
+        return undefined(reason) if reason else self._measure(context)
 
     def _unanswerable(self, context: Context) -> str:
         """Return why the metric cannot be computed of these tables; empty if it can."""
         return unanswerable(context, self._question(context))
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         """Return the value, where the question can be answered."""
         raise NotImplementedError
 

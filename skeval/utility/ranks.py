@@ -53,8 +53,7 @@ def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -
     """
     first, second = _signs(real), _signs(synthetic)
     if statistic == "sra":
-        same: np.ndarray = 1.0 - 0.5 * np.abs(first - second).mean(axis=0)
-        return same
+        return np.asarray(1.0 - 0.5 * np.abs(first - second).mean(axis=0))
     if statistic == "spearman":
         to_ranks = _to_ranks(len(real))
         first, second = to_ranks @ first, to_ranks @ second
@@ -63,14 +62,9 @@ def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -
     return np.divide(both, spread, out=np.full(both.shape, np.nan), where=spread > 0)
 
 
-def _pairs(n_models: int) -> tuple[np.ndarray, np.ndarray]:
-    first, second = np.triu_indices(n_models, 1)
-    return first, second
-
-
 def _signs(scores: np.ndarray) -> np.ndarray:
     """Return 1, 0 or -1 for each pair of models: which of them scores higher."""
-    first, second = _pairs(len(scores))
+    first, second = np.triu_indices(len(scores), 1)
     difference = scores[first] - scores[second]
     rounding = _ROUNDING * np.maximum(np.abs(scores[first]), np.abs(scores[second]))
     return np.where(np.abs(difference) <= rounding, 0.0, np.sign(difference))
@@ -78,7 +72,7 @@ def _signs(scores: np.ndarray) -> np.ndarray:
 
 def _to_ranks(n_models: int) -> np.ndarray:
     """Return the matrix that makes centred mid-ranks, shape (n_models, ...), of pairs' signs."""
-    first, second = _pairs(n_models)
+    first, second = np.triu_indices(n_models, 1)
     matrix = np.zeros((n_models, first.size))
     matrix[first, np.arange(first.size)] = 0.5
     matrix[second, np.arange(first.size)] = -0.5
@@ -101,8 +95,7 @@ class Decided:
     @property
     def which(self) -> np.ndarray:
         """The pairs of which one model is better, beyond chance."""
-        decided: np.ndarray = self.least * self.greatest > 0
-        return decided
+        return np.asarray(self.least * self.greatest > 0)
 
 
 def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | None:
@@ -124,7 +117,7 @@ def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | Non
     n_replicates = scores.shape[1] - 1
     if known.shape[1] == 0 or 2 * known.shape[1] < n_replicates:
         return None
-    first, second = _pairs(len(scores))
+    first, second = np.triu_indices(len(scores), 1)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(known[first] - known[second], ends, axis=1)
     signs, size = _signs(scores[:, :1])[:, 0], _ROUNDING * np.abs(known).max()

@@ -33,7 +33,7 @@ class Regression:
     n_rows : int
         Number of rows.
     separated : bool
-        Whether a combination of columns tells some labels for sure, so that coefficients of a
+        Whether a combination of columns determines some labels, so that coefficients of a
         logistic regression are infinite; these are nan here.
     """
 
@@ -47,8 +47,7 @@ class Regression:
     @property
     def is_determined(self) -> np.ndarray:
         """Which coefficients have an interval."""
-        determined: np.ndarray = np.isfinite(self.high - self.low) & (self.high > self.low)
-        return determined
+        return np.asarray(np.isfinite(self.high - self.low) & (self.high > self.low))
 
     def stated(self, i: int) -> dict[str, float]:
         """Return a coefficient with its interval, as details hold it."""
@@ -64,36 +63,21 @@ def _regression(
     return Regression(estimates, errors, estimates - half, estimates + half, n_rows, separated)
 
 
-@dataclass(frozen=True)
-class _Basis:
-    """An orthonormal basis of the columns of a design.
+def _basis(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return an orthonormal basis of the columns of a design of at least one row and column.
 
-    Attributes
-    ----------
-    vectors : ndarray of shape (n_rows, rank)
-        The basis.
-    back : ndarray of shape (n_columns, rank)
-        From coordinates in it to coefficients.
-    is_free : ndarray of bool of shape (n_columns,)
-        Coefficients that the rows do not determine.
+    It is of shape (n_rows, rank). With it comes the matrix from coordinates in it to coefficients,
+    of shape (n_columns, rank), and which coefficients the rows do not determine.
     """
-
-    vectors: np.ndarray
-    back: np.ndarray
-    is_free: np.ndarray
-
-    @classmethod
-    def of(cls, design: np.ndarray) -> _Basis:
-        """Decompose a design of at least one row and column."""
-        scales = np.linalg.norm(design, axis=0)
-        scales = np.where(scales > 0.0, scales, 1.0)
-        rows, triangle = np.linalg.qr(design / scales)
-        turned, sizes, right = np.linalg.svd(triangle, full_matrices=False)
-        kept = sizes > _RANK * sizes[0] if sizes[0] > 0.0 else np.zeros(sizes.size, dtype=bool)
-        right = right[kept]
-        free = np.sqrt(np.maximum(0.0, 1.0 - (right**2).sum(axis=0)))
-        back = (right / sizes[kept, None]).T / scales[:, None]
-        return cls(rows @ turned[:, kept], back, free > _FREE)
+    scales = np.linalg.norm(design, axis=0)
+    scales = np.where(scales > 0.0, scales, 1.0)
+    rows, triangle = np.linalg.qr(design / scales)
+    turned, sizes, right = np.linalg.svd(triangle, full_matrices=False)
+    kept = sizes > _RANK * sizes[0] if sizes[0] > 0.0 else np.zeros(sizes.size, dtype=bool)
+    right = right[kept]
+    free = np.sqrt(np.maximum(0.0, 1.0 - (right**2).sum(axis=0)))
+    back = (right / sizes[kept, None]).T / scales[:, None]
+    return rows @ turned[:, kept], back, free > _FREE
 
 
 def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -> Regression:
@@ -126,18 +110,18 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
     if n_rows == 0 or n_columns == 0:
         nothing = np.full(n_columns, np.nan)
         return _regression(nothing, nothing, 1.0, n_rows)
-    basis = _Basis.of(design)
-    places = basis.vectors.T @ target
-    residuals = target - basis.vectors @ places
-    freedom = n_rows - basis.vectors.shape[1]
+    vectors, back, is_free = _basis(design)
+    places = vectors.T @ target
+    residuals = target - vectors @ places
+    freedom = n_rows - vectors.shape[1]
     unexplained = float(residuals @ residuals)
     if unexplained <= (_EXACT * float(np.linalg.norm(target))) ** 2:
         unexplained = 0.0
     variance = unexplained / freedom if freedom > 0 else np.nan
-    estimates = np.where(basis.is_free, np.nan, basis.back @ places)
-    errors = np.sqrt(variance * (basis.back**2).sum(axis=1))
+    estimates = np.where(is_free, np.nan, back @ places)
+    errors = np.sqrt(variance * (back**2).sum(axis=1))
     quantile = float(t.ppf((1.0 + confidence) / 2.0, freedom)) if freedom > 0 else np.nan
-    return _regression(estimates, np.where(basis.is_free, np.nan, errors), quantile, n_rows)
+    return _regression(estimates, np.where(is_free, np.nan, errors), quantile, n_rows)
 
 
 def n_rows_behind(design: np.ndarray) -> np.ndarray:
@@ -163,8 +147,8 @@ def n_rows_behind(design: np.ndarray) -> np.ndarray:
     """
     if 0 in design.shape:
         return np.zeros(design.shape[1])
-    basis = _Basis.of(design)
-    squares = (basis.vectors @ basis.back.T) ** 2
+    vectors, back, _ = _basis(design)
+    squares = (vectors @ back.T) ** 2
     squares /= np.maximum(squares.max(axis=0), np.finfo(np.float64).tiny)
     total = (squares**2).sum(axis=0)
     return np.divide(squares.sum(axis=0) ** 2, total, out=np.zeros(total.size), where=total > 0.0)
@@ -209,16 +193,16 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
     n_rows, n_columns = design.shape
     left, rank = np.arange(n_rows), 0
     while left.size and n_columns:
-        basis = _Basis.of(design[left])
-        rank = max(rank, basis.vectors.shape[1])
-        places, p, roots = _climb(basis.vectors, target[left])
+        vectors, back, is_free = _basis(design[left])
+        rank = max(rank, vectors.shape[1])
+        places, p, roots = _climb(vectors, target[left])
         if roots is not None:
-            free, z = basis.is_free, float(norm.ppf((1.0 + confidence) / 2.0))
-            errors = np.sqrt(((basis.back @ roots) ** 2).sum(axis=1))
-            estimates = np.where(free, np.nan, basis.back @ places)
+            z = float(norm.ppf((1.0 + confidence) / 2.0))
+            errors = np.sqrt(((back @ roots) ** 2).sum(axis=1))
+            estimates = np.where(is_free, np.nan, back @ places)
             # rows far out may be separated too, and yet leave nothing undetermined
-            separated = basis.vectors.shape[1] < rank
-            return _regression(estimates, np.where(free, np.nan, errors), z, n_rows, separated)
+            separated = vectors.shape[1] < rank
+            return _regression(estimates, np.where(is_free, np.nan, errors), z, n_rows, separated)
         sure = np.abs(target[left] - p) < _SURE
         if not sure.any():  # rounding, not separation, is in the way
             break

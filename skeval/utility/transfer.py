@@ -21,29 +21,26 @@ from skeval.parameters import (
 )
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
-from skeval.steps.models import (
-    HOLDOUT,
-    SYNTHETIC,
-    TRAIN,
-    Estimators,
-    Part,
-    Training,
-    augmented,
-    synthetic_split,
-)
+from skeval.steps import models
 from skeval.steps.problem import problem_of
 from skeval.steps.scoring import Scoring, reported, score_named
-from skeval.utility.model_metric import ModelMetric, score_name, shown_difference, stated_replicates
+from skeval.utility.model_metric import (
+    MODEL_TAGS,
+    ModelMetric,
+    score_name,
+    shown_difference,
+    stated_replicates,
+)
 
 
 class _Transfer(ModelMetric):
-    """Base of scores of models that are trained on some rows and tested on others, beside TRTR."""
+    """Base of scores of models that are trained on some rows and tested on others, next to TRTR."""
 
-    def _transfer(self) -> tuple[str, Training, Part]:
+    def _transfer(self) -> tuple[str, models.Training, models.Part]:
         """Return the name of the transfer in the details, what is learned from, and the test."""
         raise NotImplementedError
 
-    def _measured(self, context: Context) -> Result:
+    def _measure(self, context: Context) -> Result:
         _, training, tested = self._transfer()
         scoring = self._scoring(context)
         score = self._replicates(context, training, tested, scoring).mean(axis=0)[0]
@@ -57,7 +54,7 @@ class _Transfer(ModelMetric):
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         (name, training, tested), scoring = self._transfer(), self._scoring(context)
-        trials = {name: (training, tested), "trtr": (TRAIN, HOLDOUT)}
+        trials = {name: (training, tested), "trtr": (models.TRAIN, models.HOLDOUT)}
         by_model = {
             key: self._replicates(context, *trial, scoring, self.n_bootstrap)
             for key, trial in trials.items()
@@ -78,7 +75,7 @@ class _Transfer(ModelMetric):
                 }
                 for other in reported(problem)
             },
-            **self._counts(context, {"train": TRAIN, name: training}, tested),
+            **self._counts(context, {"train": models.TRAIN, name: training}, tested),
         }
         interval, baseline = percentile_interval(score), float(on_real[0])
         return {"interval": interval, "baseline": baseline, "details": details}
@@ -170,11 +167,13 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
+    tags = MODEL_TAGS
+
     def __init__(
         self,
         target: ColumnName,
         scoring: Scoring = "auto",
-        estimators: Estimators = None,
+        estimators: models.Estimators = None,
         *,
         task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
         pos_label: Label | None = None,
@@ -188,8 +187,8 @@ class TSTR(_Transfer):
         self.estimators = estimators
         self.n_repeats = n_repeats
 
-    def _transfer(self) -> tuple[str, Training, Part]:
-        return "tstr", SYNTHETIC, HOLDOUT
+    def _transfer(self) -> tuple[str, models.Training, models.Part]:
+        return "tstr", models.SYNTHETIC, models.HOLDOUT
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -207,7 +206,7 @@ class _OnSynthetic(_Transfer):
         self,
         target: ColumnName,
         scoring: Scoring = "auto",
-        estimators: Estimators = None,
+        estimators: models.Estimators = None,
         *,
         test_size: OpenFraction = 0.4,
         task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
@@ -272,8 +271,10 @@ class TRTS(_OnSynthetic):
     200
     """
 
-    def _transfer(self) -> tuple[str, Training, Part]:
-        return "trts", TRAIN, synthetic_split(self.test_size)[1]
+    tags = MODEL_TAGS
+
+    def _transfer(self) -> tuple[str, models.Training, models.Part]:
+        return "trts", models.TRAIN, models.synthetic_split(self.test_size)[1]
 
     def _summary(self, result: Result) -> str:
         return (
@@ -330,8 +331,10 @@ class TSTS(_OnSynthetic):
     (300, 200)
     """
 
-    def _transfer(self) -> tuple[str, Training, Part]:
-        return "tsts", *synthetic_split(self.test_size)
+    tags = MODEL_TAGS
+
+    def _transfer(self) -> tuple[str, models.Training, models.Part]:
+        return "tsts", *models.synthetic_split(self.test_size)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -392,13 +395,13 @@ class AugmentationGain(_Transfer):
     {'train': 300, 'augmented': 600}
     """
 
-    tags = replace(ModelMetric.tags, bounds=(-np.inf, np.inf))
+    tags = replace(MODEL_TAGS, bounds=(-np.inf, np.inf))
 
     def __init__(
         self,
         target: ColumnName,
         scoring: Scoring = "auto",
-        estimators: Estimators = None,
+        estimators: models.Estimators = None,
         *,
         ratio: Positive = 1.0,
         task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
@@ -414,15 +417,15 @@ class AugmentationGain(_Transfer):
         self.ratio = ratio
         self.n_repeats = n_repeats
 
-    def _transfer(self) -> tuple[str, Training, Part]:
-        return "augmented", augmented(self.ratio), HOLDOUT
+    def _transfer(self) -> tuple[str, models.Training, models.Part]:
+        return "augmented", models.augmented(self.ratio), models.HOLDOUT
 
-    def _measured(self, context: Context) -> Result:
-        result = super()._measured(context)
+    def _measure(self, context: Context) -> Result:
+        result = super()._measure(context)
         if np.isnan(result.value):
             return result
         scoring = self._scoring(context)
-        alone = self._replicates(context, TRAIN, HOLDOUT, scoring).mean(axis=0)[0]
+        alone = self._replicates(context, models.TRAIN, models.HOLDOUT, scoring).mean(axis=0)[0]
         if np.isnan(alone):
             return undefined(f"{scoring} is not defined for the model of train alone.")
         return Result(score_named(scoring).sign * (result.value - alone))

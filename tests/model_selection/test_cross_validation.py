@@ -233,12 +233,12 @@ def test_refusals():
 
 
 def test_fold_means_by_hand():
-    found = fold_mean(np.array([1.0, 2.0, 3.0, np.nan]), 0.5)
-    assert (found.mean, found.n_folds) == (2.0, 3)
-    assert found.standard_error == pytest.approx(np.sqrt(1 / 3 + 0.5))
-    assert found.high - found.mean == pytest.approx(4.302653 * found.standard_error)
-    assert np.isnan(fold_mean(np.array([1.0]), 0.5).low)
-    assert np.isnan(fold_mean(np.array([np.nan]), 0.5).mean)
+    folds = fold_mean(np.array([1.0, 2.0, 3.0, np.nan]), 0.5)
+    assert (folds["mean"], folds["n_folds"]) == (2.0, 3)
+    assert folds["standard_error"] == pytest.approx(np.sqrt(1 / 3 + 0.5))
+    assert folds["high"] - folds["mean"] == pytest.approx(4.302653 * folds["standard_error"])
+    assert np.isnan(fold_mean(np.array([1.0]), 0.5)["low"])
+    assert np.isnan(fold_mean(np.array([np.nan]), 0.5)["mean"])
 
 
 @pytest.mark.slow

@@ -17,9 +17,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skeval.exceptions import InvalidParameterError
-from skeval.neighbors import tree as _tree
-from skeval.neighbors.encoding import CodeBook, chunk_edges, column_lines
+from skeval.neighbors.encoding import CodeBook, column_lines, run_chunks
 from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.neighbors.sweeps import nearest_rows
 
 NAN, INF = np.nan, np.inf
 BACKENDS = ["numba", "numpy"]
@@ -358,9 +358,9 @@ def test_bounds_are_dropped_where_they_do_not_pay():
     rng = np.random.default_rng(0)
     near = MixedNearestNeighbors(leaf_size=32).fit(rng.random((2000, 40)))
     Y = rng.random((600, 40))
-    packed = near._index._sort(near._columns.encode(column_lines(Y)))
-    own = np.full(len(Y), -1)
-    assert not near._index._leaves_for(packed, own, np.full(len(Y), 1e300), 1)[1]
+    numbers, codes, order = near._index._sorted(near._columns.encode(column_lines(Y)))
+    own, limits = np.full(len(Y), -1), np.full(len(Y), 1e300)
+    assert not near._index._leaves_for(order, numbers, codes, own, limits, 1)[1]
     unbounded = near.kneighbors(Y, 2)
     near._index = replace(near._index, bounded=True)
     assert_same(near.kneighbors(Y, 2), unbounded)
@@ -374,10 +374,10 @@ def test_many_threads_may_ask_at_once(fitted, queries, answer):
 
 def test_chunks_can_travel_to_another_process(fitted, queries):
     index = fitted._index
-    packed = index._sort(fitted._columns.encode(column_lines(queries)))
+    numbers, codes, order = index._sorted(fitted._columns.encode(column_lines(queries)))
     own = np.full(len(queries), -1)
     limits = np.full(len(queries), 1e300)
-    call = (_tree._nearest_chunk, (0, 64, index.forest, packed, own, limits, 2, True))
+    call = (nearest_rows, (index.forest, numbers, codes, own, limits, 2, True, 4, order[:64]))
     function, arguments = pickle.loads(pickle.dumps(call))
     assert_same(function(*arguments), call[0](*call[1]))
 
@@ -582,10 +582,10 @@ def test_without_numba_auto_takes_numpy(monkeypatch):
 
 @given(st.integers(1, 500), st.integers(1, 40), st.integers(1, 70))
 def test_chunks_cover_all_rows_in_whole_tiles(n_rows, n_chunks, tile):
-    edges = chunk_edges(n_rows, n_chunks, tile)
-    assert [i for start, stop in edges for i in range(start, stop)] == list(range(n_rows))
-    assert len(edges) <= n_chunks
-    assert all(start % tile == 0 for start, _ in edges)
+    chunks = run_chunks(list, np.arange(n_rows), n_jobs=1, tile=tile, n_chunks=n_chunks)
+    assert [i for chunk in chunks for i in chunk] == list(range(n_rows))
+    assert len(chunks) <= n_chunks
+    assert all(chunk[0] % tile == 0 for chunk in chunks)
 
 
 @given(st.lists(st.one_of(CODES["narrow"], CODES["sparse"], CODES["many"]), min_size=1),

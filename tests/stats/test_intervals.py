@@ -131,14 +131,16 @@ def test_intervals_of_means_of_like_samples():
 @pytest.mark.parametrize("clip", [False, True])
 def test_expected_overlap_is_the_mean(width, other, error, clip):
     centres = error * norm.ppf((np.arange(40_000) + 0.5) / 40_000)
-    found = interval_overlap(
+    actual = interval_overlap(
         np.full(centres.size, -width / 2),
         np.full(centres.size, width / 2),
         centres - other / 2,
         centres + other / 2,
         clip=clip,
     )
-    assert found.mean() == pytest.approx(expected_overlap(width, other, error, clip=clip), abs=1e-3)
+    assert actual.mean() == pytest.approx(
+        expected_overlap(width, other, error, clip=clip), abs=1e-3
+    )
 
 
 def test_weights_count_draws_with_replacement():
@@ -160,9 +162,9 @@ def test_chunks_change_nothing(monkeypatch):
 
 def test_the_first_is_the_value_itself_and_the_spread_is_that_of_the_mean():
     values = np.random.default_rng(0).normal(size=400)
-    found = replicated(lambda w: (w @ values) / w.sum(axis=1), 400, 2000, seed=0)
-    assert found[0] == pytest.approx(values.mean())
-    assert found[1:].std() == pytest.approx(values.std() / 20, rel=0.05)
+    actual = replicated(lambda w: (w @ values) / w.sum(axis=1), 400, 2000, seed=0)
+    assert actual[0] == pytest.approx(values.mean())
+    assert actual[1:].std() == pytest.approx(values.std() / 20, rel=0.05)
 
 
 def test_equal_seeds_are_paired():

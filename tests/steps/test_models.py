@@ -39,17 +39,17 @@ def mixed() -> Context:
 def test_each_family_learns_each_task(mixed, family, target):
     question = Question(target)
     problem = problem_of(mixed, question)
-    found = predicted(mixed, TRAIN, HOLDOUT, family, question, 0)
+    predictions = predicted(mixed, TRAIN, HOLDOUT, family, question, 0)
     truth = rows_of_role(mixed, "holdout", question).target
-    assert found.values.shape == truth.shape
+    assert predictions.values.shape == truth.shape
     if problem.has_labels:
-        assert found.are_probabilities
-        assert found.scores.sum(axis=1) == pytest.approx(np.ones(truth.size), abs=1e-6)
-        assert (found.values == found.scores.argmax(axis=1)).all()
-        assert (found.values == truth).mean() > 0.4
+        assert predictions.are_probabilities
+        assert predictions.scores.sum(axis=1) == pytest.approx(np.ones(truth.size), abs=1e-6)
+        assert (predictions.values == predictions.scores.argmax(axis=1)).all()
+        assert (predictions.values == truth).mean() > 0.4
     else:
-        assert np.corrcoef(found.values, truth)[0, 1] > 0.3
-        assert 0.3 < found.values.mean() / truth.mean() < 3
+        assert np.corrcoef(predictions.values, truth)[0, 1] > 0.3
+        assert 0.3 < predictions.values.mean() / truth.mean() < 3
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -59,16 +59,18 @@ def test_few_rows(mixed, family, n_rows):
         question = Question(target)
         problem, rows = problem_of(mixed, question), rows_of_role(mixed, "train", question)
         few = rows.take(np.linspace(0, len(rows) - 1, n_rows).astype(int))
-        found = learn(family, few, problem, 0).predict(rows_of_role(mixed, "holdout", question))
-        assert np.isfinite(found.values).all()
+        predictions = learn(family, few, problem, 0).predict(
+            rows_of_role(mixed, "holdout", question)
+        )
+        assert np.isfinite(predictions.values).all()
 
 
 def test_levels_that_were_not_learned_are_missing():
     rows = np.array([[1.0, 0.0], [3.0, 2.0], [np.nan, 2.0]])
     encoder = Native.of(rows, (False, True))
-    found = encoder.transform(np.array([[2.0, 1.0], [np.inf, 2.0], [np.nan, 0.0], [3.0, np.nan]]))
-    assert found[:, 0] == pytest.approx([0.0, 1e30, np.nan, 1.0], nan_ok=True)
-    assert found[:, 1] == pytest.approx([np.nan, 1.0, 0.0, np.nan], nan_ok=True)
+    actual = encoder.transform(np.array([[2.0, 1.0], [np.inf, 2.0], [np.nan, 0.0], [3.0, np.nan]]))
+    assert actual[:, 0] == pytest.approx([0.0, 1e30, np.nan, 1.0], nan_ok=True)
+    assert actual[:, 1] == pytest.approx([np.nan, 1.0, 0.0, np.nan], nan_ok=True)
 
 
 def test_a_boosting_of_the_users_sees_categories(mixed):
@@ -83,9 +85,9 @@ def test_a_boosting_of_the_users_sees_categories(mixed):
 
 def test_margins_rank_where_there_are_no_probabilities(mixed):
     for target in ("member", "plan"):
-        found = predicted(mixed, TRAIN, HOLDOUT, LinearSVC(), Question(target), 0)
-        assert not found.are_probabilities
-        assert (found.scores.argmax(axis=1) == found.values).all()
+        predictions = predicted(mixed, TRAIN, HOLDOUT, LinearSVC(), Question(target), 0)
+        assert not predictions.are_probabilities
+        assert (predictions.scores.argmax(axis=1) == predictions.values).all()
 
 
 def test_parts_of_the_synthetic_rows_are_disjoint(mixed):
@@ -127,7 +129,7 @@ def test_out_of_fold_predictions_have_not_seen_their_row(mixed):
 
 def test_out_of_fold_numbers(mixed):
     question = Question("age")
-    found = out_of_fold(mixed, SYNTHETIC, "linear", question, 3, 0)
+    predictions = out_of_fold(mixed, SYNTHETIC, "linear", question, 3, 0)
     truth = rows_of_role(mixed, "synthetic", question).target
-    assert found.scores is None
-    assert np.corrcoef(found.values, truth)[0, 1] > 0.3
+    assert predictions.scores is None
+    assert np.corrcoef(predictions.values, truth)[0, 1] > 0.3

@@ -44,9 +44,9 @@ BINARY, SEVERAL = labelled(2), labelled(4)
     ],
 )
 def test_two_labels(name, theirs):
-    truth, found = BINARY
-    expected = [theirs(truth, found, row) for row in WEIGHTS]
-    assert SCORES[name].of(truth, found, WEIGHTS, 1) == pytest.approx(expected, abs=1e-12)
+    truth, predictions = BINARY
+    expected = [theirs(truth, predictions, row) for row in WEIGHTS]
+    assert SCORES[name].of(truth, predictions, WEIGHTS, 1) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -74,21 +74,21 @@ def test_two_labels(name, theirs):
     ],
 )
 def test_several_labels(name, theirs):
-    truth, found = SEVERAL
-    expected = [theirs(truth, found, row) for row in WEIGHTS]
-    assert SCORES[name].of(truth, found, WEIGHTS, None) == pytest.approx(expected, abs=1e-12)
+    truth, predictions = SEVERAL
+    expected = [theirs(truth, predictions, row) for row in WEIGHTS]
+    assert SCORES[name].of(truth, predictions, WEIGHTS, None) == pytest.approx(expected, abs=1e-12)
 
 
 def test_brier_of_several_labels_is_the_sum_of_squares():
-    truth, found = SEVERAL
-    expected = np.mean(((found.scores - np.eye(4)[truth]) ** 2).sum(axis=1))
-    assert SCORES["brier"].of(truth, found, WEIGHTS[:1], None) == pytest.approx([expected])
+    truth, predictions = SEVERAL
+    expected = np.mean(((predictions.scores - np.eye(4)[truth]) ** 2).sum(axis=1))
+    assert SCORES["brier"].of(truth, predictions, WEIGHTS[:1], None) == pytest.approx([expected])
 
 
 def test_average_precision_of_several_labels_is_their_mean():
-    truth, found = SEVERAL
-    each = [metrics.average_precision_score(truth == k, found.scores[:, k]) for k in range(4)]
-    got = SCORES["average_precision"].of(truth, found, WEIGHTS[:1], None)
+    truth, predictions = SEVERAL
+    each = [metrics.average_precision_score(truth == k, predictions.scores[:, k]) for k in range(4)]
+    got = SCORES["average_precision"].of(truth, predictions, WEIGHTS[:1], None)
     assert got == pytest.approx([np.mean(each)])
 
 
@@ -103,15 +103,15 @@ def test_average_precision_of_several_labels_is_their_mean():
 )
 def test_numbers(name, theirs):
     truth = RNG.normal(1e6, 3.0, N)
-    found = Predictions(truth + RNG.normal(size=N))
-    expected = [theirs(truth, found.values, sample_weight=row) for row in WEIGHTS]
-    assert SCORES[name].of(truth, found, WEIGHTS, None) == pytest.approx(expected, rel=1e-9)
+    predictions = Predictions(truth + RNG.normal(size=N))
+    expected = [theirs(truth, predictions.values, sample_weight=row) for row in WEIGHTS]
+    assert SCORES[name].of(truth, predictions, WEIGHTS, None) == pytest.approx(expected, rel=1e-9)
 
 
 def test_areas_count_only_labels_that_are_tested():
-    truth, found = SEVERAL
+    truth, predictions = SEVERAL
     kept = truth < 3
-    less = Predictions(found.values[kept], found.scores[kept], True)
+    less = Predictions(predictions.values[kept], predictions.scores[kept], True)
     each = [metrics.roc_auc_score(truth[kept] == k, less.scores[:, k]) for k in range(3)]
     assert SCORES["roc_auc"].of(truth[kept], less, np.ones((1, kept.sum())), None)[0] == (
         pytest.approx(np.mean(each))
@@ -120,10 +120,10 @@ def test_areas_count_only_labels_that_are_tested():
 
 def test_scores_that_are_not_defined_are_nan():
     one = np.zeros(5, dtype=np.int64)
-    found = Predictions(one, np.column_stack([np.ones(5), np.zeros(5)]), True)
-    assert np.isnan(SCORES["roc_auc"].of(one, found, np.ones((1, 5)), 1)).all()
-    assert np.isnan(SCORES["average_precision"].of(one, found, np.ones((1, 5)), 1)).all()
-    margins = Predictions(one, found.scores, are_probabilities=False)
+    predictions = Predictions(one, np.column_stack([np.ones(5), np.zeros(5)]), True)
+    assert np.isnan(SCORES["roc_auc"].of(one, predictions, np.ones((1, 5)), 1)).all()
+    assert np.isnan(SCORES["average_precision"].of(one, predictions, np.ones((1, 5)), 1)).all()
+    margins = Predictions(one, predictions.scores, are_probabilities=False)
     for name in ("log_loss", "brier"):
         assert np.isnan(SCORES[name].of(one, margins, np.ones((1, 5)), 1)).all()
     assert np.isnan(SCORES["r2"].of(np.ones(5), Predictions(np.zeros(5)), np.ones((1, 5)), None))[0]
@@ -131,25 +131,25 @@ def test_scores_that_are_not_defined_are_nan():
 
 def test_a_label_that_only_synthetic_rows_have_is_always_wrong():
     truth = np.array([0, 0, 1, 1])
-    found = Predictions(np.array([0, 2, 1, 3]), np.full((4, 2), 0.3), True)
+    predictions = Predictions(np.array([0, 2, 1, 3]), np.full((4, 2), 0.3), True)
     ones = np.ones((1, 4))
-    assert SCORES["accuracy"].of(truth, found, ones, 1)[0] == 0.5
-    assert SCORES["balanced_accuracy"].of(truth, found, ones, 1)[0] == 0.5
-    assert SCORES["precision"].of(truth, found, ones, 1)[0] == 1.0
-    assert SCORES["f1"].of(truth, found, ones, 1)[0] == pytest.approx(2 / 3)
+    assert SCORES["accuracy"].of(truth, predictions, ones, 1)[0] == 0.5
+    assert SCORES["balanced_accuracy"].of(truth, predictions, ones, 1)[0] == 0.5
+    assert SCORES["precision"].of(truth, predictions, ones, 1)[0] == 1.0
+    assert SCORES["f1"].of(truth, predictions, ones, 1)[0] == pytest.approx(2 / 3)
 
 
 def test_nothing_called_has_precision_0():
     truth = np.array([0, 1])
-    found = Predictions(np.zeros(2, dtype=np.int64), np.full((2, 2), 0.5), True)
-    assert SCORES["precision"].of(truth, found, np.ones((1, 2)), 1)[0] == 0.0
+    predictions = Predictions(np.zeros(2, dtype=np.int64), np.full((2, 2), 0.5), True)
+    assert SCORES["precision"].of(truth, predictions, np.ones((1, 2)), 1)[0] == 0.0
     never = Predictions(np.zeros(2, dtype=np.int64), np.full((2, 3), 0.5), True)
     assert SCORES["recall"].of(np.zeros(2, dtype=np.int64), never, np.ones((1, 2)), 2)[0] == 0.0
 
 
 def test_log_loss_of_an_impossible_label_is_finite():
     truth = np.array([1])
-    found = Predictions(np.array([0]), np.array([[1.0, 0.0]]), True)
-    assert SCORES["log_loss"].of(truth, found, np.ones((1, 1)), 1)[0] == pytest.approx(
+    predictions = Predictions(np.array([0]), np.array([[1.0, 0.0]]), True)
+    assert SCORES["log_loss"].of(truth, predictions, np.ones((1, 1)), 1)[0] == pytest.approx(
         metrics.log_loss([1], [[1.0, 0.0]], labels=[0, 1])
     )

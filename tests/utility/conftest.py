@@ -10,6 +10,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
+from skeval.steps import models
+
 
 class Tables(NamedTuple):
     train: pd.DataFrame
@@ -32,3 +34,17 @@ def cancer() -> Tables:
         rows[drawn == label] = rng.normal(own.mean(), own.std(), (int((drawn == label).sum()), 30))
     synthetic = pd.DataFrame(rows, columns=features.columns).assign(y=drawn)
     return Tables(x_train.assign(y=y_train), x_test.assign(y=y_test), synthetic)
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """The models that were fitted, with their numbers of rows."""
+    seen = []
+    fit = models.fit
+
+    def counted(estimator, features, target):
+        seen.append((type(estimator).__name__, len(target)))
+        return fit(estimator, features, target)
+
+    monkeypatch.setattr(models, "fit", counted)
+    return seen

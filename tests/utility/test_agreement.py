@@ -79,40 +79,26 @@ def test_published_values(cancer):
             ("tstr", SelectionRegret("y", estimators=FOUR, mode="tstr")),
         ]
     )
-    found = suite.fit(*cancer[:2]).evaluate(cancer.synthetic)
-    assert found["sra"].value == pytest.approx(4 / 6)
-    assert found["kendall"].value == pytest.approx(1 / 3)
-    assert found["spearman"].value == pytest.approx(0.4)
-    assert found["kendall"].tags.bounds == (-1.0, 1.0)
-    assert found["sra"].p_value == found["kendall"].p_value == pytest.approx(9 / 24)
+    results = suite.fit(*cancer[:2]).evaluate(cancer.synthetic)
+    assert results["sra"].value == pytest.approx(4 / 6)
+    assert results["kendall"].value == pytest.approx(1 / 3)
+    assert results["spearman"].value == pytest.approx(0.4)
+    assert results["kendall"].tags.bounds == (-1.0, 1.0)
+    assert results["sra"].p_value == results["kendall"].p_value == pytest.approx(9 / 24)
     trtr = [0.9965, 0.9606, 0.9785, 0.9876]
-    scores = found["sra"].details["models"]
+    scores = results["sra"].details["models"]
     assert [model["trtr"] for model in scores.values()] == pytest.approx(trtr, abs=5e-5)
     assert list(scores) == ["Pipeline", "Pipeline 2", "Pipeline 3", "Pipeline 4"]
     # three models are without fault on synthetic rows: the first of the list is chosen
-    assert found["tsts"].value == 0.0
-    assert found["tsts"].details["chosen"] == "Pipeline"
-    assert found["tsts"].details["tied"] == ["Pipeline 3", "Pipeline 4"]
-    assert found["tstr"].details["chosen"] == "Pipeline 3"
-    assert found["tstr"].value == pytest.approx(0.9965 - 0.9785, abs=1e-4)
-    assert found["tstr"].interval[0] > 0
-    for result in found.values():
+    assert results["tsts"].value == 0.0
+    assert results["tsts"].details["chosen"] == "Pipeline"
+    assert results["tsts"].details["tied"] == ["Pipeline 3", "Pipeline 4"]
+    assert results["tstr"].details["chosen"] == "Pipeline 3"
+    assert results["tstr"].value == pytest.approx(0.9965 - 0.9785, abs=1e-4)
+    assert results["tstr"].interval[0] > 0
+    for result in results.values():
         low, high = result.interval
         assert low <= result.value <= high
-
-
-@pytest.fixture
-def fits(monkeypatch):
-    """The models that were fitted, with their numbers of rows."""
-    seen = []
-    fit = families.fit
-
-    def counted(estimator, features, target):
-        seen.append((type(estimator).__name__, len(target)))
-        return fit(estimator, features, target)
-
-    monkeypatch.setattr(families, "fit", counted)
-    return seen
 
 
 def test_each_model_is_fitted_once_a_training_table(cancer, fits):
@@ -128,14 +114,14 @@ def test_each_model_is_fitted_once_a_training_table(cancer, fits):
         ],
         n_jobs=2,
     ).fit(*cancer[:2])
-    found = suite.evaluate(cancer.synthetic)
+    results = suite.evaluate(cancer.synthetic)
     n = len(cancer.train)
     part = n - round(0.4 * n + 0.5)
     sizes = pd.DataFrame(fits, columns=["model", "size"]).value_counts()
     # on train, on a part of it, on synthetic rows and on a part of these
     assert sizes.groupby("model").sum().tolist() == [4] * 7
     assert sizes.groupby("size").sum().to_dict() == {n: 14, part: 14}
-    scores = found["tstr"].details["models"], found["agreement"].details["models"]
+    scores = results["tstr"].details["models"], results["agreement"].details["models"]
     assert scores[0] == scores[1]
     fits.clear()
     suite.evaluate(cancer.synthetic.iloc[::2])  # the models of train are known already
@@ -149,10 +135,10 @@ def test_large_tables_are_learned_from_in_part(cancer, fits):
             ("regret", SelectionRegret("y", estimators=QUICK, max_rows=100, mode="tstr")),
         ]
     ).fit(*cancer[:2])
-    found = suite.evaluate(cancer.synthetic)
+    results = suite.evaluate(cancer.synthetic)
     assert [size for _, size in fits] == [100] * 8
-    assert found["agreement"].details["n_learned"] == {"train": 100, "tstr": 100}
-    assert found["agreement"].details["n_tested"] == len(cancer.holdout)
+    assert results["agreement"].details["n_learned"] == {"train": 100, "tstr": 100}
+    assert results["agreement"].details["n_tested"] == len(cancer.holdout)
     fits.clear()
     whole = ModelRankAgreement("y", estimators=QUICK, max_rows=None).fit(*cancer[:2])
     whole.score(cancer.synthetic)
@@ -290,9 +276,9 @@ def test_a_model_that_fails_leaves_the_others_be(cancer):
         *cancer[:2]
     )
     with pytest.warns(MetricFailedWarning, match="n_neighbors"):
-        found = suite.evaluate(few)
-    assert found["fails"].error.startswith("ValueError")
-    assert found["holds"].value >= 0.0
+        results = suite.evaluate(few)
+    assert results["fails"].error.startswith("ValueError")
+    assert results["holds"].value >= 0.0
 
 
 def test_relative_regret_needs_a_model_that_has_learned():

@@ -71,21 +71,21 @@ def test_by_hand():
         labelled({"no": 1 - share, "yes": share}, seed=i) for i, share in enumerate((0.5, 0.6, 0.2))
     )
     metric = CalibrationPreservation("y", BaseRate(), pos_label="yes")
-    found = metric.fit(train, holdout).evaluate(synthetic)
-    assert found.value == pytest.approx(1 - 0.3)
-    assert found.baseline == 1.0
-    ece = found.details["ece"]
+    result = metric.fit(train, holdout).evaluate(synthetic)
+    assert result.value == pytest.approx(1 - 0.3)
+    assert result.baseline == 1.0
+    ece = result.details["ece"]
     assert {kind: part["value"] for kind, part in ece.items()} == pytest.approx(
         {"tstr": 0.4, "trtr": 0.1, "difference": 0.3}
     )
-    brier = found.details["brier"]
+    brier = result.details["brier"]
     assert brier["trtr"]["value"] == pytest.approx(0.25)
     assert brier["tstr"]["value"] == pytest.approx(0.6 * 0.64 + 0.4 * 0.04)
     assert brier["difference"]["value"] == pytest.approx(0.4 - 0.25)
-    curve = found.details["curves"]["BaseRate"]["tstr"]
+    curve = result.details["curves"]["BaseRate"]["tstr"]
     assert curve["predicted"] == pytest.approx([0.2])
     assert curve["observed"] == pytest.approx([0.6])
-    assert found.details["expected_if_calibrated"]["trtr"] == pytest.approx(
+    assert result.details["expected_if_calibrated"]["trtr"] == pytest.approx(
         np.sqrt(2 / np.pi * 100 * 0.25) / 100
     )
 
@@ -95,17 +95,17 @@ def test_several_labels_are_judged_by_the_one_called():
         labelled(dict(zip("abc", shares, strict=True)), seed=i)
         for i, shares in enumerate([(0.5, 0.3, 0.2), (0.4, 0.3, 0.3), (0.1, 0.8, 0.1)])
     )
-    found = CalibrationPreservation("y", BaseRate()).fit(train, holdout).evaluate(synthetic)
-    ece = found.details["ece"]
+    result = CalibrationPreservation("y", BaseRate()).fit(train, holdout).evaluate(synthetic)
+    ece = result.details["ece"]
     assert ece["trtr"]["value"] == pytest.approx(0.5 - 0.4)
     assert ece["tstr"]["value"] == pytest.approx(0.8 - 0.3)
-    assert found.value == pytest.approx(0.6)
+    assert result.value == pytest.approx(0.6)
 
 
 def test_a_label_that_no_real_row_has_is_always_wrong():
     scores = np.array([[0.1, 0.2], [0.6, 0.3]])  # what is left of 1 is of another label
-    found = Predictions(np.array([2, 0]), scores, True)
-    sure, hits = confidences_in(found, np.array([1, 0]), None)
+    predictions = Predictions(np.array([2, 0]), scores, True)
+    sure, hits = confidences_in(predictions, np.array([1, 0]), None)
     assert sure == pytest.approx([0.7, 0.6])
     assert hits.tolist() == [False, True]
 
@@ -115,12 +115,12 @@ def test_a_model_that_is_too_sure():
         sharpened(kind, 1500, i) for i, kind in enumerate(("real", "real", "synthetic"))
     )
     metric = CalibrationPreservation("y", LogisticRegression()).fit(train, holdout)
-    found = metric.evaluate(synthetic)
-    assert found.value < 0.9
-    assert found.interval[1] < 1.0
-    assert found.details["ece"]["difference"]["low"] > 0.0
-    assert found.details["brier"]["difference"]["low"] > 0.0
-    curve = found.details["curves"]["LogisticRegression"]["tstr"]
+    result = metric.evaluate(synthetic)
+    assert result.value < 0.9
+    assert result.interval[1] < 1.0
+    assert result.details["ece"]["difference"]["low"] > 0.0
+    assert result.details["brier"]["difference"]["low"] > 0.0
+    curve = result.details["curves"]["LogisticRegression"]["tstr"]
     assert curve["predicted"][0] < curve["observed"][0]
     assert curve["predicted"][-1] > curve["observed"][-1]
     assert curve["n_rows"].tolist() == [150] * 10
@@ -131,9 +131,9 @@ def test_a_model_that_is_too_sure():
 
 def test_a_copy_of_train_is_calibrated_alike():
     train, holdout, _ = mixed()
-    found = CalibrationPreservation("member", **FAST).fit(train, holdout).evaluate(train)
-    assert found.value == found.baseline == 1.0
-    assert found.interval[1] == 1.0
+    result = CalibrationPreservation("member", **FAST).fit(train, holdout).evaluate(train)
+    assert result.value == result.baseline == 1.0
+    assert result.interval[1] == 1.0
 
 
 def test_intervals_of_the_value_come_from_the_difference():
@@ -153,11 +153,11 @@ def test_several_models_and_seeds():
     metric = CalibrationPreservation(
         "member", ["linear", "tree"], n_repeats=2, n_bins=5, n_bootstrap=0
     )
-    found = metric.fit(train, holdout).evaluate(synthetic)
-    assert found.interval is None
-    parts = found.details["models"]
-    assert set(parts) == set(found.details["curves"]) == {"linear", "tree"}
-    assert found.value == pytest.approx(
+    result = metric.fit(train, holdout).evaluate(synthetic)
+    assert result.interval is None
+    parts = result.details["models"]
+    assert set(parts) == set(result.details["curves"]) == {"linear", "tree"}
+    assert result.value == pytest.approx(
         np.mean([1 - abs(part["tstr"] - part["trtr"]) for part in parts.values()])
     )
 
@@ -195,10 +195,10 @@ def test_numbers_are_refused():
 def test_a_synthetic_table_of_one_label_is_surely_wrong():
     train, holdout, synthetic = mixed()
     synthetic["member"] = True
-    found = CalibrationPreservation("member", **FAST).fit(train, holdout).evaluate(synthetic)
-    errors = found.details["ece"]
+    result = CalibrationPreservation("member", **FAST).fit(train, holdout).evaluate(synthetic)
+    errors = result.details["ece"]
     assert errors["tstr"]["value"] == pytest.approx(1 - holdout["member"].mean())
-    assert found.value == pytest.approx(1 - abs(errors["difference"]["value"]))
+    assert result.value == pytest.approx(1 - abs(errors["difference"]["value"]))
 
 
 def test_a_target_that_does_not_vary():
@@ -218,10 +218,10 @@ def test_curves_leave_out_bins_of_few_rows():
 
 def test_the_result_is_plain():
     train, holdout, synthetic = mixed()
-    found = CalibrationPreservation("plan", **FAST).fit(train, holdout).evaluate(synthetic)
-    low, high = found.interval
-    assert 0.0 <= low <= found.value <= high <= 1.0
-    content = json.loads(found.to_json())["details"]
+    result = CalibrationPreservation("plan", **FAST).fit(train, holdout).evaluate(synthetic)
+    low, high = result.interval
+    assert 0.0 <= low <= result.value <= high <= 1.0
+    content = json.loads(result.to_json())["details"]
     assert set(content["curves"]["linear"]) == {"tstr", "trtr"}
     assert content["n_tested"] == 300
 
@@ -246,8 +246,8 @@ def test_two_tables_of_one_law_are_calibrated_alike():
     for i in range(n_runs):
         train, holdout, synthetic = (make_mixed(300, random_state=3 * i + k) for k in range(3))
         metric = CalibrationPreservation("member", "linear", n_bootstrap=300)
-        found = metric.fit(train, holdout).evaluate(synthetic).details["ece"]["difference"]
-        held += found["low"] <= 0.0 <= found["high"]
+        results = metric.fit(train, holdout).evaluate(synthetic).details["ece"]["difference"]
+        held += results["low"] <= 0.0 <= results["high"]
     assert held / n_runs >= 0.9
 
 
@@ -309,8 +309,8 @@ def test_weights_count_rows_in_the_bins_of_all_rows():
 def test_what_chance_gives():
     rng = np.random.default_rng(0)
     p = rng.random(500)
-    found = [error(p, rng.random(500) < p)[0] for _ in range(300)]
-    assert expected_if_calibrated(p) == pytest.approx(np.mean(found), rel=0.05)
+    actual = [error(p, rng.random(500) < p)[0] for _ in range(300)]
+    assert expected_if_calibrated(p) == pytest.approx(np.mean(actual), rel=0.05)
     assert expected_if_calibrated(np.array([0.0, 1.0])) == 0.0
 
 
@@ -360,12 +360,12 @@ def mean_error(p, truth):
 )
 def test_coverage(n_rows, first, second):
     """Where quantiles of bootstrap differences hold the true one in 0 to 98% of cases."""
-    law, rng, n_runs = bent(1.5), np.random.default_rng(0), 150
-    truth = [mean_error(model(Z), law(Z)) for model in (first, second)]
+    chance, rng, n_runs = bent(1.5), np.random.default_rng(0), 150
+    truth = [mean_error(model(Z), chance(Z)) for model in (first, second)]
     held = np.zeros(2)
     for _ in range(n_runs):
         z = rng.normal(size=n_rows)
-        hits = rng.random(n_rows) < law(z)
+        hits = rng.random(n_rows) < chance(z)
         drawn = rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows), 200)
         weights = np.vstack([np.ones(n_rows), drawn])
         errors = [error(model(z), hits, weights=weights) for model in (first, second)]

@@ -81,8 +81,8 @@ def test_logistic_regression_of_two_labels():
         for t in (train, synthetic)
     ]
     for role, model in zip(("train", "synthetic"), models, strict=True):
-        found = [c[role]["estimate"] for c in result.details["coefficients"].values()]
-        assert found == pytest.approx([*model.intercept_, *model.coef_[0]], abs=1e-4)
+        actual = [c[role]["estimate"] for c in result.details["coefficients"].values()]
+        assert actual == pytest.approx([*model.intercept_, *model.coef_[0]], abs=1e-4)
     fits = [
         logistic(np.column_stack([np.ones(len(t)), t[["a", "b"]]]), t["label"].to_numpy(float))
         for t in (train, synthetic)
@@ -107,8 +107,8 @@ def test_one_of_several_labels():
     with pytest.raises(MissingInputError, match=r"plan has 3 labels.*pos_label"):
         CoefficientOverlap("plan").fit(train)
     result = evaluated(train, synthetic, target="plan", pos_label="premium", features=["age"])
-    told = [t.assign(plan=t["plan"] == "premium") for t in (train, synthetic)]
-    assert result.value == evaluated(*told, target="plan", features=["age"]).value
+    labelled = [t.assign(plan=t["plan"] == "premium") for t in (train, synthetic)]
+    assert result.value == evaluated(*labelled, target="plan", features=["age"]).value
 
 
 def test_categories_are_set_against_the_most_frequent_level():
@@ -120,8 +120,8 @@ def test_categories_are_set_against_the_most_frequent_level():
     assert list(result.details["columns"]) == ["Intercept", "g[T.p]", "g[T.r]"]
     assert result.details["references"] == {"g": "q"}
     means = pd.Series(y).groupby(level).mean()
-    found = [c["train"]["estimate"] for c in result.details["coefficients"].values()]
-    assert found == pytest.approx([means["q"], means["p"] - means["q"], means["r"] - means["q"]])
+    actual = [c["train"]["estimate"] for c in result.details["coefficients"].values()]
+    assert actual == pytest.approx([means["q"], means["p"] - means["q"], means["r"] - means["q"]])
     assert result.value == pytest.approx(1.0)
 
 
@@ -244,11 +244,11 @@ def test_a_synthetic_table_that_lost_everything(change):
 
 def test_separation_is_told():
     train = numeric(80)
-    told = train.assign(b=train["label"] * 1.0)
+    labelled = train.assign(b=train["label"] * 1.0)
     with pytest.warns(DegenerateInputWarning, match="its features determine it"):
-        assert np.isnan(evaluated(told, train, target="label", features=["b"]).value)
+        assert np.isnan(evaluated(labelled, train, target="label", features=["b"]).value)
     with pytest.warns(DegenerateInputWarning, match="synthetic does not determine"):
-        assert evaluated(train, told, target="label", features=["b"]).value == 0.0
+        assert evaluated(train, labelled, target="label", features=["b"]).value == 0.0
     # one level for sure leaves the others their coefficients
     level = np.repeat(["p", "q", "r"], [30, 30, 20])
     grouped = train.assign(g=level, label=train["label"] | (level == "r"))
@@ -284,8 +284,8 @@ def test_chance(target):
         result = evaluated(train, new, target=target, features=features)
         fresh.append(result.value)
         assert result.details["ceiling"] == pytest.approx(0.712, abs=5e-4)
-        found = [c["train"]["estimate"] for c in result.details["coefficients"].values()]
-        mean = found[0] + new[features].to_numpy() @ found[1:]
+        actual = [c["train"]["estimate"] for c in result.details["coefficients"].values()]
+        mean = actual[0] + new[features].to_numpy() @ actual[1:]
         rng = np.random.default_rng(seed)
         drawn = mean + rng.normal(size=400) if target == "y" else rng.random(400) < expit(mean)
         fitted.append(

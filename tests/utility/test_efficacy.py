@@ -71,7 +71,7 @@ def test_the_scale():
 
 
 def test_harm_is_seen(cancer):
-    """Wrong labels harm, and rows of the right law do not."""
+    """Wrong labels harm, and rows of the right distribution do not."""
     wrong = cancer.train.assign(y=1 - cancer.train["y"])
     metric = PrecisionEfficacy("y", estimator="bayes").fit(*cancer[:2])
     harmed = metric.evaluate(pd.concat([wrong] * 2, ignore_index=True))

@@ -52,10 +52,10 @@ def mixed(n=300):
 @pytest.mark.parametrize("criterion", ["demographic_parity", "equalized_odds", "equal_opportunity"])
 def test_gaps_by_hand(criterion):
     """The model of synthetic rows is always right: equal error rates, and half are positive."""
-    found = evaluated(FairnessGap("y", "who", criterion, estimators=STUMP), met(CALLED, TRUTH))
-    assert found.baseline == 0.5
-    assert found.value == 0.0
-    details = found.details
+    result = evaluated(FairnessGap("y", "who", criterion, estimators=STUMP), met(CALLED, TRUTH))
+    assert result.baseline == 0.5
+    assert result.value == 0.0
+    details = result.details
     assert details["groups"] == ["a", "b"]
     assert details["rates"]["trtr"]["selection"].tolist() == [0.75, 0.25]
     assert details["rates"]["trtr"]["tpr"].tolist() == [1.0, 0.5]
@@ -78,9 +78,9 @@ def test_the_mean_of_the_gaps_of_equalized_odds():
 
 
 def test_a_reversal_keeps_the_gap_but_not_the_rates():
-    found = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, EXCHANGED))
-    assert found.value == found.baseline == 0.5
-    assert found.details["preservation"] == 0.5
+    result = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, EXCHANGED))
+    assert result.value == result.baseline == 0.5
+    assert result.details["preservation"] == 0.5
 
 
 def test_improvement_by_hand():
@@ -90,23 +90,23 @@ def test_improvement_by_hand():
     f = [1] * 5 + [0] * 15 + [1] * 10 + [0] * 10
     g = [1] * 8 + [0] * 12 + [1] * 5 + [0] * 15
     metric = EqualizedOddsImprovement("y", "who", estimators=STUMP)
-    found = evaluated(metric, met(f, g, truth * 2, groups, times=1))
-    assert found.details["equalized_odds"] == pytest.approx({"trtr": 0.5, "tstr": 0.7})
-    assert found.value == pytest.approx(0.6)
-    assert found.baseline == 0.5
-    assert found.details["gain"]["value"] == pytest.approx(0.2)
-    low, high = found.interval
+    result = evaluated(metric, met(f, g, truth * 2, groups, times=1))
+    assert result.details["equalized_odds"] == pytest.approx({"trtr": 0.5, "tstr": 0.7})
+    assert result.value == pytest.approx(0.6)
+    assert result.baseline == 0.5
+    assert result.details["gain"]["value"] == pytest.approx(0.2)
+    low, high = result.interval
     assert 0.0 <= low <= 0.6 <= high <= 1.0
 
 
 def test_a_copy_of_train_changes_nothing():
     train, holdout, _ = mixed()
     for criterion in ("demographic_parity", "equalized_odds"):
-        found = FairnessGap("member", "plan", criterion, min_cell=1, **FAST)
-        found = found.fit(train, holdout).evaluate(train)
-        assert found.value == found.baseline
-        assert found.details["preservation"] == 1.0
-        assert found.details["difference"]["value"] == 0.0
+        result = FairnessGap("member", "plan", criterion, min_cell=1, **FAST)
+        result = result.fit(train, holdout).evaluate(train)
+        assert result.value == result.baseline
+        assert result.details["preservation"] == 1.0
+        assert result.details["difference"]["value"] == 0.0
     metric = EqualizedOddsImprovement("member", "plan", min_cell=1, **FAST)
     assert metric.fit(train, holdout).score(train) == 0.5
 
@@ -134,9 +134,9 @@ def test_several_models_and_seeds():
     metric = FairnessGap(
         "member", "plan", estimators=["tree", "linear"], n_repeats=2, n_bootstrap=50
     )
-    found = metric.fit(train, holdout).evaluate(synthetic)
-    parts = found.details["models"]
-    assert found.value == pytest.approx(np.mean([part["tstr"] for part in parts.values()]))
+    result = metric.fit(train, holdout).evaluate(synthetic)
+    parts = result.details["models"]
+    assert result.value == pytest.approx(np.mean([part["tstr"] for part in parts.values()]))
     alone = FairnessGap("member", "plan", estimators="linear", n_bootstrap=0)
     alone = alone.fit(train, holdout).evaluate(synthetic)
     assert alone.value == pytest.approx(parts["linear"]["tstr"])
@@ -155,11 +155,11 @@ def test_models_may_be_kept_from_the_sensitive_column():
     train, holdout, synthetic = tables
     for seen, low, high in ((True, 0.9, 1.0), (False, 0.0, 0.2)):
         metric = FairnessGap("y", "who", include_sensitive=seen, **FAST).fit(train, holdout)
-        found = metric.evaluate(synthetic)
-        assert low <= found.value <= high
-        assert found.details["groups"] == ["a", "b"]
+        result = metric.evaluate(synthetic)
+        assert low <= result.value <= high
+        assert result.details["groups"] == ["a", "b"]
     named = FairnessGap("y", "who", features=["x"], **FAST).fit(train, holdout)
-    assert named.score(synthetic) == found.value
+    assert named.score(synthetic) == result.value
     alone = FairnessGap("y", "who", features=["who"], include_sensitive=False, **FAST)
     with pytest.warns(DegenerateInputWarning, match="no column is left"):
         assert np.isnan(alone.fit(train, holdout).score(synthetic))
@@ -171,18 +171,18 @@ def test_the_order_of_rows_is_ignored(include_sensitive):
     tables = learned("f"), met(CALLED, EXCHANGED, times=10), learned("g", seed=1)
     tables = [table.assign(who=np.resize(["a", "b", "c"], len(table))) for table in tables]
     metric = FairnessGap("y", "who", include_sensitive=include_sensitive, **FAST)
-    found = [
+    actual = [
         metric.fit(*order[:2]).evaluate(order[2])
         for order in (tables, [t.sample(frac=1, random_state=3) for t in tables])
     ]
-    assert found[0].value == found[1].value
-    assert found[0].interval == found[1].interval
+    assert actual[0].value == actual[1].value
+    assert actual[0].interval == actual[1].interval
 
 
 def test_missing_values_are_a_group():
     train, holdout, synthetic = mixed()
-    found = FairnessGap("member", "city", **FAST).fit(train, holdout).evaluate(synthetic)
-    details = found.details
+    result = FairnessGap("member", "city", **FAST).fit(train, holdout).evaluate(synthetic)
+    details = result.details
     assert details["groups"] == [*sorted(holdout["city"].dropna().unique()), "(missing)"]
     expected = holdout.groupby(holdout["city"].fillna("~"))["member"].agg(["size", "mean"])
     assert details["group_sizes"].tolist() == expected["size"].tolist()
@@ -197,25 +197,25 @@ def test_groups_with_few_holdout_rows_are_pooled():
     holdout.loc[4:6, "who"] = "rarer"
     train = learned("f")
     train.loc[:20, "who"] = "rare"
-    found = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, train=train)
-    assert found.details["groups"] == ["a", "b", "(rare groups)"]
-    assert found.details["group_sizes"].tolist() == [16, 17, 7]
-    assert "rarer" not in found.to_json()
+    result = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, train=train)
+    assert result.details["groups"] == ["a", "b", "(rare groups)"]
+    assert result.details["group_sizes"].tolist() == [16, 17, 7]
+    assert "rarer" not in result.to_json()
 
 
 def test_a_level_that_only_synthetic_rows_have():
     synthetic = learned("g", seed=1)
     synthetic.loc[:30, "who"] = "new"
-    found = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), synthetic)
-    assert found.details["groups"] == ["a", "b"]
-    assert "new" not in found.to_json()
+    result = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), synthetic)
+    assert result.details["groups"] == ["a", "b"]
+    assert "new" not in result.to_json()
 
 
 def test_numbers_are_cut_at_quantiles_of_train():
     train, holdout, synthetic = mixed(800)
-    found = FairnessGap("member", "age", n_bins=3, **FAST).fit(train, holdout).evaluate(synthetic)
-    assert found.details["groups"] == ["range 1 of 3", "range 2 of 3", "range 3 of 3"]
-    assert found.details["group_sizes"] == pytest.approx(np.full(3, 267), abs=60)
+    result = FairnessGap("member", "age", n_bins=3, **FAST).fit(train, holdout).evaluate(synthetic)
+    assert result.details["groups"] == ["range 1 of 3", "range 2 of 3", "range 3 of 3"]
+    assert result.details["group_sizes"] == pytest.approx(np.full(3, 267), abs=60)
     dates = FairnessGap("member", "joined", n_bins=2, **FAST).fit(train, holdout)
     groups = dates.evaluate(synthetic).details["groups"]
     assert groups == ["range 1 of 2", "range 2 of 2", "(missing)"]
@@ -228,31 +228,31 @@ def test_numbers_of_few_values_are_groups():
         table["who"] = np.where(table["who"] == "a", 1, 2)
     synthetic = learned("g", seed=1)
     synthetic["who"] = np.where(synthetic["who"] == "a", 0.7, 2.4)
-    found = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, synthetic, train)
-    assert found.details["groups"] == ["1", "2"]
-    assert found.details["base_rates"]["synthetic"] == pytest.approx(
+    result = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, synthetic, train)
+    assert result.details["groups"] == ["1", "2"]
+    assert result.details["base_rates"]["synthetic"] == pytest.approx(
         synthetic.groupby("who")["y"].mean().to_numpy()
     )
     train.loc[0, "who"] = 8675309
-    found = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, synthetic, train)
-    assert "8675309" not in found.to_json()
+    result = evaluated(FairnessGap("y", "who", estimators=STUMP), holdout, synthetic, train)
+    assert "8675309" not in result.to_json()
 
 
 def test_many_like_numbers_make_fewer_ranges():
     train, holdout, synthetic = mixed(400)
     for table in (train, holdout, synthetic):
         table["income"] = np.where(table["income"] < 40_000, 0.0, table["income"])
-    found = FairnessGap("member", "income", **FAST).fit(train, holdout).evaluate(synthetic)
-    ranges = [name for name in found.details["groups"] if name.startswith("range")]
+    result = FairnessGap("member", "income", **FAST).fit(train, holdout).evaluate(synthetic)
+    ranges = [name for name in result.details["groups"] if name.startswith("range")]
     assert 2 <= len(ranges) < 4
-    assert min(found.details["group_sizes"]) >= 10
+    assert min(result.details["group_sizes"]) >= 10
 
 
 def test_a_group_that_synthetic_rows_lack():
     synthetic = learned("g", seed=1).query("who == 'a'")
-    found = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), synthetic)
-    assert found.value == 0.0
-    assert np.isnan(found.details["base_rates"]["synthetic"]).tolist() == [False, True]
+    result = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), synthetic)
+    assert result.value == 0.0
+    assert np.isnan(result.details["base_rates"]["synthetic"]).tolist() == [False, True]
     metric = EqualizedOddsImprovement("y", "who", estimators=STUMP)
     with pytest.warns(DegenerateInputWarning, match=r"synthetic has fewer .* who: b\."):
         assert np.isnan(evaluated(metric, met(CALLED, TRUTH), synthetic).value)
@@ -269,37 +269,37 @@ def test_improvement_needs_both_labels_in_each_group_of_train():
 def test_a_group_that_the_holdout_lacks():
     train = learned("f")
     train.loc[:50, "who"] = "c"
-    found = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), train=train)
-    assert found.details["groups"] == ["a", "b"]
-    assert found.value == 0.0
+    result = evaluated(FairnessGap("y", "who", estimators=STUMP), met(CALLED, TRUTH), train=train)
+    assert result.details["groups"] == ["a", "b"]
+    assert result.value == 0.0
 
 
 @pytest.mark.parametrize("kind", [FairnessGap, EqualizedOddsImprovement])
 def test_one_group_has_no_gap(kind):
     holdout = met(CALLED, TRUTH).assign(who="a")
     with pytest.warns(DegenerateInputWarning, match="fewer than two groups of who"):
-        found = evaluated(kind("y", "who", estimators=STUMP), holdout)
-    assert np.isnan(found.value)
+        result = evaluated(kind("y", "who", estimators=STUMP), holdout)
+    assert np.isnan(result.value)
 
 
 def test_rates_of_few_rows_are_left_out():
     holdout = pd.concat([met(CALLED, TRUTH), met(CALLED, TRUTH).assign(who="c", y=0)])
     metric = FairnessGap("y", "who", "equal_opportunity", estimators=STUMP)
     with pytest.warns(DegenerateInputWarning, match="left out: c"):
-        found = evaluated(metric, holdout)
-    assert found.value == 0.0
-    assert np.isnan(found.details["rates"]["tstr"]["tpr"]).tolist() == [False, False, True]
+        result = evaluated(metric, holdout)
+    assert result.value == 0.0
+    assert np.isnan(result.details["rates"]["tstr"]["tpr"]).tolist() == [False, False, True]
     with pytest.warns(DegenerateInputWarning, match="fewer than two groups"):
-        found = evaluated(metric.set_params(min_cell=100), holdout)
-    assert np.isnan(found.value)
+        result = evaluated(metric.set_params(min_cell=100), holdout)
+    assert np.isnan(result.value)
 
 
 def test_a_synthetic_table_of_one_label_has_no_gap_and_says_why():
     synthetic = learned("g", seed=1).assign(y=1)
     metric = FairnessGap("y", "who", estimators=STUMP)
     with pytest.warns(DegenerateInputWarning, match="call all holdout rows alike"):
-        found = evaluated(metric, met(CALLED, TRUTH), synthetic)
-    assert found.value == 0.0
+        result = evaluated(metric, met(CALLED, TRUTH), synthetic)
+    assert result.value == 0.0
     metric = EqualizedOddsImprovement("y", "who", estimators=STUMP)
     with pytest.warns(DegenerateInputWarning, match="synthetic has fewer"):
         assert np.isnan(evaluated(metric, met(CALLED, TRUTH), synthetic).value)
@@ -310,9 +310,9 @@ def test_one_label_against_the_rest():
     with pytest.raises(MissingInputError, match="a target of two labels"):
         FairnessGap("plan", "member").fit(train, holdout)
     metric = FairnessGap("plan", "member", task="binary", pos_label="basic", **FAST)
-    found = metric.fit(train, holdout).evaluate(synthetic)
+    result = metric.fit(train, holdout).evaluate(synthetic)
     expected = (holdout["plan"] == "basic").groupby(holdout["member"]).mean()
-    assert found.details["base_rates"]["holdout"] == pytest.approx(expected.to_numpy())
+    assert result.details["base_rates"]["holdout"] == pytest.approx(expected.to_numpy())
 
 
 @pytest.mark.parametrize("kind", [FairnessGap, EqualizedOddsImprovement])
@@ -344,17 +344,17 @@ def test_contract_on_larger_tables(metric):
 
 def test_the_result_is_plain():
     train, holdout, synthetic = mixed()
-    found = FairnessGap("member", "plan", **FAST).fit(train, holdout).evaluate(synthetic)
-    low, high = found.interval
-    assert low <= found.value <= high
-    assert json.loads(found.to_json())["details"]["criterion"] == "demographic_parity"
-    assert found.details["n_learned"] == {"tstr": 300, "trtr": 300}
-    assert found.details["n_tested"] == 300
+    result = FairnessGap("member", "plan", **FAST).fit(train, holdout).evaluate(synthetic)
+    low, high = result.interval
+    assert low <= result.value <= high
+    assert json.loads(result.to_json())["details"]["criterion"] == "demographic_parity"
+    assert result.details["n_learned"] == {"tstr": 300, "trtr": 300}
+    assert result.details["n_tested"] == 300
 
 
 @pytest.mark.slow
 def test_what_the_interval_of_the_difference_leaves_out():
-    """Models of two tables of one law differ by chance, which resampled holdout rows do not see."""
+    """Models of two tables of one distribution differ by chance, which resampled holdout rows do not see."""
     n_runs, held = 60, 0
     for i in range(n_runs):
         train, holdout, synthetic = (make_mixed(300, random_state=3 * i + k) for k in range(3))

@@ -52,12 +52,12 @@ def test_weights_are_repeated_rows():
     truth, called = rng.random((2, 60)) < 0.5
     groups = rng.integers(0, 3, 60)
     weights = rng.integers(0, 4, (5, 60))
-    found = rates_of(truth, called, groups, weights)
+    actual = rates_of(truth, called, groups, weights)
     for i, counts in enumerate(weights):
         rows = np.repeat(np.arange(60), counts)
         one = rates_of(truth[rows], called[rows], groups[rows])
         for name, rates in one.items():
-            assert found[name][i] == pytest.approx(rates[0])
+            assert actual[name][i] == pytest.approx(rates[0])
 
 
 def test_rates_of_few_rows_are_left_out_of_all_replicates():

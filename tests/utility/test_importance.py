@@ -96,11 +96,11 @@ def test_native_importances():
         train, holdout, synthetic, target="member", importance="native", estimator=model
     )
     assert result.interval is None
-    found = result.details["importances"]["train"]
-    assert list(found) == ["age", "city", "income", "joined", "plan", "visits"]
-    assert sum(found.values()) == pytest.approx(1.0)
-    assert found["visits"] == max(found.values())
-    assert found["city"] > 0  # the sum over its levels
+    results = result.details["importances"]["train"]
+    assert list(results) == ["age", "city", "income", "joined", "plan", "visits"]
+    assert sum(results.values()) == pytest.approx(1.0)
+    assert results["visits"] == max(results.values())
+    assert results["city"] > 0  # the sum over its levels
     shares = evaluated(train, holdout, synthetic, target="member", importance="native")
     assert sum(shares.details["importances"]["synthetic"].values()) == pytest.approx(1.0)
 
@@ -272,8 +272,8 @@ A, B = np.array([[0.5, 0.3, 0.2]]), np.array([[0.4, 0.4, 0.2]])
 
 
 def test_shares():
-    found = as_shares(np.array([[2.0, 1.0, -5.0, 1.0], [0.0, -1.0, 1e-15, 0.0]]))
-    assert found.tolist() == [[0.5, 0.25, 0.0, 0.25], [0.0] * 4]
+    actual = as_shares(np.array([[2.0, 1.0, -5.0, 1.0], [0.0, -1.0, 1e-15, 0.0]]))
+    assert actual.tolist() == [[0.5, 0.25, 0.0, 0.25], [0.0] * 4]
 
 
 def test_by_hand():

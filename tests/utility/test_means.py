@@ -65,14 +65,14 @@ def test_spread_of_rows_hides_differences_of_means():
 @pytest.mark.parametrize("spread", ["sem", "std"])
 @pytest.mark.parametrize(("n", "m"), [(80, 80), (80, 30)])
 def test_ceiling_is_what_fresh_rows_have(spread, n, m):
-    found = []
+    actual = []
     for seed in range(15):
         rng = np.random.default_rng(seed)
         columns = [f"x{j}" for j in range(32)]
         train, fresh = (pd.DataFrame(rng.normal(size=(k, 32)), columns=columns) for k in (n, m))
         result = MeanCIOverlap(spread=spread).fit(train).evaluate(fresh)
-        found.append((result.value, result.details["ceiling"]))
-    values, ceilings = np.mean(found, axis=0)
+        actual.append((result.value, result.details["ceiling"]))
+    values, ceilings = np.mean(actual, axis=0)
     if spread == "sem" and n == m:
         assert ceilings == pytest.approx(0.712, abs=5e-4)
     # spreads of small samples differ too, which the ceiling leaves out

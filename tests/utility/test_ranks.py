@@ -60,13 +60,13 @@ def test_scipy_agrees_with_and_without_ties():
 def test_sra_counts_pairs():
     rng = np.random.default_rng(1)
     real, synthetic = rng.integers(0, 3, (2, 5, 40)).astype(float)
-    for a, b, found in zip(real.T, synthetic.T, agreement(real, synthetic), strict=True):
+    for a, b, actual in zip(real.T, synthetic.T, agreement(real, synthetic), strict=True):
         shares = []
         for i, j in combinations(range(5), 2):
             ties = int(a[i] == a[j]) + int(b[i] == b[j])
             same = (a[i] > a[j]) == (b[i] > b[j])
             shares.append({0: float(same), 1: 0.5, 2: 1.0}[ties])
-        assert found == pytest.approx(np.mean(shares))
+        assert actual == pytest.approx(np.mean(shares))
     distinct = rng.normal(size=(2, 7, 1))
     tau = kendalltau(*distinct[:, :, 0]).statistic
     assert agreement(*distinct) == pytest.approx((1 + tau) / 2)
@@ -91,8 +91,8 @@ def test_a_missing_score_makes_its_replicate_undefined():
     real = np.column_stack([A, A])
     real[2, 1] = np.nan
     for statistic in STATISTICS:
-        found = agreement(real, B[:, None], statistic)
-        assert np.isnan(found).tolist() == [False, True]
+        actual = agreement(real, B[:, None], statistic)
+        assert np.isnan(actual).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -119,8 +119,8 @@ def test_p_value_of_many_models_is_drawn():
 
 def test_p_value_holds_its_level():
     rng = np.random.default_rng(3)
-    found = np.array([permutation_p_value(*rng.normal(size=(2, 5))) for _ in range(400)])
-    assert (found <= 0.05).mean() <= 0.08
+    actual = np.array([permutation_p_value(*rng.normal(size=(2, 5))) for _ in range(400)])
+    assert (actual <= 0.05).mean() <= 0.08
     assert np.isnan(permutation_p_value(A, np.full(4, np.nan)))
 
 
@@ -156,10 +156,10 @@ def test_decided_pairs():
     rng = np.random.default_rng(4)
     scores = np.array([3.0, 0.0, 0.02])[:, None] + 0.1 * rng.normal(size=(3, 501))
     scores[:, 0] = [3.0, 0.0, 0.02]
-    found = decided_pairs(scores)
-    assert found.which.tolist() == [True, True, False]
-    assert found.least.tolist() == [1, 1, -1]
-    assert found.greatest.tolist() == [1, 1, 1]
+    actual = decided_pairs(scores)
+    assert actual.which.tolist() == [True, True, False]
+    assert actual.least.tolist() == [1, 1, -1]
+    assert actual.greatest.tolist() == [1, 1, 1]
     same = decided_pairs(np.vstack([scores[0], scores[0]]))
     assert same.least.tolist() == same.greatest.tolist() == [0]
     assert not same.which.any()

@@ -29,25 +29,25 @@ def test_least_squares_of_one_column():
     rng = np.random.default_rng(0)
     x = rng.normal(5, 2, 40)
     y = 3 - x + rng.normal(size=40)
-    found, known = least_squares(with_ones(x), y, 0.9), linregress(x, y)
-    assert found.estimates == pytest.approx([known.intercept, known.slope])
-    assert found.errors == pytest.approx([known.intercept_stderr, known.stderr])
-    half = t.ppf(0.95, 38) * found.errors
-    assert found.low == pytest.approx(found.estimates - half)
-    assert found.high == pytest.approx(found.estimates + half)
-    assert found.n_rows == 40
+    regression, known = least_squares(with_ones(x), y, 0.9), linregress(x, y)
+    assert regression.estimates == pytest.approx([known.intercept, known.slope])
+    assert regression.errors == pytest.approx([known.intercept_stderr, known.stderr])
+    half = t.ppf(0.95, 38) * regression.errors
+    assert regression.low == pytest.approx(regression.estimates - half)
+    assert regression.high == pytest.approx(regression.estimates + half)
+    assert regression.n_rows == 40
 
 
 def test_least_squares_by_the_normal_equations():
     bunch = load_diabetes()
     design = with_ones(*bunch.data.T)
-    found = least_squares(design, bunch.target)
+    regression = least_squares(design, bunch.target)
     inverse = np.linalg.inv(design.T @ design)
     estimates = inverse @ design.T @ bunch.target
     residuals = bunch.target - design @ estimates
     errors = np.sqrt(np.diag(inverse) * (residuals @ residuals) / (442 - 11))
-    assert found.estimates == pytest.approx(estimates)
-    assert found.errors == pytest.approx(errors)
+    assert regression.estimates == pytest.approx(estimates)
+    assert regression.errors == pytest.approx(errors)
 
 
 def test_scales_do_not_matter():
@@ -72,8 +72,8 @@ def test_what_rows_do_not_determine(fit):
     assert turned.estimates[2:] == pytest.approx(twice.estimates[:4], nan_ok=True)
     # all dummies beside an intercept determine none of them
     dummies = np.eye(3)[np.arange(60) % 3]
-    found = fit(np.column_stack([design, dummies]), target)
-    assert np.isnan(found.estimates).tolist() == [True, *[False] * 3, *[True] * 3]
+    regression = fit(np.column_stack([design, dummies]), target)
+    assert np.isnan(regression.estimates).tolist() == [True, *[False] * 3, *[True] * 3]
 
 
 def test_few_rows():
@@ -91,9 +91,9 @@ def test_few_rows():
 
 def test_a_target_that_is_met_exactly():
     x = np.arange(10.0)
-    found = least_squares(with_ones(x), 3 + 2 * x)
-    assert found.estimates == pytest.approx([3, 2])
-    assert (found.errors == 0).all()
+    regression = least_squares(with_ones(x), 3 + 2 * x)
+    assert regression.estimates == pytest.approx([3, 2])
+    assert (regression.errors == 0).all()
     assert (least_squares(with_ones(x), np.full(10, 5.0)).errors == 0).all()
 
 
@@ -101,39 +101,41 @@ def test_logistic_of_a_table_of_four():
     """The coefficients are log odds, the variances sums of inverse counts."""
     x = np.repeat([0.0, 0.0, 1.0, 1.0], [12, 5, 7, 9])
     y = np.repeat([0.0, 1.0, 0.0, 1.0], [12, 5, 7, 9])
-    found = logistic(with_ones(x), y)
-    assert found.estimates == pytest.approx([np.log(5 / 12), np.log(9 * 12 / (7 * 5))])
-    assert found.errors**2 == pytest.approx([1 / 12 + 1 / 5, 1 / 12 + 1 / 5 + 1 / 7 + 1 / 9])
-    assert found.low == pytest.approx(found.estimates - norm.ppf(0.975) * found.errors)
-    assert not found.separated
+    regression = logistic(with_ones(x), y)
+    assert regression.estimates == pytest.approx([np.log(5 / 12), np.log(9 * 12 / (7 * 5))])
+    assert regression.errors**2 == pytest.approx([1 / 12 + 1 / 5, 1 / 12 + 1 / 5 + 1 / 7 + 1 / 9])
+    assert regression.low == pytest.approx(
+        regression.estimates - norm.ppf(0.975) * regression.errors
+    )
+    assert not regression.separated
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_logistic_beside_scikit_learn(seed):
     design, _, labels = drawn(150, 4, seed)
-    found = logistic(design, labels)
+    regression = logistic(design, labels)
     model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(design[:, 1:], labels)
-    assert found.estimates == pytest.approx([*model.intercept_, *model.coef_[0]], abs=1e-4)
-    p = expit(design @ found.estimates)
+    assert regression.estimates == pytest.approx([*model.intercept_, *model.coef_[0]], abs=1e-4)
+    p = expit(design @ regression.estimates)
     information = design.T @ (design * (p * (1 - p))[:, None])
-    assert found.errors == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))))
+    assert regression.errors == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))))
     assert design.T @ (labels - p) == pytest.approx(np.zeros(5), abs=1e-8)
 
 
 def test_logistic_with_an_outlier():
     design, _, labels = drawn(100, 2)
     design[0, 1] = 1e6 if labels[0] == (logistic(design, labels).estimates[1] > 0) else -1e6
-    found = logistic(design, labels)
+    regression = logistic(design, labels)
     without = logistic(design[1:], labels[1:])
-    assert not found.separated
-    assert found.estimates == pytest.approx(without.estimates, rel=1e-6)
+    assert not regression.separated
+    assert regression.estimates == pytest.approx(without.estimates, rel=1e-6)
 
 
 def test_complete_separation():
     x = np.array([-3.0, -2.0, -0.1, 0.1, 1.0, 5.0])
-    found = logistic(with_ones(x), (x > 0) * 1.0)
-    assert found.separated
-    assert np.isnan(found.estimates).all()
+    regression = logistic(with_ones(x), (x > 0) * 1.0)
+    assert regression.separated
+    assert np.isnan(regression.estimates).all()
     assert logistic(with_ones(x), np.ones(6)).separated
 
 
@@ -141,14 +143,14 @@ def test_separation_by_one_level_leaves_the_others():
     design, _, labels = drawn(200, 2)
     level = (np.arange(200) < 15) * 1.0
     labels[level == 1] = 1.0
-    found, without = (
+    regression, without = (
         logistic(np.column_stack([design, level]), labels),
         logistic(design[level == 0], labels[level == 0]),
     )
-    assert found.separated
-    assert np.isnan(found.estimates).tolist() == [False, False, False, True]
-    assert found.estimates[:3] == pytest.approx(without.estimates, rel=1e-6)
-    assert found.errors[:3] == pytest.approx(without.errors, rel=1e-6)
+    assert regression.separated
+    assert np.isnan(regression.estimates).tolist() == [False, False, False, True]
+    assert regression.estimates[:3] == pytest.approx(without.estimates, rel=1e-6)
+    assert regression.errors[:3] == pytest.approx(without.errors, rel=1e-6)
 
 
 def is_separated(design, labels):
@@ -159,15 +161,15 @@ def is_separated(design, labels):
 
 
 def test_separation_beside_linear_programmes():
-    told = []
+    separated = []
     for seed in range(150):
         rng = np.random.default_rng(seed)
         n_rows, n_columns = int(rng.integers(6, 30)), int(rng.integers(1, 5))
         design = with_ones(*rng.integers(-2, 3, (n_columns, n_rows)).astype(float))
         labels = (rng.random(n_rows) < expit(design[:, 1])) * 1.0
-        told.append(is_separated(design, labels))
-        assert logistic(design, labels).separated == told[-1], seed
-    assert 20 < sum(told) < 130
+        separated.append(is_separated(design, labels))
+        assert logistic(design, labels).separated == separated[-1], seed
+    assert 20 < sum(separated) < 130
 
 
 @pytest.mark.parametrize("fit", [least_squares, logistic])
@@ -181,17 +183,17 @@ def test_intervals_cover(fit):
             target = mean + rng.normal(size=120)
         else:
             target = (rng.random(120) < expit(mean)) * 1.0
-        found = fit(design, target)
-        hits.append((found.low <= truth) & (truth <= found.high))
+        regression = fit(design, target)
+        hits.append((regression.low <= truth) & (truth <= regression.high))
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
 
 
 def test_rows_behind_a_coefficient():
     group = np.repeat([0.0, 1.0], [50, 4])
-    found = n_rows_behind(with_ones(group))
-    assert found[0] == pytest.approx(50)
+    actual = n_rows_behind(with_ones(group))
+    assert actual[0] == pytest.approx(50)
     by_hand = (1 / 50 + 1 / 4) ** 2 / (1 / 50**3 + 1 / 4**3)
-    assert found[1] == pytest.approx(by_hand)
+    assert actual[1] == pytest.approx(by_hand)
     x = np.random.default_rng(0).normal(size=200)
     squares = (x - x.mean()) ** 2
     assert n_rows_behind(with_ones(x))[1] == pytest.approx(squares.sum() ** 2 / (squares**2).sum())

@@ -51,8 +51,8 @@ class AttributeInferenceRisk(Metric):
         The columns that are known; all others but the primary key if None.
     estimator : classifier or regressor, optional
         What learns from the release; standardised numbers and one-hot categories go in. None: the
-        mean of ten fully grown extremely randomised trees, of ranks. They learn by heart what they
-        see, and so find copies; boosted or pruned models smooth them away.
+        mean of ten fully grown extremely randomised trees, of ranks. They memorise what they
+        see, and so detect copies; boosted or pruned models smooth them away.
     scoring : {"accuracy", "balanced_accuracy", "roc_auc", "neg_mae"}, optional
         What performance is: for categories accuracy (default), the mean recall of the classes that
         occur in both tables, or the AUC where the secret has two values; for numbers and dates the
@@ -167,30 +167,7 @@ class AttributeInferenceRisk(Metric):
                 f"{owner} guesses a secret from other columns, and the table has none besides "
                 f"{self.secret} that can be measured."
             )
-        self._check_kinds(context)
-
-    def _check_kinds(self, context: Context) -> None:
-        """Refuse a scoring or an estimator that does not suit the secret."""
-        owner, secret, scoring = type(self).__name__, self.secret, self.scoring
-        is_label = context.schema.kinds[secret] in NOMINAL
-        what = "categories" if is_label else "numbers"
-        if scoring is not None and (scoring == "neg_mae") == is_label:
-            legal = "'accuracy', 'balanced_accuracy' or 'roc_auc'" if is_label else "'neg_mae'"
-            raise InvalidParameterError(
-                f"{owner}: {secret} holds {what}, for which scoring must be {legal}, got "
-                f"{scoring!r}."
-            )
-        if scoring == "roc_auc":
-            codes = [context[role][secret].cat.codes for role in ("train", "holdout")]
-            if (n_labels := np.unique(np.concatenate(codes)).size) > 2:
-                raise InvalidParameterError(
-                    f"{owner}: scoring='roc_auc' needs a secret of two values, and {secret} has "
-                    f"{n_labels}, missing included. Take 'accuracy' or 'balanced_accuracy'."
-                )
-        unsuited = is_regressor if is_label else is_classifier
-        if self.estimator is not None and unsuited(self.estimator):
-            kind = type(self.estimator).__name__
-            raise InvalidParameterError(f"{owner}: {secret} holds {what}, which {kind} is not for.")
+        _check_kinds(owner, context, self.secret, self.scoring, self.estimator)
 
     def _compute(self, context: Context) -> Result:
         is_label, seed = context.schema.kinds[self.secret] in NOMINAL, self.random_state
@@ -268,6 +245,29 @@ class AttributeInferenceRisk(Metric):
         )
 
 
+def _check_kinds(
+    owner: str, context: Context, secret: str, scoring: str | None, estimator: Any
+) -> None:
+    """Refuse a scoring or an estimator that does not suit the secret."""
+    is_label = context.schema.kinds[secret] in NOMINAL
+    what = "categories" if is_label else "numbers"
+    if scoring is not None and (scoring == "neg_mae") == is_label:
+        legal = "'accuracy', 'balanced_accuracy' or 'roc_auc'" if is_label else "'neg_mae'"
+        raise InvalidParameterError(
+            f"{owner}: {secret} holds {what}, for which scoring must be {legal}, got {scoring!r}."
+        )
+    if scoring == "roc_auc":
+        codes = [context[role][secret].cat.codes for role in ("train", "holdout")]
+        if (n_labels := np.unique(np.concatenate(codes)).size) > 2:
+            raise InvalidParameterError(
+                f"{owner}: scoring='roc_auc' needs a secret of two values, and {secret} has "
+                f"{n_labels}, missing included. Take 'accuracy' or 'balanced_accuracy'."
+            )
+    if estimator is not None and (is_regressor if is_label else is_classifier)(estimator):
+        kind = type(estimator).__name__
+        raise InvalidParameterError(f"{owner}: {secret} holds {what}, which {kind} is not for.")
+
+
 def _lesson(
     context: Context,
     role: str,
@@ -320,10 +320,8 @@ class Scoring:
         """Return how well secrets are guessed, and the interval; nan where it is not defined."""
         if self.name == "roc_auc":
             positives, negatives = self._by_class(rows)
-            if min(positives.size, negatives.size) == 0:
-                return _UNDEFINED
-            area = delong(positives, negatives)
-            return area.value, area.interval
+            area = delong(positives, negatives) if positives.size and negatives.size else None
+            return (area.value, area.interval) if area else _UNDEFINED
         if self.name == "balanced_accuracy":
             return self._mean_recall(rows)
         mean = row_mean(self._row_scores(rows))
@@ -335,8 +333,8 @@ class Scoring:
     ) -> float:
         """Return how often train is so much better under exchange of train and holdout rows."""
         strata = self.strata(train, holdout)
-        weight = 1.0 / max(1, len(strata)) if self.name == "balanced_accuracy" else 1.0
-        weights = [weight] * len(strata)
+        n_means = max(1, len(strata)) if self.name == "balanced_accuracy" else 1
+        weights = [1.0 / n_means] * len(strata)
         return exchange_p_value(strata, weights=weights, n_permutations=n_permutations, seed=seed)
 
     def _row_scores(self, rows: GuessedRows) -> Scores:
@@ -345,7 +343,7 @@ class Scoring:
             scores = 1.0 - np.minimum(errors, 1.0)
         else:
             scores = (rows.guesses.values == rows.secrets).astype(np.float64)
-        return scores, np.ones(scores.size, dtype=np.int64)
+        return _scored_once(scores)
 
     def _recalls(self, rows: GuessedRows) -> list[Scores]:
         """Return the scores of the rows of each class."""
@@ -384,14 +382,17 @@ class Scoring:
             return list(zip(self._recalls(train), self._recalls(holdout), strict=True))
         if self.name == "roc_auc":
             own, others = zip(*(self._by_class(rows) for rows in (train, holdout)), strict=True)
-            above = [placements(scores, np.concatenate(others)) for scores in own]
-            below = [placements(-scores, -np.concatenate(own)) for scores in others]
-            return [_scored_once(*above), _scored_once(*below)]
+            above, above_holdout = (placements(part, np.concatenate(others)) for part in own)
+            below, below_holdout = (placements(-part, -np.concatenate(own)) for part in others)
+            return [
+                (_scored_once(above), _scored_once(above_holdout)),
+                (_scored_once(below), _scored_once(below_holdout)),
+            ]
         return [(self._row_scores(train), self._row_scores(holdout))]
 
 
-def _scored_once(*scores: np.ndarray) -> Any:
-    return tuple((part, np.ones(part.size, dtype=np.int64)) for part in scores)
+def _scored_once(scores: np.ndarray) -> Scores:
+    return scores, np.ones(scores.size, dtype=np.int64)
 
 
 def gains(rows: GuessedRows, marginal: GuessedRows) -> np.ndarray | None:

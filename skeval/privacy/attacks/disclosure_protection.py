@@ -24,8 +24,7 @@ from skeval.privacy.attacks.secrets import (
 )
 from skeval.result import Result, undefined
 from skeval.stats import cap
-from skeval.stats.cap import guess_protection
-from skeval.stats.row_scores import RowMean, Scores, difference_interval, exchange_p_value, row_mean
+from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import sample_positions
 from skeval.tags import MetricTags
 
@@ -173,8 +172,11 @@ class DisclosureProtection(Metric):
     def _compute(self, context: Context) -> Result:
         rows = self._rows(context)
         drawn, samples = self._drawn(rows)
-        guess = guess_protection(rows["train"].sensitive, self.baseline)
-        scores = {role: self._scores(real, samples) for role, real in drawn.items()}
+        guess = cap.guess_protection(rows["train"].sensitive, self.baseline)
+        scores = {
+            role: summed_scores(real, samples, self.method, self.tau)
+            for role, real in drawn.items()
+        }
         risk = {role: row_mean(*sums) for role, sums in scores.items()}
         train, holdout = risk["train"], risk.get("holdout")
         details: dict[str, Any] = {
@@ -186,11 +188,16 @@ class DisclosureProtection(Metric):
             "matched": matched_share(drawn["train"], samples),
         }
         if self.method == "tcap":
-            details |= self._targeted(drawn["train"], samples)
+            details |= targeted_shares(drawn["train"], samples, self.tau)
         p_value = None
         if holdout is not None:
-            details["matched_holdout"] = matched_share(drawn["holdout"], samples)
-            details |= _leak(train, holdout)
+            leak = difference_interval(train.value, train.interval, holdout.value, holdout.interval)
+            details |= {
+                "matched_holdout": matched_share(drawn["holdout"], samples),
+                "risk_holdout": holdout.value,
+                "leak": train.value - holdout.value,
+                "leak_interval": list(leak),
+            }
             pair = (scores["train"][0], scores["holdout"][0])
             p_value = exchange_p_value(
                 [pair], n_permutations=self.n_permutations, seed=self.random_state
@@ -244,29 +251,6 @@ class DisclosureProtection(Metric):
         """Return the protection at a risk, the larger the better; nan at nan."""
         protection = 1.0 - risk
         return float(np.minimum(1.0, protection / guess)) if self._is_normalized else protection
-
-    def _scores(self, rows: CodedRows, samples: Sequence[CodedRows]) -> tuple[Scores, float]:
-        """Return scores of rows summed over samples, and the variance between the samples."""
-        totals, counts = np.zeros(len(rows.keys)), np.zeros(len(rows.keys), dtype=np.int64)
-        means = []
-        for sample in samples:
-            scores = attribution_scores(rows, sample, self.method, self.tau)
-            counted = ~np.isnan(scores)
-            totals[counted] += scores[counted]
-            counts += counted
-            if counted.any():
-                means.append(float(scores[counted].mean()))
-        variance = float(np.var(means, ddof=1)) / len(means) if len(means) > 1 else 0.0
-        return (totals, counts), variance
-
-    def _targeted(self, rows: CodedRows, samples: Sequence[CodedRows]) -> dict[str, float]:
-        shares = [(cap.weap(*sample.pair) >= self.tau - 1e-9).mean() for sample in samples]
-        over = [cap.cap_of_synthetic(rows.pair, sample.pair, self.tau) for sample in samples]
-        defined = [value for value in over if not np.isnan(value)]
-        return {
-            "targeted": float(np.mean(shares)),
-            "over_synthetic": float(np.mean(defined)) if defined else float("nan"),
-        }
 
 
 class DisclosureProtectionEstimate(DisclosureProtection):
@@ -416,10 +400,29 @@ def matched_share(rows: CodedRows, samples: Sequence[CodedRows]) -> float:
     return float(np.mean([np.isin(rows.keys, sample.keys).mean() for sample in samples]))
 
 
-def _leak(train: RowMean, holdout: RowMean) -> dict[str, Any]:
-    leak = difference_interval(train.value, train.interval, holdout.value, holdout.interval)
+def summed_scores(
+    rows: CodedRows, samples: Sequence[CodedRows], method: str, tau: float
+) -> tuple[Scores, float]:
+    """Return scores of rows summed over samples, and the variance between the samples."""
+    totals, counts = np.zeros(len(rows.keys)), np.zeros(len(rows.keys), dtype=np.int64)
+    means = []
+    for sample in samples:
+        scores = attribution_scores(rows, sample, method, tau)
+        counted = ~np.isnan(scores)
+        totals[counted] += scores[counted]
+        counts += counted
+        if counted.any():
+            means.append(float(scores[counted].mean()))
+    variance = float(np.var(means, ddof=1)) / len(means) if len(means) > 1 else 0.0
+    return (totals, counts), variance
+
+
+def targeted_shares(rows: CodedRows, samples: Sequence[CodedRows], tau: float) -> dict[str, float]:
+    """Return how many synthetic rows give their secret away, and how often they are right."""
+    shares = [(cap.weap(*sample.pair) >= tau - 1e-9).mean() for sample in samples]
+    over = [cap.cap_of_synthetic(rows.pair, sample.pair, tau) for sample in samples]
+    defined = [value for value in over if not np.isnan(value)]
     return {
-        "risk_holdout": holdout.value,
-        "leak": train.value - holdout.value,
-        "leak_interval": list(leak),
+        "targeted": float(np.mean(shares)),
+        "over_synthetic": float(np.mean(defined)) if defined else float("nan"),
     }

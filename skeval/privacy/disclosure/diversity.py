@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -58,9 +58,8 @@ class SensitiveMetric(ClassMetric):
 
     def _sensitive(self, schema: TableSchema) -> tuple[str, ...]:
         """Return the sensitive columns; refuse one that cannot be measured or is known by name."""
-        owner, named = type(self).__name__, set[str]()
-        if self.quasi_identifiers is not None:
-            named = set(chosen_columns(schema, self.quasi_identifiers))
+        owner, known = type(self).__name__, self.quasi_identifiers
+        named = () if known is None else chosen_columns(schema, known)
         if self.sensitive is None:
             return tuple(name for name in schema.columns(*NOMINAL) if name not in named)
         check_measured(schema, {"sensitive": [self.sensitive]}, owner)
@@ -77,13 +76,19 @@ class SensitiveMetric(ClassMetric):
         (rows,) = classes(context, (role,), columns, self.n_bins)
         return pair_counts(rows, column_codes(context, role, name, self.n_bins))
 
-    @staticmethod
-    def _worst(scores: dict[str, float], *, greater_is_better: bool, **details: Any) -> Result:
-        """Return the worst column's score; of equal ones the first by name is called the worst."""
-        worst = (min if greater_is_better else max)(sorted(scores), key=lambda name: scores[name])
-        value = scores[worst]
-        details = {"columns": scores, "worst": {"column": worst, "value": value}, **details}
-        return Result(value, details=details)
+    def _worst(self, by_column: dict[str, dict[str, float]]) -> Result:
+        """Return the worst column's score; of equal ones the first by name is called the worst.
+
+        Of each column its numbers, of which `columns` is the score; ``details`` has them by number.
+        """
+        names = next(iter(by_column.values()))
+        details = {name: {col: of[name] for col, of in by_column.items()} for name in names}
+        scores = details["columns"]
+        worst = (min if self.tags.greater_is_better else max)(
+            sorted(scores), key=scores.__getitem__
+        )
+        chosen = {"column": worst, "value": scores[worst]}
+        return Result(scores[worst], details={**details, "worst": chosen})
 
 
 class LDiversity(SensitiveMetric):
@@ -185,32 +190,26 @@ class LDiversity(SensitiveMetric):
         self.mode = mode
 
     def _compute(self, context: Context) -> Result:
-        names = self._sensitive(context.schema)
-        if self.mode == "cluster":
-            fewest, train = (
-                {name: self._fewest_in_cluster(context, role, name) for name in names}
-                for role in ("synthetic", "train")
-            )
-            if np.isnan(list(fewest.values())).any():
-                return too_few_to_cluster("synthetic")
-            return self._worst(fewest, greater_is_better=True, train=train)
-        pairs, own = (
-            {name: self._pairs(context, role, name) for name in names}
-            for role in ("synthetic", "train")
-        )
-        return self._worst(
-            {name: float(distinct_diversity(p).min()) for name, p in pairs.items()},
-            greater_is_better=True,
-            entropy={name: float(entropy_diversity(p).min()) for name, p in pairs.items()},
-            recursive={
-                name: int(recursive_diversity(p, self.c).min()) for name, p in pairs.items()
-            },
-            homogeneous={
-                name: float(p.sizes[distinct_diversity(p) == 1].sum() / p.sizes.sum())
-                for name, p in pairs.items()
-            },
-            train={name: float(distinct_diversity(p).min()) for name, p in own.items()},
-        )
+        by_column = {}
+        for name in self._sensitive(context.schema):
+            if self.mode == "cluster":
+                fewest, own_fewest = (
+                    self._fewest_in_cluster(context, role, name) for role in ("synthetic", "train")
+                )
+                if np.isnan(fewest):
+                    return too_few_to_cluster("synthetic")
+                by_column[name] = {"columns": fewest, "train": own_fewest}
+                continue
+            pairs, own = (self._pairs(context, role, name) for role in ("synthetic", "train"))
+            distinct = distinct_diversity(pairs)
+            by_column[name] = {
+                "columns": float(distinct.min()),
+                "entropy": float(entropy_diversity(pairs).min()),
+                "recursive": int(recursive_diversity(pairs, self.c).min()),
+                "homogeneous": float(pairs.sizes[distinct == 1].sum() / pairs.sizes.sum()),
+                "train": float(distinct_diversity(own).min()),
+            }
+        return self._worst(by_column)
 
     def _summary(self, result: Result) -> str:
         values = f"{result.value:.3g}"
@@ -318,17 +317,16 @@ class TCloseness(SensitiveMetric):
         self.distance = distance
 
     def _compute(self, context: Context) -> Result:
-        names = self._sensitive(context.schema)
-        distances = {name: self._distances(context, "synthetic", name) for name in names}
-        return self._worst(
-            {name: float(apart.max()) for name, (apart, _) in distances.items()},
-            greater_is_better=False,
-            mean={
-                name: float(np.average(apart, weights=sizes))
-                for name, (apart, sizes) in distances.items()
-            },
-            train={name: float(self._distances(context, "train", name)[0].max()) for name in names},
-        )
+        by_column = {}
+        for name in self._sensitive(context.schema):
+            distances, sizes = self._distances(context, "synthetic", name)
+            own, _ = self._distances(context, "train", name)
+            by_column[name] = {
+                "columns": float(distances.max()),
+                "mean": float(np.average(distances, weights=sizes)),
+                "train": float(own.max()),
+            }
+        return self._worst(by_column)
 
     def _summary(self, result: Result) -> str:
         return (

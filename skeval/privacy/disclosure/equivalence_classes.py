@@ -18,6 +18,7 @@ from skeval.steps.columns import cells
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, TablePreprocessor, numbers
 from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags
 
 CAP = 999  # what no cluster is said to exceed
 _N_CLUSTERS = (2, 5, 10, 15)
@@ -106,6 +107,10 @@ class SmallestClassMetric(ClassMetric):
     mode : {"equivalence", "cluster"}, default="equivalence"
         Classes of equal rows, or clusters of k-means.
     """
+
+    tags = MetricTags(
+        "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
+    )
 
     def __init__(
         self,

@@ -91,18 +91,13 @@ class KAnonymity(SmallestClassMetric):
     (1.0, 2.0)
     """
 
-    tags = MetricTags(
-        "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
-    )
-
     def _compute(self, context: Context) -> Result:
         if self.mode == "cluster":
             k, k_train = (self._smallest_cluster(context, role) for role in ("synthetic", "train"))
             if k is None:
                 return too_few_to_cluster("synthetic")
             return Result(k, details={"train": {"k": k_train}})
-        profile = self._profile(context, "synthetic")
-        train = self._profile(context, "train")
+        profile, train = (self._profile(context, role) for role in ("synthetic", "train"))
         return Result(float(profile["k"]), details={**profile, "train": train})
 
     def _summary(self, result: Result) -> str:

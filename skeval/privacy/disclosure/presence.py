@@ -91,18 +91,13 @@ class KMap(SmallestClassMetric):
     2.0
     """
 
-    tags = MetricTags(
-        "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
-    )
-
     def _compute(self, context: Context) -> Result:
         if self.mode == "cluster":
             tables = self._clusters(context)
             least = [int(synthetic[synthetic > 0].min()) for _, synthetic in tables]
             return Result(float(min(least))) if least else too_few_to_cluster("train")
         train, population, released = self._population(context)
-        matched = (population > 0) & (released > 0)
-        unmatched = _unmatched(population, released)
+        matched, unmatched = (population > 0) & (released > 0), _unmatched(population, released)
         if not matched.any():
             return undefined(_NO_MATCH, **unmatched)
         rows = np.repeat(population[matched], released[matched])
@@ -235,8 +230,7 @@ class DeltaPresence(ClassMetric):
             return Result(float(max(most))) if most else too_few_to_cluster("train")
         train, population, released = self._population(context)
         shares, hit = presence(train, population, released), released > 0
-        prior = float(train.sum() / population.sum())
-        unmatched = _unmatched(population, released)
+        prior, unmatched = float(train.sum() / population.sum()), _unmatched(population, released)
         if shares.size == 0:
             return undefined(_NO_MATCH, prior=prior, **unmatched)
         least, greatest = float(shares.min()), float(shares.max())

@@ -146,10 +146,8 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         return labels_test(lambda chosen: terms @ chosen / to_synthetic[0].size, labels).p_value
 
     def _summary(self, result: Result) -> str:
-        fresh = ""
-        if result.baseline is not None:
-            fresh = f"; holdout rows fill {percent(result.baseline)}"
-        return (
-            f"Nearest rows fill {percent(result.value)} of the area under the curve left of "
-            f"{number(as_float(result.details['threshold']))}{fresh}."
-        )
+        left = f"left of {number(as_float(result.details['threshold']))}"
+        filled = f"Nearest rows fill {percent(result.value)} of the area under the curve {left}"
+        if result.baseline is None:
+            return f"{filled}."
+        return f"{filled}; holdout rows fill {percent(result.baseline)}."

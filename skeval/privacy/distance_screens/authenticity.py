@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval.context import Context, shared
-from skeval.formatting import percent
+from skeval.formatting import beside, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result, undefined
@@ -95,9 +95,7 @@ class Authenticity(NeighborMetric):
         random_state: Seed = 0,
     ) -> None:
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
@@ -105,13 +103,10 @@ class Authenticity(NeighborMetric):
         return self._share(context, "synthetic", "train", columns)
 
     def _share(self, context: Context, query: str, reference: str, columns: Any) -> float:
-        is_authentic, _ = authentic(context, query, reference, space=self.space, columns=columns)
-        return float(is_authentic.mean())
+        return float(authentic(context, query, reference, self.space, columns)[0].mean())
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        is_authentic, clusters = authentic(
-            context, "synthetic", "train", space=self.space, columns=columns
-        )
+        is_authentic, clusters = authentic(context, "synthetic", "train", self.space, columns)
         variance = stats.clustered_variance(is_authentic, clusters)
         details = {"standard_error": float(np.sqrt(variance))}
         interval = stats.paired_interval(result.value, variance, is_authentic.size)
@@ -120,29 +115,20 @@ class Authenticity(NeighborMetric):
             return result
         baseline = self._share(context, "holdout", "train", columns)
         settings = (self.space, columns, self.n_permutations, self.random_state)
-        return replace(
-            result,
-            p_value=authenticity_test(context, *settings).p_value,
-            baseline=baseline,
-            details={
-                **details,
-                "on_holdout": self._share(context, "synthetic", "holdout", columns),
-                "ratio": result.value / baseline if baseline > 0 else float("nan"),
-            },
-        )
+        p_value = authenticity_test(context, *settings).p_value
+        details["on_holdout"] = self._share(context, "synthetic", "holdout", columns)
+        details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
+        return replace(result, p_value=p_value, baseline=baseline, details=details)
 
     def _summary(self, result: Result) -> str:
-        fresh = ""
-        if result.baseline is not None:
-            fresh = f"; {percent(1.0 - result.baseline)} of holdout rows are"
-        return (
-            f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row as its "
-            f"nearest other train row, or nearer{fresh}."
-        )
+        baseline = None if result.baseline is None else 1.0 - result.baseline
+        near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"
+        fresh = beside(baseline, "of holdout rows are")
+        return f"{near} as its nearest other train row, or nearer{fresh}."
 
 
 def authentic(
-    context: Context, query: str, reference: str, *, space: Any, columns: Any
+    context: Context, query: str, reference: str, space: Any, columns: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows of a role are authentic, and next to which reference row each lies.
 
@@ -178,8 +164,7 @@ def authenticity_test(
         listed = rows[nearest_of]
         is_own = (listed >= 0) & mine[listed]
         first = np.where(is_own.any(axis=1), is_own.argmax(axis=1), distances.shape[1] - 1)
-        return float(
-            np.mean(nearby.distances[labelling, label, :, 0] > distances[nearest_of, first])
-        )
+        to_real = nearby.distances[labelling, label, :, 0]
+        return float(np.mean(to_real > distances[nearest_of, first]))
 
     return contrast_test(np.array([share(i, 1) - share(i, 0) for i in range(len(nearby.labels))]))

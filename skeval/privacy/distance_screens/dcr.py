@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,11 +22,22 @@ from skeval.tags import MetricTags
 class TrainShareScreen(NeighborMetric):
     """Base of the screens of the fraction of synthetic rows that are closer to train."""
 
-    ties: str
-    scale: str
-    num_rows_subsample: int | None
-    num_iterations: int
-    random_state: int
+    def __init__(
+        self,
+        ties: Literal["pool", "half", "holdout"] = "pool",
+        scale: Literal["common", "reference"] = "common",
+        *,
+        num_rows_subsample: Count | None = None,
+        num_iterations: Count = 1,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.ties = ties
+        self.scale = scale
+        self.num_rows_subsample = num_rows_subsample
+        self.num_iterations = num_iterations
+        super().__init__(space, columns, random_state)
 
     def _prepare(self, context: Context) -> None:
         check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
@@ -50,36 +61,26 @@ class TrainShareScreen(NeighborMetric):
         weight = 0.0 if self.ties == "holdout" else 0.5
         return [closer_share(d, e, ties=weight) for d, e in self._pairs(context, columns)]
 
-    def _masses(self, context: Context, columns: Any) -> Iterable[np.ndarray]:
+    def _masses(self, context: Context, columns: Any) -> Iterator[np.ndarray]:
         """Yield, by draw, which share of the synthetic rows each real row is the nearest of."""
-        for seed in self._seeds():
+        n = self.num_rows_subsample
+        for seed in range(self.random_state, self.random_state + self.num_iterations):
             if is_gower(self.space):
-                yield pooled_masses(context, self.num_rows_subsample, columns, seed)
+                yield pooled_masses(context, n, columns, seed)
             else:
-                yield masses_of_tables(context, self.num_rows_subsample, self.space, columns, seed)
+                yield masses_of_tables(context, n, self.space, columns, seed)
 
-    def _pairs(self, context: Context, columns: Any) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    def _pairs(self, context: Context, columns: Any) -> Iterator[list[np.ndarray]]:
         """Yield, by draw, the distances of the synthetic rows to train and to the holdout."""
-        for seed in self._seeds():
-            to_train, to_holdout = (
-                nearest(
-                    context,
-                    "synthetic",
-                    role,
-                    space=self.space,
-                    columns=columns,
-                    n_query=self.num_rows_subsample,
-                    n_reference=self.num_rows_subsample,
-                    seed=seed,
-                )[0][:, 0]
+        n = self.num_rows_subsample
+        for seed in range(self.random_state, self.random_state + self.num_iterations):
+            sample = {"n_query": n, "n_reference": n, "seed": seed}
+            yield [
+                self._distances(context, "synthetic", role, columns, **sample)
                 if self.scale == "common"
-                else nearest_on_own_scale(context, role, self.num_rows_subsample, columns, seed)
+                else nearest_on_own_scale(context, role, n, columns, seed)
                 for role in ("train", "holdout")
-            )
-            yield to_train, to_holdout
-
-    def _seeds(self) -> range:
-        return range(self.random_state, self.random_state + self.num_iterations)
+            ]
 
     def _train_share(self, context: Context, columns: Any) -> TrainShare:
         """Return the fraction with its null: there is none where scales differ."""
@@ -90,13 +91,13 @@ class TrainShareScreen(NeighborMetric):
     def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
         """Return what is said of a share: its complement, its ties, its errors."""
         ties = [np.mean(d == e) for d, e in self._pairs(context, columns)]
-        n_draws = len(share.of_draws)
+        several = len(share.of_draws) > 1
         return {
             "closer_to_training": share.value,
             "closer_to_holdout": 1.0 - share.value,
             "expected": self._n_train_and_expected(context)[1],
             "ties": float(np.mean(ties)),
-            "between_iterations": float(np.std(share.of_draws, ddof=1)) if n_draws > 1 else 0.0,
+            "between_iterations": float(np.std(share.of_draws, ddof=1)) if several else 0.0,
             **share.errors(),
         }
 
@@ -197,25 +198,6 @@ class DCROverfittingProtection(TrainShareScreen):
         evidence="screen",
     )
 
-    def __init__(
-        self,
-        ties: Literal["pool", "half", "holdout"] = "pool",
-        scale: Literal["common", "reference"] = "common",
-        *,
-        num_rows_subsample: Count | None = None,
-        num_iterations: Count = 1,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.ties = ties
-        self.scale = scale
-        self.num_rows_subsample = num_rows_subsample
-        self.num_iterations = num_iterations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-
     def _measure(self, context: Context, columns: Any) -> float:
         _, expected = self._n_train_and_expected(context)
         return protection(float(np.mean(self._shares(context, columns))), expected)
@@ -236,10 +218,8 @@ class DCROverfittingProtection(TrainShareScreen):
 
     def _summary(self, result: Result) -> str:
         p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
-        return (
-            f"{p} of synthetic rows are closer to train than to the holdout; {pi} would be by "
-            "chance."
-        )
+        closer = f"{p} of synthetic rows are closer to train than to the holdout"
+        return f"{closer}; {pi} would be by chance."
 
 
 def protection(p: float, pi: float) -> float:
@@ -271,11 +251,10 @@ def masses_of_tables(
     d, e = (distances[:, 0] for distances, _ in searches)
     on_train = np.where(d < e, 1.0, np.where(d == e, 0.5, 0.0)) / d.size
     parts = []
-    for role, (_, at), weights in zip(
-        ("train", "holdout"), searches, (on_train, 1.0 / d.size - on_train), strict=True
-    ):
-        n = context.n_rows(role) if n_rows is None else min(context.n_rows(role), n_rows)
-        parts.append(np.bincount(at[:, 0], weights=weights, minlength=n))
+    weights = {"train": on_train, "holdout": 1.0 / d.size - on_train}
+    for (role, weight), (_, at) in zip(weights.items(), searches, strict=True):
+        n = min(context.n_rows(role), n_rows or context.n_rows(role))
+        parts.append(np.bincount(at[:, 0], weights=weight, minlength=n))
     return np.concatenate(parts)
 
 

@@ -18,7 +18,7 @@ from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_test
 from skeval.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
-from skeval.steps.neighbors import as_matrix, kept_features, nearest, preprocessor, reference_index
+from skeval.steps.neighbors import as_matrix, kept_features, preprocessor, reference_index
 from skeval.tags import MetricTags
 
 _N_BOOTSTRAP = 500
@@ -116,9 +116,7 @@ class DCRBaselineProtection(NeighborMetric):
         self.num_rows_subsample = num_rows_subsample
         self.num_iterations = num_iterations
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _prepare(self, context: Context) -> None:
         check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
@@ -134,49 +132,31 @@ class DCRBaselineProtection(NeighborMetric):
             )
         return Result(float(np.mean(values)))
 
-    def _draws(
-        self, context: Context, columns: Any
-    ) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+    def _draws(self, context: Context, columns: Any) -> Iterator[tuple[np.ndarray, Any]]:
         """Yield, by draw, the distances of synthetic rows to train and those of random rows."""
         n = self.num_rows_subsample
-        for seed in self._seeds():
-            synthetic = nearest(
-                context,
-                "synthetic",
-                "train",
-                n_query=n,
-                n_reference=n,
-                space=self.space,
-                columns=columns,
-                seed=seed,
-            )[0][:, 0]
+        for seed in range(self.random_state, self.random_state + self.num_iterations):
+            sample = {"n_query": n, "n_reference": n, "seed": seed}
+            synthetic = self._distances(context, "synthetic", "train", columns, **sample)
             n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
-            yield (
-                synthetic,
-                [
-                    random_distances(context, n_random, n, self.space, columns, seed, repeat)
-                    for repeat in range(self.n_random_repeats)
-                ],
-            )
-
-    def _seeds(self) -> range:
-        return range(self.random_state, self.random_state + self.num_iterations)
+            settings = (n_random, n, self.space, columns, seed)
+            repeats = range(self.n_random_repeats)
+            yield synthetic, [random_distances(context, *settings, repeat) for repeat in repeats]
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         medians, spreads, values, replicates = [], [], [], []
-        for seed, (synthetic, random) in zip(
-            self._seeds(), self._draws(context, columns), strict=True
-        ):
+        draws = self._draws(context, columns)
+        for seed, (synthetic, random) in enumerate(draws, start=self.random_state):
             of_random = np.array([np.median(distances) for distances in random])
             ratios = _quotient(np.median(synthetic), of_random)
             values.append(np.minimum(1.0, ratios).mean())
             medians.append((float(np.median(synthetic)), float(of_random.mean())))
             spreads.append(ratios.std())
             rng = np.random.default_rng([seed, 1])
-            above, *below = (
-                bootstrap_percentiles(distances, 0.5, _N_BOOTSTRAP, rng)
-                for distances in (synthetic, *random)
+            resampled = (
+                bootstrap_percentiles(d, 0.5, _N_BOOTSTRAP, rng) for d in (synthetic, *random)
             )
+            above, *below = resampled
             replicates.append(np.minimum(1.0, _quotient(above, np.array(below))).mean(axis=0))
         low, high = np.quantile(np.mean(replicates, axis=0), [0.025, 0.975])
         p_value = None
@@ -198,9 +178,8 @@ class DCRBaselineProtection(NeighborMetric):
     def _summary(self, result: Result) -> str:
         medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
         share = percent(next(medians) / next(medians))
-        return (
-            f"Synthetic rows are {share} as far from train as rows of random values, in the median."
-        )
+        far = f"Synthetic rows are {share} as far from train as rows of random values"
+        return f"{far}, in the median."
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:
@@ -218,15 +197,13 @@ def random_distances(
     repeat: int,
 ) -> np.ndarray:
     """Return the distances of `n_rows` random rows to their nearest train row."""
-    n_reference = (
-        None if n_reference is None or n_reference >= context.n_rows("train") else n_reference
-    )
+    if n_reference is not None and n_reference >= context.n_rows("train"):
+        n_reference = None
     frame = random_rows(context.train, n_rows, np.random.default_rng([seed, repeat]))
     rows = as_matrix(preprocessor(context, space).transform(frame), space)
     kept = kept_features(context, space, columns)
-    index = reference_index(
-        context, "train", space, columns, n_reference, seed if n_reference else 0
-    )
+    seed = seed if n_reference else 0  # a sample of all rows is no sample
+    index = reference_index(context, "train", space, columns, n_reference, seed)
     return index.kneighbors(rows[:, kept], 1)[0][:, 0]
 
 
@@ -249,13 +226,11 @@ def _random_column(values: pd.Series, n_rows: int, rng: np.random.Generator) -> 
         return values.iloc[np.zeros(n_rows, dtype=np.int64)].reset_index(drop=True)
     if isinstance(values.dtype, pd.CategoricalDtype):
         codes = rng.choice(np.unique(present.cat.codes), n_rows)
-        return pd.Series(
-            pd.Categorical.from_codes(np.where(missing, -1, codes), dtype=values.dtype)
-        )
+        codes = np.where(missing, -1, codes)
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=values.dtype))
     if values.dtype == object:  # text and ids are not looked at
         return pd.Series([None] * n_rows, dtype=object)
-    drawn = pd.Series(_between(present, n_rows, rng))
-    return drawn.mask(missing)
+    return pd.Series(_between(present, n_rows, rng)).mask(missing)
 
 
 def _between(present: pd.Series, n_rows: int, rng: np.random.Generator) -> np.ndarray:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
@@ -17,7 +15,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import TrainShare, TrainShareScreen
+from skeval.privacy.distance_screens.dcr import TrainShareScreen
 from skeval.result import Result
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import Relabelled, relabelling_test
@@ -149,15 +147,17 @@ class DCRShare(TrainShareScreen):
         n_permutations: Count = 999,
         random_state: Seed = 0,
     ) -> None:
-        self.ties = ties
-        self.scale = scale
-        self.num_rows_subsample = num_rows_subsample
-        self.num_iterations = num_iterations
-        self.space = space
-        self.columns = columns
+        super().__init__(
+            ties,
+            scale,
+            num_rows_subsample=num_rows_subsample,
+            num_iterations=num_iterations,
+            space=space,
+            columns=columns,
+            random_state=random_state,
+        )
         self.column_groups = column_groups
         self.n_permutations = n_permutations
-        self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
         super()._prepare(context)
@@ -168,12 +168,9 @@ class DCRShare(TrainShareScreen):
                 "DCRShare: column_groups are defined in space='gower' only; choose columns in your "
                 "transformer."
             )
-        self._check_group_names(chosen_columns(context.schema, self.columns))
-
-    def _check_group_names(self, chosen: Sequence[str]) -> None:
-        groups = [] if isinstance(self.column_groups, str) else self.column_groups or []
-        unknown = dict.fromkeys(name for group in groups for name in group if name not in chosen)
-        if unknown:
+        chosen = chosen_columns(context.schema, self.columns)
+        groups = [] if isinstance(self.column_groups, str) else self.column_groups
+        if unknown := dict.fromkeys(c for group in groups for c in group if c not in chosen):
             raise InvalidParameterError(
                 f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
                 f"look at. They look at: {', '.join(chosen)}."
@@ -202,10 +199,17 @@ class DCRShare(TrainShareScreen):
             return replace(result, details=details)
         p_value, baseline = of_all.p_value, details["expected"]
         if len(shares) > 1:
-            tests = self._tests(list(shares.values()))
-            p_value = _combined([test.p_value for test in tests])
+            of_draws = zip(*(share.masses for share in shares.values()), strict=True)
+            tests = [
+                largest_test(np.stack(masses), of_all.n_train, self.n_permutations, seed)
+                for seed, masses in enumerate(of_draws, start=self.random_state)
+            ]
+            # of tests that depend on each other, twice the mean of the p-values is one
+            twice = min(1.0, 2.0 * float(np.mean([test.p_value for test in tests])))
+            p_value = twice if len(tests) > 1 else tests[0].p_value
             baseline = float(np.mean([test.mean for test in tests]))
-        interval = _interval(list(shares.values()))
+        halves = [(share.value, share.half_width(len(shares))) for share in shares.values()]
+        interval = max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
         return replace(
             result, interval=interval, p_value=p_value, baseline=baseline, details=details
         )
@@ -230,41 +234,26 @@ class DCRShare(TrainShareScreen):
         first = {key: name for name, key in reversed(keys.items())}
         return {name: key for name, key in keys.items() if first[key] == name}
 
-    def _tests(self, shares: list[TrainShare]) -> list[Relabelled]:
-        """Test the largest share of each draw over relabellings that all groups have in common."""
-        n_train, tests = shares[0].n_train, []
-        for draw in range(len(shares[0].masses)):
-            masses = np.stack([share.masses[draw] for share in shares])
-            tests.append(
-                relabelling_test(
-                    partial(_largest, masses),
-                    n_train,
-                    masses.shape[1] - n_train,
-                    n_permutations=self.n_permutations,
-                    seed=self.random_state + draw,
-                )
-            )
-        return tests
 
+def largest_test(masses: np.ndarray, n_train: int, n_permutations: int, seed: int) -> Relabelled:
+    """Hold the largest of the groups' shares against random choices of which rows were train.
 
-def _largest(masses: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    largest: np.ndarray = (masses @ labels).max(axis=0)
-    return largest
-
-
-def _combined(p_values: list[float]) -> float:
-    """Return the p-value of tests that depend on each other in an unknown way."""
-    if len(p_values) == 1:
-        return p_values[0]
-    return min(1.0, 2.0 * float(np.mean(p_values)))
-
-
-def _interval(shares: list[TrainShare]) -> tuple[float, float]:
-    """Return the interval of the largest share: all shares lie in theirs at once."""
-    halves = [share.half_width(len(shares)) for share in shares]
-    low = max(share.value - half for share, half in zip(shares, halves, strict=True))
-    high = max(share.value + half for share, half in zip(shares, halves, strict=True))
-    return max(0.0, low), min(1.0, high)
+    Parameters
+    ----------
+    masses : ndarray of shape (n_groups, n_real)
+        For each group, the share of the synthetic rows each real row is the nearest of.
+    n_train : int
+        Number of train rows, which come first.
+    n_permutations, seed : int
+        Of the relabellings, the same for all groups.
+    """
+    return relabelling_test(
+        lambda labels: (masses @ labels).max(axis=0),
+        n_train,
+        masses.shape[1] - n_train,
+        n_permutations=n_permutations,
+        seed=seed,
+    )
 
 
 def are_groups(value: object) -> bool:

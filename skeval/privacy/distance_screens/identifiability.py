@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import percent
+from skeval.formatting import beside, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import Result, undefined
@@ -117,9 +117,7 @@ class EpsilonIdentifiability(NeighborMetric):
     ) -> None:
         self.feature_weights = feature_weights
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _prepare(self, context: Context) -> None:
         if self.feature_weights == "entropy" and not is_gower(self.space):
@@ -164,12 +162,9 @@ class EpsilonIdentifiability(NeighborMetric):
         )
 
     def _summary(self, result: Result) -> str:
-        without = ""
-        if result.baseline is not None:
-            without = f"; {percent(result.baseline)} would if none was learned"
+        share, without = percent(result.value), beside(result.baseline, "would if none was learned")
         return (
-            f"{percent(result.value)} of train rows have a synthetic row nearer than any other "
-            f"train row{without}."
+            f"{share} of train rows have a synthetic row nearer than any other train row{without}."
         )
 
 
@@ -258,49 +253,36 @@ class EntropySpace(TransformerMixin, BaseEstimator):
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
         """Return the matrix of canonical rows."""
-        parts = [
-            np.sqrt(weight)
-            * (self._scaled(X, name) if name in self.numeric else self._coded(X, name))
-            for name, weight in self.weights.items()
-        ]
+        parts = []
+        for name, weight in self.weights.items():
+            if name in self.numeric:
+                (centre, span), values = self.numeric[name], numbers(X[[name]])
+                missing = np.isnan(values)
+                part = np.hstack([(np.where(missing, centre, values) - centre) / span, missing])
+            else:
+                n, codes = self.n_levels[name], category_codes(X[[name]]).ravel()
+                levels = np.where(np.isnan(codes), n + 1, np.minimum(codes, n)).astype(np.int64)
+                part = np.eye(n + 2)[levels] / np.sqrt(2.0)
+            parts.append(np.sqrt(weight) * part)
         return np.hstack(parts)
-
-    def _scaled(self, X: pd.DataFrame, name: str) -> np.ndarray:
-        centre, span = self.numeric[name]
-        values = numbers(X[[name]])
-        missing = np.isnan(values)
-        return np.hstack([(np.where(missing, centre, values) - centre) / span, missing])
-
-    def _coded(self, X: pd.DataFrame, name: str) -> np.ndarray:
-        n = self.n_levels[name]
-        codes = category_codes(X[[name]]).ravel()
-        levels = np.where(np.isnan(codes), n + 1, np.minimum(codes, n)).astype(np.int64)
-        one_hot: np.ndarray = np.eye(n + 2)[levels] / np.sqrt(2.0)
-        return one_hot
 
 
 @shared
 def entropy_space(context: Context, columns: ColumnChoice) -> EntropySpace | None:
     """Return the space weighted by the entropies of the real rows; None if no column varies."""
-    real = pd.concat(
-        [context[role] for role in ("train", "holdout") if role in context], ignore_index=True
-    )
+    roles = [role for role in ("train", "holdout") if role in context]
+    real = pd.concat([context[role] for role in roles], ignore_index=True)
     names = list(chosen_columns(context.schema, columns))
     cutter = Discretizer(_N_BINS, strategy="quantile", max_categories=None)
     codes = cutter.fit(real[names]).transform(real[names])
-    entropies = np.array(
-        [entropy(np.unique(codes[:, j], return_counts=True)[1]) for j in range(len(names))]
-    )
+    entropies = np.array([entropy(np.unique(c, return_counts=True)[1]) for c in codes.T])
     weights = dict(zip(cutter.schema_.measured, inverse_entropy_weights(entropies), strict=True))
     nominal = set(context.schema.columns(*NOMINAL))
     kept = {name: float(weights[name]) for name in names if weights[name] > 0}
-    numeric = {name: _centre_and_range(real[[name]]) for name in kept if name not in nominal}
-    # one value and missing ones: the column varies, its numbers do not
-    numeric = {name: (centre, span or 1.0) for name, (centre, span) in numeric.items()}
+    numeric = {}
+    for values, name in ((numbers(real[[name]]), name) for name in kept if name not in nominal):
+        # one value and missing ones: the column varies, its numbers do not
+        span = float(np.nanmax(values) - np.nanmin(values)) or 1.0
+        numeric[name] = float(np.nanmean(values)), span
     n_levels = {name: len(context.levels[name]) for name in kept if name in nominal}
     return EntropySpace(kept, numeric, n_levels) if kept else None
-
-
-def _centre_and_range(column: pd.DataFrame) -> tuple[float, float]:
-    values = numbers(column)
-    return float(np.nanmean(values)), float(np.nanmax(values) - np.nanmin(values))

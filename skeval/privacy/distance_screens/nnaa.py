@@ -104,9 +104,7 @@ class NNAAPrivacyLoss(NeighborMetric):
         self.n_resample = n_resample
         self.ties = ties
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
@@ -116,14 +114,9 @@ class NNAAPrivacyLoss(NeighborMetric):
 
     def _accuracies(self, context: Context, columns: Any) -> tuple[float, float, int]:
         """Return the mean accuracy on train and on the holdout, and the number of samples."""
-        samples = resampled_accuracies(
-            context,
-            ("train", "holdout"),
-            "synthetic",
-            (self.space, columns, self.ties),
-            self.n_resample,
-            self.random_state,
-        )
+        settings = (self.space, columns, self.ties)
+        seeds = (self.n_resample, self.random_state)
+        samples = resampled_accuracies(context, ("train", "holdout"), "synthetic", settings, *seeds)
         on_train, on_holdout = (
             float(np.mean([sample[i].accuracy for sample in samples])) for i in (0, 1)
         )
@@ -148,13 +141,10 @@ class NNAAPrivacyLoss(NeighborMetric):
         )
 
     def _summary(self, result: Result) -> str:
-        on_train, on_holdout = (
-            percent(result.details[f"on_{role}"]) for role in ("train", "holdout")
+        from_train, from_holdout = (
+            f"{role} rows {percent(result.details[f'on_{role}'])}" for role in ("train", "holdout")
         )
-        return (
-            f"Neighbours tell synthetic rows from train rows {on_train} of the time, from holdout "
-            f"rows {on_holdout}."
-        )
+        return f"Neighbours tell synthetic rows from {from_train} of the time, from {from_holdout}."
 
 
 @shared
@@ -169,9 +159,7 @@ def loss_test(
     n_pool, listed = len(rivals_at), (rivals_at >= 0, at >= 0)
     strictly = of_real < to_synthetic[:, None], of_synthetic < within[:, None]
     # a tie counts half: the mean of counting it as none and as one
-    choices = [(strictly[0], listed[1])]
-    if ties == "half":
-        choices.append((listed[0], strictly[1]))
+    choices = [(strictly[0], listed[1]), (listed[0], strictly[1])][: 2 if ties == "half" else 1]
     pairs = [
         (list_matrix(rivals_at, real, n_pool), list_matrix(at, synthetic, n_pool))
         for real, synthetic in choices

@@ -54,18 +54,13 @@ class PercentileScreen(NeighborMetric):
         return nearest_only
 
     def _numbers(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
-        distances, _ = nearest(
-            context, query, reference, k=self.n_neighbors, space=self.space, columns=columns
-        )
-        return self._of_distances(distances)
+        settings = {"k": self.n_neighbors, "space": self.space, "columns": columns}
+        return self._of_distances(nearest(context, query, reference, **settings)[0])
 
     def _measure(self, context: Context, columns: Any) -> Result:
         values = self._numbers(context, *self._roles(), columns)
-        level = self._level()
-        return Result(
-            stats.percentile(values, level),
-            warnings=_warned(_few(values.size, self.q, level)),
-        )
+        few = _few(values.size, self.q, self._level())
+        return Result(stats.percentile(values, self._level()), warnings=few)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         (query, reference), level = self._roles(), self._level()
@@ -76,24 +71,24 @@ class PercentileScreen(NeighborMetric):
             p_value = stats.percentile_test(values, holdout, level)
             against = {"p_value_against_holdout": p_value, "passed": p_value >= TEST_LEVEL}
         fresh, kind = self._fresh(context, columns, holdout)
-        baseline, said = None, []
+        baseline, warnings = None, result.warnings
         if fresh is not None:
             ratio = stats.percentile_ratio(values, fresh, level)
             interval = stats.ratio_interval(values, fresh, level, seed=self.random_state)
             against |= {"ratio": ratio, "ratio_interval": interval, "score": min(1.0, ratio)}
             baseline = stats.percentile(fresh, level)
             if result.value == 0.0 == baseline:
-                said = [
-                    f"the percentile {self.q:g} is 0, and so is the baseline: their ratio is 1."
-                ]
+                zero = f"the percentile {self.q:g} is 0, and so is the baseline: their ratio is 1."
+                warnings = (*warnings, DegenerateInputWarning(zero))
         top = 1.0 if self.n_neighbors > 1 or is_gower(self.space) else float("inf")
+        # of real rows, to divide those of train from those of the holdout is to relabel them
+        p_value = against["p_value_against_holdout"]
+        if query != "train" and holdout is not None:
+            p_value = self._label_p_value(context, columns, level)
         return replace(
             result,
             interval=stats.percentile_interval(values, level, (0.0, top)),
-            # of real rows, to divide those of train from those of the holdout is to relabel them
-            p_value=against["p_value_against_holdout"]
-            if query == "train"
-            else self._label_p_value(context, columns, level),
+            p_value=p_value,
             baseline=baseline,
             details={
                 "q": self.q,
@@ -103,7 +98,7 @@ class PercentileScreen(NeighborMetric):
                 "mean": float(values.mean()),
                 **self._more_details(context, columns, values),
             },
-            warnings=(*result.warnings, *_warned(said)),
+            warnings=warnings,
         )
 
     def _fresh(
@@ -119,40 +114,29 @@ class PercentileScreen(NeighborMetric):
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
         return {}
 
-    def _label_p_value(self, context: Context, columns: Any, level: float) -> float | None:
+    def _label_p_value(self, context: Context, columns: Any, level: float) -> float:
         """Test the quantile of the numbers against the holdout minus that against train."""
-        if "holdout" not in context:
-            return None
-        relabelled = relabelled_nearest(
-            context, self.space, columns, self.n_permutations, self.random_state
-        )
-        quantiles = np.array(
-            [
-                [stats.percentile(self._of_distances(distances), level) for distances in labelled]
-                for labelled in relabelled.distances
-            ]
-        )
+        settings = (self.space, columns, self.n_permutations, self.random_state)
+        quantiles = [
+            [stats.percentile(self._of_distances(distances), level) for distances in labelled]
+            for labelled in relabelled_nearest(context, *settings).distances
+        ]
         with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-            return contrast_test(quantiles[:, 1] - quantiles[:, 0]).p_value
+            return contrast_test(np.diff(quantiles)[:, 0]).p_value
 
     def _summary(self, result: Result) -> str:
-        fresh = ""
-        if result.baseline is not None:
-            fresh = f"; of fresh rows it is {number(result.baseline)}"
-        q = f"{result.details['q']:g}"
-        return f"Percentile {q} of {self.what} is {number(result.value)}{fresh}."
+        baseline, percentile = result.baseline, f"Percentile {result.details['q']:g} of {self.what}"
+        fresh = "" if baseline is None else f"; of fresh rows it is {number(baseline)}"
+        return f"{percentile} is {number(result.value)}{fresh}."
 
 
-def _warned(sentences: list[str]) -> tuple[DegenerateInputWarning, ...]:
-    return tuple(DegenerateInputWarning(sentence) for sentence in sentences)
-
-
-def _few(n_rows: int, q: float, level: float) -> list[str]:
+def _few(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
     """Say so where a percentile is that of one row."""
     if not 0.0 < level < 1.0 or n_rows * min(level, 1.0 - level) >= 1.0:
-        return []
+        return ()
     which = "least" if level < 0.5 else "greatest"
-    return [f"the percentile {q:g} of {n_rows} rows is little else than the {which} of them."]
+    few = f"the percentile {q:g} of {n_rows} rows is little else than the {which} of them."
+    return (DegenerateInputWarning(few),)
 
 
 class DCRPercentile(PercentileScreen):
@@ -244,9 +228,7 @@ class DCRPercentile(PercentileScreen):
         self.q = q
         self.baseline = baseline
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _fresh(
         self, context: Context, columns: Any, holdout: np.ndarray | None
@@ -330,6 +312,9 @@ class NNDR(PercentileScreen):
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
 
+    n_neighbors = 2
+    what = "the nearest distance over the second nearest"
+
     def __init__(
         self,
         q: Annotated[float, Interval(0, 100)] = 5,
@@ -345,12 +330,7 @@ class NNDR(PercentileScreen):
         self.convention = convention
         self.query = query
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-
-    n_neighbors = 2
-    what = "the nearest distance over the second nearest"
+        super().__init__(space, columns, random_state)
 
     def _roles(self) -> tuple[str, str]:
         return ("synthetic", "train") if self.query == "synthetic" else ("train", "synthetic")
@@ -369,8 +349,10 @@ class NNDR(PercentileScreen):
         if context.n_rows(searched) < 2:
             return undefined(f"the {searched} table needs two rows to have a second neighbour.")
         result, both_zero = super()._measure(context, columns), self._both_zero(context, columns)
-        said = [_DOUBLED.format(share=both_zero, table=searched)] if both_zero > _MANY else []
-        return replace(result, warnings=(*result.warnings, *_warned(said)))
+        if both_zero <= _MANY:
+            return result
+        doubled = DegenerateInputWarning(_DOUBLED.format(share=both_zero, table=searched))
+        return replace(result, warnings=(*result.warnings, doubled))
 
     def _both_zero(self, context: Context, columns: Any) -> float:
         distances, _ = nearest(context, *self._roles(), k=2, space=self.space, columns=columns)
@@ -482,50 +464,46 @@ class HoldoutDistanceRatio(NeighborMetric):
         random_state: Seed = 0,
     ) -> None:
         self.n_permutations = n_permutations
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> Result:
         synthetic, holdout = (
             self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
         )
-        median = float(np.median(holdout))
-        if median == 0.0:
-            return undefined(
-                "half of the holdout rows stand in train too: no distance to compare with.",
-                **self._compared(synthetic, holdout),
+        if np.median(holdout) == 0.0:
+            no_distance = (
+                "half of the holdout rows stand in train too: no distance to compare with."
             )
-        return Result(float(np.median(synthetic)) / median, baseline=1.0)
+            return undefined(no_distance, **_compared(synthetic, holdout))
+        return Result(float(np.median(synthetic) / np.median(holdout)), baseline=1.0)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        synthetic, holdout = (
-            self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
-        )
+        named = {
+            f"{role} to train": self._distances(context, role, "train", columns)
+            for role in ("synthetic", "holdout")
+        }
+        synthetic, holdout = named.values()
         settings = (self.space, columns, self.n_permutations, self.random_state)
-        named = {"synthetic to train": synthetic, "holdout to train": holdout}
         return replace(
             result,
             interval=stats.ratio_interval(synthetic, holdout, 0.5, seed=self.random_state),
             p_value=median_test(context, *settings).p_value,
-            details={
-                **self._compared(synthetic, holdout),
-                "histogram": common_histograms(named),
-            },
+            details={**_compared(synthetic, holdout), "histogram": common_histograms(named)},
         )
-
-    def _compared(self, synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
-        nearer, p_value = stats.smaller_test(synthetic, holdout)
-        return {
-            "median_synthetic": float(np.median(synthetic)),
-            "median_holdout": float(np.median(holdout)),
-            "kolmogorov": kolmogorov_distance(synthetic, holdout),
-            "nearer": nearer,
-            "p_value_against_holdout": p_value,
-        }
 
     def _summary(self, result: Result) -> str:
         return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
+
+
+def _compared(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
+    nearer, p_value = stats.smaller_test(synthetic, holdout)
+    return {
+        "median_synthetic": float(np.median(synthetic)),
+        "median_holdout": float(np.median(holdout)),
+        "kolmogorov": kolmogorov_distance(synthetic, holdout),
+        "nearer": nearer,
+        "p_value_against_holdout": p_value,
+    }
 
 
 @shared

@@ -136,9 +136,7 @@ class PrivacyScore(NeighborMetric):
         self.se = se
         self.n_bootstrap = n_bootstrap
         self.rescale = rescale
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
+        super().__init__(space, columns, random_state)
 
     def unmet_need(self, context: Context) -> str | None:
         """Say so if mode "holdout" is asked for and there is none."""
@@ -157,11 +155,11 @@ class PrivacyScore(NeighborMetric):
                 f"{duplicated:.0%} of the train rows have a duplicate in train, so that relative "
                 "distances are not defined. Remove the duplicates."
             )
-        said = f"{duplicated:.0%} of the train rows have a duplicate in train."
-        return Result(
-            self._scaled(_score(tails)),
-            warnings=(DegenerateInputWarning(said),) if duplicated > _MANY else (),
+        many = DegenerateInputWarning(
+            f"{duplicated:.0%} of the train rows have a duplicate in train."
         )
+        warnings = (many,) if duplicated > _MANY else ()
+        return Result(self._scaled(_score(tails)), warnings=warnings)
 
     def _against_holdout(self, context: Context) -> bool:
         return "holdout" in context and self.mode != "split"
@@ -181,22 +179,19 @@ class PrivacyScore(NeighborMetric):
         samples = self._samples(context, columns)
         tails = [proximity(one.to_synthetic, one.to_real, self.q) for one in samples]
         first, n = samples[0], samples[0].to_real.size
-        pairs = zip(samples, tails, strict=True)
+        compared = {"synthetic": first.to_synthetic, "real": first.to_real}
+        pairs = list(zip(samples, tails, strict=True))
         errors = [self._standard_errors(*pair, seed) for seed, pair in enumerate(pairs)]
         of_excess, of_log = (np.mean(np.square(column)) for column in zip(*errors, strict=True))
         spread, log_spread = np.sqrt(of_excess), np.sqrt(of_log + _between(tails, n))
-        p_s, p_t = (
-            float(np.mean([getattr(tail, name) for tail in tails]))
-            for name in ("p_synthetic", "p_real")
-        )
+        p_s = float(np.mean([tail.p_synthetic for tail in tails]))
+        p_t = float(np.mean([tail.p_real for tail in tails]))
         ratio = p_t / p_s if p_s > 0 else float("inf")
-        nulls = [_null(*pair) for pair in zip(samples, tails, strict=True)]
-        few = f"only {first.n_compared} synthetic and real rows are compared: no interval."
         interval = self._interval(_score(tails), p_s, p_t, float(log_spread), n)
         result = replace(
             result,
             interval=interval,
-            baseline=self._scaled(100.0 * float(np.mean(nulls))),
+            baseline=self._scaled(100.0 * float(np.mean([_null(*pair) for pair in pairs]))),
             details={
                 "q": self.q,
                 "threshold": tails[0].threshold,
@@ -209,14 +204,12 @@ class PrivacyScore(NeighborMetric):
                 "zero_base": first.zero_base,
                 "n_rows": n,
                 "mode": "holdout" if self._against_holdout(context) else "split",
-                "histogram": common_histograms(
-                    {"synthetic": first.to_synthetic, "real": first.to_real},
-                    aligned=tails[0].threshold,
-                ),
+                "histogram": common_histograms(compared, aligned=tails[0].threshold),
             },
         )
         if first.n_compared >= _FEW_ROWS:
             return result
+        few = f"only {first.n_compared} synthetic and real rows are compared: no interval."
         warnings = (*result.warnings, DegenerateInputWarning(few))
         return replace(result, interval=None, warnings=warnings)
 
@@ -365,9 +358,8 @@ def proximity(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> Proxim
     Proximity(threshold=0.25, p_synthetic=0.2, p_real=0.1)
     """
     threshold = float(np.quantile(to_real, q, method="inverted_cdf"))
-    return Proximity(
-        threshold, float(np.mean(to_synthetic <= threshold)), float(np.mean(to_real <= threshold))
-    )
+    shares = (float(np.mean(x <= threshold)) for x in (to_synthetic, to_real))
+    return Proximity(threshold, *shares)
 
 
 def proximity_covariance(to_synthetic: np.ndarray, to_real: np.ndarray, q: float) -> float:
@@ -419,10 +411,7 @@ def proximity_bootstrap(
     Rows are resampled, and with them both of their ratios; the threshold is estimated anew.
     """
     n = to_real.size
-    by_real, by_synthetic = (
-        np.argsort(to_real, kind="stable"),
-        np.argsort(to_synthetic, kind="stable"),
-    )
+    by_real, by_synthetic = (np.argsort(x, kind="stable") for x in (to_real, to_synthetic))
     real, synthetic = to_real[by_real], to_synthetic[by_synthetic]
     need = int(np.ceil(round(n * q, 9)))
     shares = np.empty((2, n_bootstrap))

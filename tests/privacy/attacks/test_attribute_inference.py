@@ -63,12 +63,12 @@ def test_shares_by_hand():
     """The release tells each key's secret, of all of train and of a quarter of the others."""
     train, holdout = small("aabb", "xxyy"), small("abab", "yyyx")
     release = small("ab" * 20, "xy" * 20)
-    found = evaluate(tables=(train, holdout, release))
-    details = found.details
-    assert (details["train"], details["holdout"], found.value) == (1.0, 0.25, 0.75)
-    assert found.interval == pytest.approx(newcombe(4, 4, 1, 4))
-    assert found.p_value == pytest.approx(share_p_value(4, 4, 1, 4))
-    assert found.baseline == 0.0
+    result = evaluate(tables=(train, holdout, release))
+    details = result.details
+    assert (details["train"], details["holdout"], result.value) == (1.0, 0.25, 0.75)
+    assert result.interval == pytest.approx(newcombe(4, 4, 1, 4))
+    assert result.p_value == pytest.approx(share_p_value(4, 4, 1, 4))
+    assert result.baseline == 0.0
     assert details["score"] == 0.25
     # x and y are equally frequent in the release, and the first is taken
     assert details["marginal"] == 0.5
@@ -81,24 +81,24 @@ def test_shares_by_hand():
 def test_recalls_by_hand():
     train, holdout = small("aaab", "xxxy"), small("aabbc", "xyyxz")
     release = small("ab" * 20, "xy" * 20)
-    found = evaluate(tables=(train, holdout, release), scoring="balanced_accuracy")
+    result = evaluate(tables=(train, holdout, release), scoring="balanced_accuracy")
     # z is not in train: recalls of x and y
-    assert (found.details["train"], found.details["holdout"]) == (1.0, 0.5)
-    assert found.details["marginal"] == 0.5
+    assert (result.details["train"], result.details["holdout"]) == (1.0, 0.5)
+    assert result.details["marginal"] == 0.5
 
 
 def test_errors_by_hand():
     train = pd.DataFrame({"k": list("aabb"), "s": [0.0, 2.0, 10.0, 10.0]})
     holdout = pd.DataFrame({"k": list("ab"), "s": [5.0, 5.0]})
     release = pd.DataFrame({"k": list("aab"), "s": [1.0, 1.0, 50.0]})
-    found = evaluate(tables=(train, holdout, release))
+    result = evaluate(tables=(train, holdout, release))
     # of a range of 10; an error counts 1 at most
-    assert found.details["train"] == pytest.approx(-(0.1 + 0.1 + 1 + 1) / 4)
-    assert found.details["holdout"] == pytest.approx(-(0.4 + 1) / 2)
-    assert found.value == pytest.approx(0.15)
+    assert result.details["train"] == pytest.approx(-(0.1 + 0.1 + 1 + 1) / 4)
+    assert result.details["holdout"] == pytest.approx(-(0.4 + 1) / 2)
+    assert result.value == pytest.approx(0.15)
     # the median of the release is 1
-    assert found.details["marginal"] == pytest.approx(-(0.1 + 0.1 + 0.9 + 0.9) / 4)
-    assert found.details["inference_distance"] == pytest.approx(
+    assert result.details["marginal"] == pytest.approx(-(0.1 + 0.1 + 0.9 + 0.9) / 4)
+    assert result.details["inference_distance"] == pytest.approx(
         ((1 / 4) ** 2 + 0 + 0 + 0) / 4, abs=0.05
     )
 
@@ -107,13 +107,13 @@ def test_auc_by_hand():
     """Chances are those of the leaf: the share of y under the key."""
     train, holdout = small("abcc", "xyyx"), small("abcab", "xyxyx")
     release = small("aaaabbbbcccc", "xxxxyyyyxxyy")
-    found = evaluate(tables=(train, holdout, release), scoring="roc_auc")
+    result = evaluate(tables=(train, holdout, release), scoring="roc_auc")
     chances = {"a": 0.0, "b": 1.0, "c": 0.5}
     for role, table in (("train", train), ("holdout", holdout)):
         scores = table["k"].map(chances).to_numpy()
         y = (table["s"] == "y").to_numpy()
-        assert found.details[role] == pytest.approx(auc(scores[y], scores[~y]))
-    assert found.details["marginal"] == 0.5
+        assert result.details[role] == pytest.approx(auc(scores[y], scores[~y]))
+    assert result.details["marginal"] == 0.5
 
 
 def test_gains():
@@ -159,8 +159,8 @@ def test_some_copies_are_found():
 
 def test_known_columns():
     names = ["age", "income"]
-    found = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), known=names)
-    assert found.value > 0.2
+    result = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), known=names)
+    assert result.value > 0.2
     table = TRAIN.assign(age=0, income=1.0), HOLDOUT.assign(age=0, income=1.0)
     blind = evaluate("plan", (*table, table[0]), known=names)
     assert blind.details["train"] == blind.details["marginal"]
@@ -193,31 +193,31 @@ def test_regressors():
 
 def test_a_class_that_the_release_lacks():
     train, holdout = small("abc" * 4, "xyz" * 4), small("abc" * 4, "xyz" * 4)
-    found = evaluate(tables=(train, holdout, small("ab" * 5, "xy" * 5)))
-    assert found.details["train"] == pytest.approx(2 / 3)
-    assert found.value == 0.0
+    result = evaluate(tables=(train, holdout, small("ab" * 5, "xy" * 5)))
+    assert result.details["train"] == pytest.approx(2 / 3)
+    assert result.value == 0.0
 
 
 def test_one_class_in_the_release():
     train, holdout = small("abab", "xyxy"), small("abb", "xyy")
-    found = evaluate(tables=(train, holdout, small("abc", "xxx")))
-    assert found.details["train"] == 0.5
-    assert found.details["holdout"] == pytest.approx(1 / 3)
-    assert (found.details["confident"], found.details["information_gain"]) == (0.0, -0.5)
+    result = evaluate(tables=(train, holdout, small("abc", "xxx")))
+    assert result.details["train"] == 0.5
+    assert result.details["holdout"] == pytest.approx(1 / 3)
+    assert (result.details["confident"], result.details["information_gain"]) == (0.0, -0.5)
     numbers = [table.assign(s=table["s"].map({"x": 1.0, "y": 3.0})) for table in (train, holdout)]
-    found = evaluate(tables=(*numbers, numbers[0].assign(s=1.0)))
-    assert found.details["train"] == found.details["marginal"] == -0.5
+    result = evaluate(tables=(*numbers, numbers[0].assign(s=1.0)))
+    assert result.details["train"] == result.details["marginal"] == -0.5
 
 
 def test_a_release_of_one_row():
-    found = evaluate("plan", (TRAIN, HOLDOUT, TRAIN[:1]))
-    assert found.details["train"] == found.details["marginal"]
+    result = evaluate("plan", (TRAIN, HOLDOUT, TRAIN[:1]))
+    assert result.details["train"] == result.details["marginal"]
 
 
 def test_one_secret_value():
     with pytest.warns(ConstantColumnWarning, match="plan has one value in the real tables"):
-        found = evaluate("plan", (TRAIN.assign(plan="a"), HOLDOUT.assign(plan="a"), FRESH))
-    assert np.isnan(found.value)
+        result = evaluate("plan", (TRAIN.assign(plan="a"), HOLDOUT.assign(plan="a"), FRESH))
+    assert np.isnan(result.value)
     with pytest.warns(ConstantColumnWarning):
         evaluate("income", (TRAIN.assign(income=1.0), HOLDOUT.assign(income=1.0), FRESH))
 
@@ -226,8 +226,8 @@ def test_missing_secrets():
     """A missing category is a value; rows with a missing number are left out."""
     train, holdout = small("abab", ["x", None, "x", None]), small("aabb", ["x", "x", None, "x"])
     release = small("ab" * 10, ["x", None] * 10)
-    found = evaluate(tables=(train, holdout, release))
-    assert (found.details["train"], found.details["holdout"]) == (1.0, 0.75)
+    result = evaluate(tables=(train, holdout, release))
+    assert (result.details["train"], result.details["holdout"]) == (1.0, 0.75)
     whole = evaluate("income")
     more = pd.concat([TRAIN, TRAIN.assign(income=np.nan)], ignore_index=True)
     assert evaluate("income", (more, HOLDOUT, FRESH)).value == pytest.approx(whole.value)
@@ -238,16 +238,16 @@ def test_missing_secrets():
 
 def test_one_class_in_a_table():
     with pytest.warns(DegenerateInputWarning, match="roc_auc needs rows of each class"):
-        found = evaluate("member", (TRAIN.assign(member=True), HOLDOUT, FRESH), scoring="roc_auc")
-    assert np.isnan(found.value)
+        result = evaluate("member", (TRAIN.assign(member=True), HOLDOUT, FRESH), scoring="roc_auc")
+    assert np.isnan(result.value)
 
 
 def test_names_are_only_names():
     names = {"plan": "the \"plan\" (of 'them')", "age": "age [years], %"}
     renamed = [table.rename(columns=names) for table in (TRAIN, HOLDOUT, TRAIN)]
-    found = evaluate(names["plan"], renamed, known=[names["age"], "income"])
+    result = evaluate(names["plan"], renamed, known=[names["age"], "income"])
     expected = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), known=["age", "income"])
-    assert found.value == pytest.approx(expected.value, abs=0.05)
+    assert result.value == pytest.approx(expected.value, abs=0.05)
 
 
 def test_keys_are_not_known():
@@ -262,10 +262,10 @@ def test_many_labels():
     rng = np.random.default_rng(0)
     secret = np.append(np.repeat(np.arange(100), 3), np.arange(100, 150))
     lesson = Lesson(rng.random((350, 1)), (False,), secret)
-    (found,) = guess_labels(None, lesson, [lesson.known], seed=0)
-    assert found.labels.size == 101
-    assert (found.values == secret).tolist() == (secret < 100).tolist()
-    chances = found.chance_of(secret)
+    (guesses,) = guess_labels(None, lesson, [lesson.known], seed=0)
+    assert guesses.labels.size == 101
+    assert (guesses.values == secret).tolist() == (secret < 100).tolist()
+    chances = guesses.chance_of(secret)
     assert chances[secret < 100] == pytest.approx(1.0)
     assert chances[secret >= 100] == pytest.approx(0.0)
 
@@ -280,8 +280,8 @@ def test_guesses_of_numbers_do_not_depend_on_others():
 
 
 def test_samples_of_large_tables():
-    found = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), max_rows=100)
-    assert 0.05 < found.value < evaluate("plan", (TRAIN, HOLDOUT, TRAIN)).value
+    result = evaluate("plan", (TRAIN, HOLDOUT, TRAIN), max_rows=100)
+    assert 0.05 < result.value < evaluate("plan", (TRAIN, HOLDOUT, TRAIN)).value
 
 
 def test_refusals():
@@ -335,9 +335,9 @@ def test_releases_that_owe_nothing_to_train(secret, scoring):
         tables = [
             make_mixed(size, random_state=3 * seed + i) for i, size in enumerate((200, 150, 200))
         ]
-        found = evaluate(secret, tables, scoring=scoring, n_permutations=199)
-        low, high = found.interval
+        result = evaluate(secret, tables, scoring=scoring, n_permutations=199)
+        low, high = result.interval
         covered += low <= 0 <= high
-        few += found.p_value < 0.05
+        few += result.p_value < 0.05
     assert 0.92 <= covered / n <= 0.985, covered
     assert few / n <= 0.05 + 0.046, few

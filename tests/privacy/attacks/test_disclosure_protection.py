@@ -50,10 +50,10 @@ def test_contract_of_methods(kind, method):
     [("cap", 2 / 3), ("zero_cap", 3 / 4), ("generalized_cap", 3 / 4), ("tcap", 1.0)],
 )
 def test_one_column(method, protection):
-    found = evaluate(TRAIN, RELEASE, method=method)
-    assert found.details["protection"] == pytest.approx(protection)
-    assert found.details["guess"] == pytest.approx(2 / 3)
-    assert found.value == 1.0
+    result = evaluate(TRAIN, RELEASE, method=method)
+    assert result.details["protection"] == pytest.approx(protection)
+    assert result.details["guess"] == pytest.approx(2 / 3)
+    assert result.value == 1.0
     assert evaluate(TRAIN, RELEASE, method=method, normalize=False).value == pytest.approx(
         protection
     )
@@ -64,9 +64,9 @@ def test_one_column(method, protection):
     [("cap", 0.5, 0.75), ("zero_cap", 0.75, 1.0), ("generalized_cap", 0.625, 0.9375)],
 )
 def test_two_columns(method, protection, value):
-    found = evaluate(PAIRS, PAIRS_RELEASE, ("k1", "k2"), method=method)
-    assert found.details["protection"] == pytest.approx(protection)
-    assert found.value == pytest.approx(value)
+    result = evaluate(PAIRS, PAIRS_RELEASE, ("k1", "k2"), method=method)
+    assert result.details["protection"] == pytest.approx(protection)
+    assert result.value == pytest.approx(value)
 
 
 def test_tcap():
@@ -90,21 +90,21 @@ def test_disco():
 def test_guesses():
     skewed = pd.DataFrame({"k": list("abcd"), "s": list("xxxy")})
     release = pd.DataFrame({"k": list("abcd"), "s": list("xyyx")})  # right of one in four
-    found = {
+    actual = {
         guess: evaluate(skewed, release, baseline=guess).details["guess"]
         for guess in ("uniform", "marginal", "mode")
     }
-    assert found == {"uniform": 0.5, "marginal": pytest.approx(0.375), "mode": 0.25}
-    copy = {guess: evaluate(skewed, skewed, baseline=guess).value for guess in found}
-    assert copy == dict.fromkeys(found, 0.0)
+    assert actual == {"uniform": 0.5, "marginal": pytest.approx(0.375), "mode": 0.25}
+    copy = {guess: evaluate(skewed, skewed, baseline=guess).value for guess in actual}
+    assert copy == dict.fromkeys(actual, 0.0)
 
 
 def test_interval_is_that_of_a_mean_over_train_rows():
-    found = evaluate(TRAIN, RELEASE.assign(s=list("xxyx")), method="disco")
+    result = evaluate(TRAIN, RELEASE.assign(s=list("xxyx")), method="disco")
     low, high = wilson(1, 4)
-    assert found.interval == pytest.approx((1 - high, 1 - low))
-    assert found.p_value is None
-    assert found.baseline is None
+    assert result.interval == pytest.approx((1 - high, 1 - low))
+    assert result.p_value is None
+    assert result.baseline is None
 
 
 def test_several_secrets_must_all_be_right():
@@ -125,13 +125,13 @@ def test_leak_of_shares():
     holdout = pd.DataFrame({"k": list("aabb"), "s": list("xyxx")})
     release = pd.DataFrame({"k": list("ab"), "s": list("xy")})
     for method in ("cap", "tcap", "disco"):
-        found = evaluate(train, release, method=method, holdout=holdout, normalize=False)
-        assert found.details["risk"] == 7 / 8
-        assert found.details["risk_holdout"] == 1 / 4
-        assert found.details["leak"] == 5 / 8
-        assert found.details["leak_interval"] == pytest.approx(newcombe(7, 8, 1, 4))
-        assert found.p_value == pytest.approx(share_p_value(7, 8, 1, 4))
-        assert found.baseline == 0.75
+        result = evaluate(train, release, method=method, holdout=holdout, normalize=False)
+        assert result.details["risk"] == 7 / 8
+        assert result.details["risk_holdout"] == 1 / 4
+        assert result.details["leak"] == 5 / 8
+        assert result.details["leak_interval"] == pytest.approx(newcombe(7, 8, 1, 4))
+        assert result.p_value == pytest.approx(share_p_value(7, 8, 1, 4))
+        assert result.baseline == 0.75
 
 
 def test_a_copy_leaks_and_fresh_rows_do_not():
@@ -154,9 +154,9 @@ def test_a_copy_leaks_and_fresh_rows_do_not():
 def test_the_bins_are_those_of_all_real_rows():
     train = pd.DataFrame({"k": [0.0, 1.0, 2.0, 3.0], "s": list("xxyy")})
     holdout = pd.DataFrame({"k": [40.0, 20.0], "s": list("xy")})
-    found = evaluate(train, train, n_bins=2, holdout=holdout, normalize=False)
-    assert found.details["risk"] == 0.5  # one bin up to 20
-    assert found.details["matched_holdout"] == 0.5
+    result = evaluate(train, train, n_bins=2, holdout=holdout, normalize=False)
+    assert result.details["risk"] == 0.5  # one bin up to 20
+    assert result.details["matched_holdout"] == 0.5
     swapped = evaluate(holdout, train, n_bins=2, holdout=train, normalize=False)
     assert swapped.details["risk_holdout"] == 0.5
     assert evaluate(train, train, n_bins=2, normalize=False).details["risk"] == 1.0
@@ -164,11 +164,11 @@ def test_the_bins_are_those_of_all_real_rows():
 
 def test_no_baseline_where_no_holdout_row_is_found():
     holdout = pd.DataFrame({"k": list("de"), "s": list("xy")})
-    found = evaluate(TRAIN, RELEASE, holdout=holdout)
-    assert found.baseline is None
-    assert found.p_value is None
-    assert found.value == 1.0
-    assert np.isnan(found.details["leak"])
+    result = evaluate(TRAIN, RELEASE, holdout=holdout)
+    assert result.baseline is None
+    assert result.p_value is None
+    assert result.value == 1.0
+    assert np.isnan(result.details["leak"])
 
 
 # ---------------------------------------------------------------------------------- odd tables
@@ -177,25 +177,25 @@ def test_no_baseline_where_no_holdout_row_is_found():
 def test_missing_is_a_value():
     train = pd.DataFrame({"k": ["a", None, "b", None], "s": [None, "x", "x", None]})
     release = pd.DataFrame({"k": [None, None, "a", "b"], "s": ["x", None, None, "y"]})
-    found = evaluate(train, release, normalize=False)
-    assert found.details["risk"] == pytest.approx((1 + 0.5 + 0 + 0.5) / 4)
+    result = evaluate(train, release, normalize=False)
+    assert result.details["risk"] == pytest.approx((1 + 0.5 + 0 + 0.5) / 4)
     numbers = train.assign(k=[1.0, np.nan, 2.0, np.nan])
     told = release.assign(k=[np.nan, np.nan, 1.0, 2.0])
-    assert evaluate(numbers, told, normalize=False).value == pytest.approx(found.value)
+    assert evaluate(numbers, told, normalize=False).value == pytest.approx(result.value)
 
 
 def test_names_are_only_names():
     names = {"k": "date of 'birth' \"(day)\", [%]", "s": "a\nb; ü$"}
     renamed = [table.rename(columns=names) for table in (TRAIN, RELEASE)]
-    found = evaluate(*renamed, [names["k"]], names["s"], normalize=False)
-    assert found.value == pytest.approx(2 / 3)
+    result = evaluate(*renamed, [names["k"]], names["s"], normalize=False)
+    assert result.value == pytest.approx(2 / 3)
 
 
 def test_dates_are_cut():
     days = pd.date_range("2020-01-01", periods=100, freq="D")
     train = pd.DataFrame({"k": days, "s": np.repeat(list("vwxyz"), 20)})
-    found = evaluate(train, train, n_bins=5, normalize=False)
-    assert found.details["risk"] == pytest.approx(1.0, abs=0.02)
+    result = evaluate(train, train, n_bins=5, normalize=False)
+    assert result.details["risk"] == pytest.approx(1.0, abs=0.02)
     each = evaluate(train, train, continuous=[], normalize=False)
     assert each.value == 0.0
     later = evaluate(train, train.assign(k=days + pd.Timedelta("900D")), n_bins=5)
@@ -205,8 +205,8 @@ def test_dates_are_cut():
 def test_edges_are_closed_on_the_right():
     train = pd.DataFrame({"k": [0.0, 5.0, 10.0], "s": list("xyz")})
     release = pd.DataFrame({"k": [5.0, 5.1, -99.0], "s": list("yzx")})
-    found = evaluate(train, release, n_bins=2, normalize=False)
-    assert found.details["risk"] == pytest.approx((0.5 + 0.5 + 1) / 3)
+    result = evaluate(train, release, n_bins=2, normalize=False)
+    assert result.details["risk"] == pytest.approx((0.5 + 0.5 + 1) / 3)
 
 
 def test_a_constant_number_has_three_bins():
@@ -218,21 +218,21 @@ def test_a_constant_number_has_three_bins():
 def test_numbers_that_are_not_cut_are_categories():
     train = pd.DataFrame({"k": [0.1 + 0.2, 1.0], "s": list("xy")})
     release = pd.DataFrame({"k": [0.3, 2.0], "s": list("xy")})
-    found = evaluate(train, release, method="zero_cap", continuous=[], normalize=False)
-    assert found.details["matched"] == 0.5
-    assert found.value == 0.5
+    result = evaluate(train, release, method="zero_cap", continuous=[], normalize=False)
+    assert result.details["matched"] == 0.5
+    assert result.value == 0.5
 
 
 def test_a_secret_that_the_release_lacks():
-    found = evaluate(TRAIN, RELEASE.assign(s="new"))
-    assert found.value == 1.0
-    assert found.details["risk"] == 0.0
+    result = evaluate(TRAIN, RELEASE.assign(s="new"))
+    assert result.value == 1.0
+    assert result.details["risk"] == 0.0
 
 
 def test_nobody_is_found():
     with pytest.warns(DegenerateInputWarning, match="no train row has the known columns"):
-        found = evaluate(TRAIN, RELEASE.assign(k="new"))
-    assert np.isnan(found.value)
+        result = evaluate(TRAIN, RELEASE.assign(k="new"))
+    assert np.isnan(result.value)
     assert evaluate(TRAIN, RELEASE.assign(k="new"), method="zero_cap").value == 1.0
     with pytest.warns(DegenerateInputWarning, match="attributes a secret"):
         evaluate(TRAIN, pd.concat([RELEASE, RELEASE.assign(s="z")]), method="tcap")
@@ -284,22 +284,22 @@ def test_all_rows_drawn(method):
 def test_estimate_of_samples():
     train, synthetic = (make_mixed(3000, random_state=seed) for seed in range(2))
     whole = evaluate(train, synthetic, ["age", "city"], "plan", "generalized_cap")
-    found = estimate(train, synthetic, None, "generalized_cap", num_rows=500)
-    assert found.value == pytest.approx(whole.value, abs=0.03)
-    assert found.interval[0] < whole.value < found.interval[1]
-    assert whole.details["standard_error"] < found.details["standard_error"] < 0.02
-    assert found.value == estimate(train, synthetic, None, "generalized_cap", num_rows=500).value
+    result = estimate(train, synthetic, None, "generalized_cap", num_rows=500)
+    assert result.value == pytest.approx(whole.value, abs=0.03)
+    assert result.interval[0] < whole.value < result.interval[1]
+    assert whole.details["standard_error"] < result.details["standard_error"] < 0.02
+    assert result.value == estimate(train, synthetic, None, "generalized_cap", num_rows=500).value
     others = {"num_rows": 500, "random_state": 1}
-    assert found.value != estimate(train, synthetic, None, "generalized_cap", **others).value
+    assert result.value != estimate(train, synthetic, None, "generalized_cap", **others).value
     one = estimate(train, synthetic, None, "generalized_cap", num_rows=500, num_iterations=1)
     assert one.details["n_rows"] == 500
 
 
 def test_estimate_finds_a_copy():
     train, holdout = (make_mixed(1000, random_state=seed) for seed in range(2))
-    found = estimate(train, train, holdout, "zero_cap", num_rows=300, n_bins=200)
-    assert found.p_value < 0.025
-    assert found.value < found.baseline
+    result = estimate(train, train, holdout, "zero_cap", num_rows=300, n_bins=200)
+    assert result.p_value < 0.025
+    assert result.value < result.baseline
 
 
 # ------------------------------------------------------------------------------------ honesty
@@ -313,7 +313,7 @@ def test_releases_that_owe_nothing_to_train(method):
         tables = [
             make_mixed(size, random_state=3 * seed + i) for i, size in enumerate((200, 150, 300))
         ]
-        found = evaluate(
+        result = evaluate(
             tables[0],
             tables[2],
             ["age", "income", "city"],
@@ -322,9 +322,9 @@ def test_releases_that_owe_nothing_to_train(method):
             holdout=tables[1],
             tau=0.6,
         )
-        low, high = found.details["leak_interval"]
+        low, high = result.details["leak_interval"]
         covered += low <= 0 <= high
-        small += found.p_value < 0.05
+        small += result.p_value < 0.05
     assert 0.92 <= covered / n <= 0.985, covered
     assert small / n <= 0.05 + 0.046, small
 
@@ -334,9 +334,9 @@ def test_estimates_are_honest_too():
     covered, small, n = 0, 0, 200
     for seed in range(n):
         tables = [make_mixed(300, random_state=3 * seed + i) for i in range(3)]
-        found = estimate(tables[0], tables[2], tables[1], num_rows=100, n_permutations=199)
-        low, high = found.details["leak_interval"]
+        result = estimate(tables[0], tables[2], tables[1], num_rows=100, n_permutations=199)
+        low, high = result.details["leak_interval"]
         covered += low <= 0 <= high
-        small += found.p_value < 0.05
+        small += result.p_value < 0.05
     assert 0.92 <= covered / n <= 0.985, covered
     assert small / n <= 0.05 + 0.046, small

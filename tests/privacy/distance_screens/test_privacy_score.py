@@ -12,7 +12,7 @@ from skeval import Context, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.fidelity import NNDistanceDistributions
-from skeval.fidelity.distances import _levels
+from skeval.fidelity.distances import quantile_levels
 from skeval.privacy import PrivacyScore
 from skeval.privacy.distance_screens.privacy_score import (
     null_clipped_mean,
@@ -150,7 +150,7 @@ def test_other_spaces(space):
 
 @pytest.mark.parametrize("n_rows", [20, 21, 60, 100, 999, 1000, 5000])
 def test_quantiles_tell_no_single_distance(n_rows):
-    levels = _levels(n_rows)
+    levels = quantile_levels(n_rows)
     assert 0.5 in levels
     beyond = np.concatenate([[0.0], levels, [1.0]])
     assert np.diff(beyond).min() * n_rows >= 10 - 1e-9

@@ -11,9 +11,13 @@ from typing import Annotated, Any, Literal
 from skeval.context import Context
 from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
-from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll, check_enough_columns
+from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
-from skeval.privacy.attacks.anonymeter.risks import Attack, ResidualRiskMetric
+from skeval.privacy.attacks.anonymeter.risks import (
+    Attack,
+    ResidualRiskMetric,
+    check_enough_columns,
+)
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, SinglingOutRisk
 from skeval.result import Result
 from skeval.stats.risks import risk_level
@@ -143,8 +147,7 @@ class AnonymeterRisk(ResidualRiskMetric):
         result = self._largest_risk(self._attacks(context))
         if "worst_attack" not in result.details:
             return result
-        low, high = self.levels
-        level = risk_level(result.value, (float(low), float(high)))
+        level = risk_level(result.value, self.levels)
         return replace(result, details={**result.details, "level": level})
 
     def _attacks(self, context: Context) -> dict[str, Attack | None]:
@@ -154,12 +157,10 @@ class AnonymeterRisk(ResidualRiskMetric):
             "columns": self.columns,
             "random_state": self.random_state,
         }
-        attacks = {
-            f"{mode} singling out": SinglingOutRisk(mode, n_cols=self.n_cols, **common)._attack(
-                context
-            )
-            for mode in MODES
-        }
+        attacks: dict[str, Attack | None] = {}
+        for mode in MODES:
+            singling_out = SinglingOutRisk(mode, n_cols=self.n_cols, **common)
+            attacks[f"{mode} singling out"] = singling_out._attack(context)
         linkability = LinkabilityRisk(
             n_neighbors=self.n_neighbors, n_splits=self.n_splits, **common
         )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError, MissingInputError
+from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import (
     ColumnName,
@@ -23,6 +23,7 @@ from skeval.parameters import (
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     ResidualRiskMetric,
+    check_enough_columns,
     n_targets,
     nearest_synthetic,
     places,
@@ -76,7 +77,7 @@ class InferenceMetric(ResidualRiskMetric):
         n = n_targets(context, n_rows)
         train, holdout = scores[:n], scores[n:]
         by_chance = _random_guess_rates(released, truth[:n], margins[:n])
-        majority = _is_right(_usual(released, is_label=is_label), truth[:n], margins[:n]).sum()
+        majority = _is_right(_usual(released, is_label), truth[:n], margins[:n]).sum()
         return Attack(
             successes=(float(train.sum()),),
             control=(float(holdout.sum()),),
@@ -360,20 +361,6 @@ class InferenceRiskAll(InferenceMetric):
         )
 
 
-def check_enough_columns(
-    owner: str, columns: Sequence[str], least: int, secret: str | None = None
-) -> None:
-    """Refuse a table, or a choice of columns, of which too few are left without the secret."""
-    if len(set(columns) - {secret}) >= least:
-        return
-    besides = "" if secret is None else f" besides the secret, {secret},"
-    needed = "one column" if least == 1 else f"{least} columns"
-    raise MissingInputError(
-        f"{owner} needs {needed}{besides} that can be measured, and there "
-        f"{'is none' if least == 1 else 'are fewer'}."
-    )
-
-
 def _by_secret(
     context: Context, secret: str, truth: np.ndarray, scores: np.ndarray, n: int
 ) -> dict[str, dict[str, Any]]:
@@ -400,8 +387,7 @@ def _by_secret(
 
 
 def _is_right(guess: np.ndarray, truth: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    right: np.ndarray = (np.abs(guess - truth) <= margin) | (np.isnan(guess) & np.isnan(truth))
-    return right
+    return np.asarray((np.abs(guess - truth) <= margin) | (np.isnan(guess) & np.isnan(truth)))
 
 
 def _random_guess_rates(released: np.ndarray, truth: np.ndarray, margins: np.ndarray) -> np.ndarray:
@@ -410,11 +396,10 @@ def _random_guess_rates(released: np.ndarray, truth: np.ndarray, margins: np.nda
     near = np.searchsorted(present, truth + margins, side="right")
     near -= np.searchsorted(present, truth - margins, side="left")
     n_right = np.where(np.isnan(truth), released.size - present.size, near)
-    rates: np.ndarray = n_right / released.size
-    return rates
+    return np.asarray(n_right / released.size)
 
 
-def _usual(released: np.ndarray, *, is_label: bool) -> np.ndarray:
+def _usual(released: np.ndarray, is_label: bool) -> np.ndarray:
     """Return the most frequent label, missing being one, or the median number."""
     if not is_label:
         present = released[~np.isnan(released)]
@@ -444,18 +429,17 @@ def _guesses(
     lines = [there[name] for name in sorted(aux)]
     kinds = tuple(name in nominal for name in sorted(aux))
     known = synthetic_rows(context)[:, lines]
-    asked = [targets(context, None, n_attacks, seed)[:, lines]]
+    asked = targets(context, None, n_attacks, seed)[:, lines]
+    certain = np.ones((len(asked), 1))
     if near_enough:
         present = ~np.isnan(released)
         if not present.any():
-            return np.full((len(asked[0]), 1), np.nan), np.ones((len(asked[0]), 1))
-        (guesses,) = guess_numbers(
-            estimator, Lesson(known[present], kinds, released[present]), asked, seed
-        )
-        return guesses.values[:, None], np.ones((len(asked[0]), 1))
+            return np.full_like(certain, np.nan), certain
+        lesson = Lesson(known[present], kinds, released[present])
+        (guesses,) = guess_numbers(estimator, lesson, [asked], seed)
+        return guesses.values[:, None], certain
     secrets, labels = np.unique(released, return_inverse=True)  # nan comes last, once
-    (guesses,) = guess_labels(estimator, Lesson(known, kinds, labels), asked, seed)
+    (guesses,) = guess_labels(estimator, Lesson(known, kinds, labels), [asked], seed)
     # a guessed label that stands for many is never right
-    is_one = guesses.values >= 0
-    values = np.where(is_one, secrets[np.where(is_one, guesses.values, 0)], np.inf)
-    return values[:, None], np.ones((len(asked[0]), 1))
+    values = np.where(guesses.values >= 0, secrets[np.maximum(guesses.values, 0)], np.inf)
+    return values[:, None], certain

@@ -12,10 +12,10 @@ from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, OpenFraction, Seed, are_columns
-from skeval.privacy.attacks.anonymeter.inference import check_enough_columns
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     ResidualRiskMetric,
+    check_enough_columns,
     n_targets,
     near_rows,
     nearest_synthetic,
@@ -178,11 +178,10 @@ class LinkabilityRisk(ResidualRiskMetric):
             chosen_columns(context.schema, part)
 
     def _compute(self, context: Context) -> Result:
-        result = self._risk(self._attack(context))
-        first, second = self.aux_cols or ((), ())
+        result, (first, second) = self._risk(self._attack(context)), self.aux_cols or ((), ())
         if both := [name for name in first if name in second]:
             warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
-            result = replace(result, warnings=(warning, *result.warnings))
+            return replace(result, warnings=(warning, *result.warnings))
         return result
 
     def _attack(self, context: Context) -> Attack:

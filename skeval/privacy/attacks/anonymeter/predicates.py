@@ -7,10 +7,11 @@ between two bounds, and is not this one".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,14 +204,16 @@ def multivariate_predicates(
     n_rows, n_cols = codes.shape[1], min(n_cols, len(codes))
     shuffled = rng.permutation(n_rows)  # the table is sorted: its first rows are all alike
     scanned = np.ascontiguousarray(codes[:, shuffled])
-    medians, seen, kept, n_found = _medians(codes), _Seen(distinct, n_rows), [], 0
+    medians = [np.median(line[line >= 0]) if (line >= 0).any() else -1.0 for line in codes]
+    seen, kept, n_kept = set[Any](), [], 0
     for rows, columns in _tries(n_rows, len(codes), n_cols, max_attempts, rng):
-        tried = _around(codes, is_number, medians, rows, columns)
+        tried = _around(codes, is_number, np.array(medians), rows, columns)
         alone = np.flatnonzero(match_alone(scanned, *tried.parts))
-        new = seen.new(rows[alone], tried.take(alone))[: n_wanted - n_found]
-        kept.append(tried.take(alone[new]))
-        n_found += new.size
-        if n_found == n_wanted or (distinct and n_found == n_rows):
+        keys = rows[alone].tolist() if distinct else map(bytes, np.hstack(tried.parts[:3])[alone])
+        new = alone[_first_seen(keys, seen)[: n_wanted - n_kept]]
+        kept.append(tried.take(new))
+        n_kept += new.size
+        if n_kept == n_wanted or (distinct and n_kept == n_rows):
             break
     return Predicates(*(np.concatenate(p) for p in zip(*(k.parts for k in kept), strict=True)))
 
@@ -229,11 +232,6 @@ def _tries(
     for start in range(0, max_attempts, _BATCH):
         size = min(_BATCH, max_attempts - start)
         yield rng.integers(n_rows, size=size), _drawn_columns(n_columns, n_cols, size, rng)
-
-
-def _medians(codes: Codes) -> np.ndarray:
-    """Return the median code of each line, that of no value being -1."""
-    return np.array([np.median(line[line >= 0]) if (line >= 0).any() else -1.0 for line in codes])
 
 
 def _drawn_columns(n_columns: int, n_cols: int, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -265,27 +263,14 @@ def _around(
     return Predicates.of(columns, low, high)
 
 
-class _Seen:
-    """Which rows, or which predicates, there were already."""
-
-    def __init__(self, distinct: bool, n_rows: int) -> None:
-        self.distinct = distinct
-        self.rows = np.zeros(n_rows, dtype=np.bool_)
-        self.keys: set[bytes] = set()
-
-    def new(self, rows: np.ndarray, predicates: Predicates) -> np.ndarray:
-        """Return the positions of what is new, and remember it."""
-        if self.distinct:
-            fresh = np.flatnonzero(~self.rows[rows])
-            _, first = np.unique(rows[fresh], return_index=True)
-            self.rows[rows] = True
-            return fresh[np.sort(first)]
-        new_places = []
-        for i, key in enumerate(np.hstack(predicates.parts[:3])):
-            if key.tobytes() not in self.keys:
-                self.keys.add(key.tobytes())
-                new_places.append(i)
-        return np.array(new_places, dtype=np.int64)
+def _first_seen(keys: Iterable[Any], seen: set[Any]) -> list[int]:
+    """Return the position of each key that was not seen before, once; all are seen afterwards."""
+    first: dict[Any, int] = {}
+    for i, key in enumerate(keys):
+        first.setdefault(key, i)
+    new = [i for key, i in first.items() if key not in seen]
+    seen.update(first)
+    return new
 
 
 def random_predicates(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.exceptions import MissingInputError
 from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.result import Result, undefined
@@ -144,37 +145,47 @@ class ResidualRiskMetric(Metric):
         their number, after Bonferroni. The largest of noisy numbers is too large on average: the
         interval reaches from the largest of the lower bounds to the largest of the upper ones.
         """
-        method, confidence = self.ci_method, self.confidence_level
         made = {name: attack for name, attack in attacks.items() if attack is not None}
-        simultaneous = 1.0 - (1.0 - confidence) / max(1, len(made))
-        risks = {name: attack.risk(method, confidence) for name, attack in made.items()}
-        intervals = {n: attack.risk(method, simultaneous).interval for n, attack in made.items()}
-        defined = [name for name in made if not math.isnan(risks[name].value)]
+        simultaneous = 1.0 - (1.0 - self.confidence_level) / max(1, len(made))
+        reports = {}
+        for name, attack in made.items():
+            low, high = attack.risk(self.ci_method, simultaneous).interval
+            risk = attack.risk(self.ci_method, self.confidence_level)
+            report = attack.report(risk, self.confidence_level)
+            reports[name] = {**report, "interval": [low, high], "p_value": attack.p_value}
+        defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
         details: dict[str, Any] = {
-            "attacks": {
-                name: {
-                    **attack.report(risks[name], confidence),
-                    "interval": list(intervals[name]),
-                    "p_value": attack.p_value,
-                }
-                for name, attack in made.items()
-            },
+            "attacks": reports,
             "left_out": [name for name in attacks if name not in defined],
             "n_attacks_made": len(made),
         }
         if not defined:
             reason = _ALL_SUCCEED if made else "no attack could be made on this table."
             return undefined(reason, **details)
-        worst = max(defined, key=lambda name: risks[name].value)
-        value = risks[worst].value
-        low, high = (max(intervals[name][i] for name in defined) for i in (0, 1))
+        worst = max(defined, key=lambda name: defined[name]["residual_risk"])
+        value = defined[worst]["residual_risk"]
+        low, high = (max(one["interval"][i] for one in defined.values()) for i in (0, 1))
         return Result(
             value,
             interval=(min(low, value), max(high, value)),
-            p_value=min(1.0, len(made) * min(made[name].p_value for name in defined)),
+            p_value=min(1.0, len(made) * min(one["p_value"] for one in defined.values())),
             baseline=0.0,
             details={**details, "worst_attack": worst},
         )
+
+
+def check_enough_columns(
+    owner: str, columns: Sequence[str], least: int, secret: str | None = None
+) -> None:
+    """Refuse a table, or a choice of columns, of which too few are left without the secret."""
+    if len(set(columns) - {secret}) >= least:
+        return
+    besides = "" if secret is None else f" besides the secret, {secret},"
+    needed = "one column" if least == 1 else f"{least} columns"
+    raise MissingInputError(
+        f"{owner} needs {needed}{besides} that can be measured, and there "
+        f"{'is none' if least == 1 else 'are fewer'}."
+    )
 
 
 def shown_rates(details: Mapping[str, Any]) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -195,39 +194,19 @@ class SinglingOutRisk(ResidualRiskMetric):
         return f"{sentence} {shown_level(result.value)}"
 
 
-@dataclass(frozen=True)
-class CodedTables:
-    """All tables as codes, columns in the order of their names.
-
-    Attributes
-    ----------
-    real : Distinct
-        The distinct rows of train and of the holdout.
-    synthetic : ndarray of shape (n_columns, n_distinct), int32
-        The distinct synthetic rows.
-    is_number : ndarray of shape (n_columns,), bool
-        Which columns are ordered.
-    """
-
-    real: Distinct
-    synthetic: np.ndarray
-    is_number: np.ndarray
-
-
 @shared
-def coded_tables(context: Context, columns: ColumnChoice) -> CodedTables:
-    """Return all tables as codes that say which value is equal, smaller or larger."""
-    chosen, numeric = chosen_columns(context.schema, columns), context.schema.columns(*NUMERIC)
-    pooled = np.concatenate([encoded(context, role) for role in _ROLES])
+def coded_tables(context: Context, columns: ColumnChoice) -> tuple[Distinct, np.ndarray]:
+    """Return the distinct rows of train and holdout, and those of the release, as codes.
+
+    Codes say which value is equal, smaller or larger; one line a column, in the order of names.
+    """
     there = places(context.schema)
-    codes = np.stack([_codes(pooled[:, there[name]]) for name in sorted(chosen)])
+    lines = [there[name] for name in sorted(chosen_columns(context.schema, columns))]
+    pooled = np.concatenate([encoded(context, role) for role in _ROLES])
+    codes = np.stack([_codes(pooled[:, j]) for j in lines])
     ends = np.cumsum([context.n_rows(role) for role in _ROLES])[:-1]
     train, holdout, synthetic = np.split(codes, ends, axis=1)
-    return CodedTables(
-        distinct_rows(train, holdout),
-        distinct_rows(synthetic).codes,
-        np.array([name in numeric for name in sorted(chosen)]),
-    )
+    return distinct_rows(train, holdout), distinct_rows(synthetic).codes
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
@@ -250,46 +229,41 @@ def singling_out(
     seed: int = 0,
 ) -> Attack | None:
     """Return how often predicates single out; None if there are none to try."""
-    tables, rng = coded_tables(context, columns), np.random.default_rng(seed)
+    (real, synthetic), rng = coded_tables(context, columns), np.random.default_rng(seed)
+    chosen, numeric = chosen_columns(context.schema, columns), context.schema.columns(*NUMERIC)
+    is_number = np.array([name in numeric for name in sorted(chosen)])
+    table = (synthetic, is_number, n_attacks)
     if mode == "univariate":
-        n_cols = 1
-        predicates = univariate_predicates(
-            tables.synthetic, tables.is_number, n_attacks, rng, distinct=distinct
-        )
+        n_cols, predicates = 1, univariate_predicates(*table, rng, distinct=distinct)
     else:
         predicates = multivariate_predicates(
-            tables.synthetic,
-            tables.is_number,
-            n_attacks,
-            n_cols,
-            rng,
-            max_attempts=max_attempts,
-            distinct=distinct,
+            *table, n_cols, rng, max_attempts=max_attempts, distinct=distinct
         )
     if not len(predicates):
         return None
-    random = random_predicates(tables.synthetic, tables.is_number, n_attacks, n_cols, rng)
-    return _tried(tables.real, predicates, random, size_correction, seed)
+    random = random_predicates(*table, n_cols, rng)
+    return _tried(real, predicates, random, size_correction, seed)
 
 
 def _tried(
     real: Distinct, predicates: Predicates, random: Predicates, size_correction: str, seed: int
 ) -> Attack:
     """Count what singles out in train and holdout, at equal sizes, and what guessing achieves."""
-    sizes = [int(n) for n in real.counts.sum(axis=1)]
-    smaller = min(sizes)
-    kept = [smaller, smaller] if size_correction == "subsample" else sizes
+    n, sizes = len(predicates), [int(n_rows) for n_rows in real.counts.sum(axis=1)]
+    kept = [min(sizes)] * 2 if size_correction == "subsample" else sizes
     on_train, on_holdout = (
-        float(isolation_chances(*real.table(i), predicates, n).sum()) for i, n in enumerate(kept)
+        float(isolation_chances(*real.table(i), predicates, n_kept).sum())
+        for i, n_kept in enumerate(kept)
     )
     guessed = float(isolation_chances(*real.table(0), random, kept[0]).sum())
     factor = 1.0
     if size_correction == "fit" and sizes[0] != sizes[1]:
         factor = size_factor(*real.table(1), predicates, sizes[0])
-    test, rate = isolation_test(
-        real, predicates, smaller, n_permutations=_N_PERMUTATIONS, seed=seed
+    test, n_isolated = isolation_test(
+        real, predicates, min(sizes), n_permutations=_N_PERMUTATIONS, seed=seed
     )
-    n = len(predicates)
+    rate = n_isolated / n
+    independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
     return Attack(
         successes=(min(on_train, n),),
         control=(min(on_holdout * factor, n),),
@@ -297,15 +271,9 @@ def _tried(
         guessed=min(guessed, len(random)),
         n_guessed=len(random),
         p_value=test.p_value,
-        spread=_spread(test.spread, rate / n, n),
+        spread=max(1.0, test.spread / independent) if independent > 0 else 1.0,
         details={"n_rows_compared": kept[0], "size_factor": factor},
     )
-
-
-def _spread(spread: float, rate: float, n: int) -> float:
-    """Return how much more an excess varies than one of independent predicates; at least 1."""
-    independent = math.sqrt(2.0 * n * rate * (1.0 - rate))
-    return max(1.0, spread / independent) if independent > 0 else 1.0
 
 
 def _absence(n: int, n_kept: int) -> np.ndarray:

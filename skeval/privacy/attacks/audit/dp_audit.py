@@ -14,22 +14,21 @@ from skeval.formatting import as_float, number, percent
 from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
 from skeval.privacy.attacks.audit.runs import Level, Plan, audited
 from skeval.privacy.attacks.audit.worlds import ATTACKS, BASES, TARGETS, is_trained
-from skeval.privacy.attacks.shadow.game import Execution, check_cost
-from skeval.privacy.attacks.shadow.parameters import GeneratorLike
+from skeval.privacy.attacks.shadow.game import Execution, GeneratorLike, check_cost
 from skeval.result import Result, undefined
 from skeval.stats.dp_audit import against_claim
 from skeval.steps.samples import nothing_to_measure
 from skeval.tags import MetricTags
 
 _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
-_AUDIT_ATTACKS = ", ".join(map(repr, (*ATTACKS, "classifier")))
+_NAMED_ATTACKS = (*ATTACKS, "classifier")
 
 
 class DPAudit(Metric):
     r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
 
     A generator may claim to be differentially private: that whatever it releases would have been
-    nearly as likely without any one row. Somebody who can run it tests the claim: fit it many times
+    nearly as likely without any one row. Whoever can run it tests the claim: fit it many times
     on a table and many times on the same table without one row, and guess from each synthetic table
     which of the two it was. No guesser can be right more often than epsilon allows, so that one who
     is right often enough refutes the claim. Not the release is on trial but what made it.
@@ -221,23 +220,8 @@ class DPAudit(Metric):
 
     def _prepare(self, context: Context) -> None:
         plan = self._plan()
-        trains = any(is_trained(attack) for attack in plan.attacks)
-        single = len(plan.settings) == len(plan.attacks) == 1 and not trains
-        faults = {
-            "base='empty' leaves no row to fit on without the target; take base='one_row', "
-            "adjacency='replace' or target='repeat'": self.adjacency == "add_remove"
-            and "empty" in plan.bases
-            and any(target != "repeat" for target in plan.targets),
-            "method='gdp' bounds epsilon at a delta above 0": self.method == "gdp"
-            and self.delta == 0.0,
-            "a given threshold goes with one base, one target and one attack without training": (
-                plan.threshold is not None and not single
-            ),
-            "a classifier needs n_pilot to be at least 4, half of them to learn from": trains
-            and plan.n_pilot < 4,
-        }
-        if present := [fault for fault, holds in faults.items() if holds]:
-            raise InvalidParameterError(f"DPAudit: {'; '.join(present)}.")
+        if plan.faults:
+            raise InvalidParameterError(f"DPAudit: {'; '.join(plan.faults)}.")
         cure = "n_runs, n_pilot or the number of bases and targets"
         check_cost("DPAudit", plan.n_fits, self.max_fits, cure)
 
@@ -289,19 +273,15 @@ class DPAudit(Metric):
         }
         if self.adjacency == "replace" and self.delta == 0.0:
             details["epsilon_add_remove"] = value / 2.0
-        warnings: tuple[DegenerateInputWarning, ...] = ()
-        if self.claimed_epsilon is not None and ceiling <= self.claimed_epsilon:
-            text = (
-                f"n_runs={plan.n_runs} bound no epsilon above {ceiling:.3g}, that claimed neither."
-            )
-            warnings = (DegenerateInputWarning(text),)
+        text = f"n_runs={plan.n_runs} bound no epsilon above {ceiling:.3g}, that claimed neither."
+        futile = self.claimed_epsilon is not None and ceiling <= self.claimed_epsilon
         return Result(
             value,
             interval=(value, float("inf")),
             p_value=level.p_value(rates, 0.0),
             baseline=0.0,
             details=details,
-            warnings=warnings,
+            warnings=(DegenerateInputWarning(text),) if futile else (),
         )
 
     def _summary(self, result: Result) -> str:
@@ -339,22 +319,22 @@ def several_of(names: Sequence[str]) -> Legal:
 
 
 def _are_audit_attacks(value: object) -> bool:
+    if isinstance(value, str):
+        return value in (*_NAMED_ATTACKS, "best")
     chosen = listed(value)
-    if isinstance(value, str):
-        return value in (*ATTACKS, "classifier", "best")
-    return len(chosen) > 0 and all(map(_is_audit_attack, chosen))
-
-
-def _is_audit_attack(value: object) -> bool:
-    if isinstance(value, str):
-        return value in (*ATTACKS, "classifier")
-    return not isinstance(value, type) and (callable(value) or is_trained(value))
+    return len(chosen) > 0 and all(
+        attack in _NAMED_ATTACKS
+        if isinstance(attack, str)
+        else not isinstance(attack, type) and (callable(attack) or is_trained(attack))
+        for attack in chosen
+    )
 
 
 Attacks = Annotated[
     Any,
     Legal(
-        f"'best', or one or several of {_AUDIT_ATTACKS}, a function and a classifier",
+        f"'best', or one or several of {', '.join(map(repr, _NAMED_ATTACKS))}, a function and a "
+        "classifier",
         _are_audit_attacks,
         "no such option",
     ),

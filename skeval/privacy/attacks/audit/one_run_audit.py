@@ -35,6 +35,7 @@ _NOTHING = {
     "pairs": "no train row can be matched with a holdout row.",
     "bernoulli": "no row with a coin is left to be guessed.",
 }
+_REAL = ("train", "holdout")
 _WHOLE = Interval(0, kind=int)
 # whoever is refused with fair coins, one in ten thousand, still has the pairs; splits of 4 to 1 and
 # 2 to 1 are refused from some 40 and 130 rows on
@@ -45,7 +46,7 @@ class OneRunDPAudit(Metric):
     r"""Lower bound of epsilon: 0 where nothing is refuted, large where train rows are detected.
 
     A generator may claim that its release is differentially private: that it would have been nearly
-    as likely without any one person. Whoever tells rows of train from rows of the holdout
+    as likely without any one person. Whoever distinguishes rows of train from rows of the holdout
     better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
     random; an attack scores both rows of each pair by the release, and guesses that the one with
     the higher score was in train. So many right guesses are unlikely below a certain epsilon,
@@ -72,8 +73,8 @@ class OneRunDPAudit(Metric):
     k_guesses : int, tuple of two ints or None, default=None
         How many guesses are made; of pairs those with the largest differences. In the "bernoulli"
         design, half of them that a row was in, for the highest scores, and half that one was not;
-        or so many of either. Choose it before you see results. None guesses whenever the scores
-        differ.
+        or as many of either as two numbers say. Choose it before you see results. None guesses
+        whenever the scores differ.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Of which epsilon: for one row more or less, as most generators claim it, or for one row
         that is another. The second is at most twice the first. The "bernoulli" design bounds the
@@ -102,8 +103,8 @@ class OneRunDPAudit(Metric):
     Raises
     ------
     InvalidParameterError
-        If the parameters contradict each other, `included` does not fit the tables, or so many
-        rows were in, or so few, as fair coins give once in ten thousand times.
+        If the parameters contradict each other, `included` does not fit the tables, or more or
+        fewer rows were in than fair coins give but once in ten thousand times.
 
     See Also
     --------
@@ -191,72 +192,48 @@ class OneRunDPAudit(Metric):
 
     def _prepare(self, context: Context) -> None:
         pairs = self.design == "pairs"
-        faults = {
-            "included is for design='bernoulli'": pairs and self.included is not None,
-            "two k_guesses are for design='bernoulli'": pairs
-            and isinstance(self.k_guesses, list | tuple),
-            "stratify is for design='pairs'": not pairs and self.stratify is not None,
-            "design='bernoulli' bounds adjacency='add_remove' only": not pairs
-            and self.adjacency == "replace",
-        }
-        if present := [fault for fault, holds in faults.items() if holds]:
-            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(present)}.")
+        faults = []
+        if pairs and self.included is not None:
+            faults.append("included is for design='bernoulli'")
+        if pairs and isinstance(self.k_guesses, list | tuple):
+            faults.append("two k_guesses are for design='bernoulli'")
+        if not pairs and self.stratify is not None:
+            faults.append("stratify is for design='pairs'")
+        if not pairs and self.adjacency == "replace":
+            faults.append("design='bernoulli' bounds adjacency='add_remove' only")
+        if faults:
+            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(faults)}.")
         if not pairs:
             self._coins(context)
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        seed = draw_seed(context, self.random_state)
-        coins = None if self.design == "pairs" else self._coins(context)
-        reference = None
-        if coins is not None and self.attack in CALIBRATED:
-            rows = reference_among(context, coins, seed)
-            reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
-            coins[rows] = np.nan
-        try:  # always in the common space: one learned from train alone would give its rows away
-            scores = member_scores(
-                context, self.attack, columns=self.columns, seed=seed, reference=reference
-            )
+        try:
+            guessed = self._guessed(context)
         except TableError as error:
             return undefined(str(error))
-        if coins is None:
-            gaps = pair_gaps(context, scores, self.stratify, seed)
-            # two numbers are for the other design, as was checked
-            n_guesses = None if self.k_guesses is None else int(np.sum(self.k_guesses))
-            return self._bounded(guess_pairs(gaps, n_guesses))
-        every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
-        # equal scores are guessed in an order that does not tell train from holdout
-        order = in_random_order(context, seed)
-        order = order[~np.isnan(coins[order])]
-        return self._bounded(guess_ranked(every[order], coins[order], self.k_guesses))
-
-    def _coins(self, context: Context) -> np.ndarray:
-        return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
-
-    def _bounded(self, guessed: Guessed) -> Result:
-        """Return the bound of epsilon that guesses give."""
         if guessed.n_canaries == 0:
             return undefined(_NOTHING[self.design])
         pairs = self.design == "pairs"
-        given: dict[str, Any] = {"adjacency": self.adjacency} if pairs else {}
-        p_value = partial(
-            pairs_p_value if pairs else one_run_p_value, *guessed, delta=self.delta, **given
-        )
+        settings: dict[str, Any] = {"delta": self.delta}
+        if pairs:
+            settings["adjacency"] = self.adjacency
+        p_value = partial(pairs_p_value if pairs else one_run_p_value, *guessed, **settings)
         bound = partial(
             pairs_epsilon if pairs else one_run_epsilon,
             guessed.n_canaries,
-            delta=self.delta,
             confidence=self.confidence,
+            **settings,
         )
-        value = bound(guessed.n_guesses, guessed.n_correct, **given)
+        value = bound(guessed.n_guesses, guessed.n_correct)
         details = {
             "attack": self.attack,
             "design": self.design,
             "adjacency": self.adjacency,
             **guessed._asdict(),
             "accuracy": guessed.n_correct / max(guessed.n_guesses, 1),
-            "ceiling": bound(guessed.n_canaries, guessed.n_canaries, **given),
+            "ceiling": bound(guessed.n_canaries, guessed.n_canaries),
             **against_claim(value, self.claimed_epsilon, p_value),
         }
         if pairs:
@@ -288,6 +265,32 @@ class OneRunDPAudit(Metric):
             sentence += f" This refutes the claimed {claimed}."
         return sentence
 
+    def _coins(self, context: Context) -> np.ndarray:
+        return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
+
+    def _guessed(self, context: Context) -> Guessed:
+        seed, reference = draw_seed(context, self.random_state), None
+        coins = None if self.design == "pairs" else self._coins(context)
+        if coins is not None and self.attack in CALIBRATED:
+            rows = reference_among(context, coins, seed)
+            reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
+            coins[rows] = np.nan
+        # always in the common space: one learned from train alone would give its rows away
+        scores = member_scores(
+            context, self.attack, columns=self.columns, seed=seed, reference=reference
+        )
+        if coins is None:
+            gaps = pair_gaps(context, scores, self.stratify, seed)
+            # two numbers are for the other design, as was checked
+            return guess_pairs(
+                gaps, None if self.k_guesses is None else int(np.sum(self.k_guesses))
+            )
+        every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
+        # equal scores are guessed in an order that does not tell train from holdout
+        order = in_random_order(context, seed)
+        order = order[~np.isnan(coins[order])]
+        return guess_ranked(every[order], coins[order], self.k_guesses)
+
 
 class Guessed(NamedTuple):
     """What the attack did: coins tossed, guesses made, right ones."""
@@ -304,8 +307,8 @@ def pair_gaps(
     context: Context, scores: MemberScores, stratify: str | None, seed: int
 ) -> np.ndarray:
     """Return by how much the train row of each pair has the higher score, in random order."""
-    members, others = (
-        _drawn(context, role, rows, seed)
+    members, others = (  # positions in the scores, in an order that is not that of the tables
+        np.argsort(np.argsort(drawing_order(context, role, seed))[rows])
         for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
     )
     strata = strata_of(context, stratify)
@@ -323,31 +326,21 @@ def guess_pairs(gaps: np.ndarray, n_guesses: int | None) -> Guessed:
     return Guessed(n_pairs, int((gaps != 0.0).sum()), int((gaps > 0.0).sum()))
 
 
-def _drawn(context: Context, role: str, rows: np.ndarray, seed: int) -> np.ndarray:
-    """Return positions in the scores in a random order that is not that of the table."""
-    order = drawing_order(context, role, seed)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    return np.argsort(place[rows], kind="stable")
-
-
 def _are_bits(value: object) -> bool:
     held = all(hasattr(value, name) for name in ("__len__", "__iter__"))
     return value is None or (held and not isinstance(value, str | bytes))
 
 
 Bits = Annotated[
-    Sequence[float] | np.ndarray | None,
-    Legal("None or a sequence of 0, 1 and nan", _are_bits, 2),
+    Sequence[float] | np.ndarray | None, Legal("None or a sequence of 0, 1 and nan", _are_bits, 2)
 ]
 
 
 def _are_guesses(value: object) -> bool:
-    if value is None:
-        return True
-    counts: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
-    right_number = len(counts) == (2 if isinstance(value, list | tuple) else 1)
-    return right_number and all(map(_WHOLE.accepts, counts)) and sum(counts) > 0
+    counts: list[Any] = [*value] if isinstance(value, list | tuple) else [value]
+    n_expected = 2 if isinstance(value, list | tuple) else 1
+    whole = len(counts) == n_expected and all(map(_WHOLE.accepts, counts))
+    return value is None or (whole and sum(counts) > 0)
 
 
 Guesses = Annotated[
@@ -362,18 +355,15 @@ def strata_of(context: Context, column: str | None) -> dict[str, np.ndarray]:
     Without a column all rows are of one stratum.
     """
     if column is None:
-        return {
-            role: np.zeros(context.n_rows(role), dtype=np.int64) for role in ("train", "holdout")
-        }
-    if context.schema.kinds[column] in NOMINAL:
-        return {
-            role: context[role][column].cat.codes.to_numpy(dtype=np.int64)
-            for role in ("train", "holdout")
-        }
-    values = [numbers(context[role][[column]]).ravel() for role in ("train", "holdout")]
+        return {role: np.zeros(context.n_rows(role), dtype=np.int64) for role in _REAL}
+    values = [
+        context[role][column].cat.codes
+        if context.schema.kinds[column] in NOMINAL
+        else numbers(context[role][[column]]).ravel()
+        for role in _REAL
+    ]
     codes = np.unique(np.concatenate(values), return_inverse=True, equal_nan=True)[1].ravel()
-    n_train = values[0].size
-    return {"train": codes[:n_train], "holdout": codes[n_train:]}
+    return dict(zip(_REAL, np.split(codes, [len(values[0])]), strict=True))
 
 
 def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -406,13 +396,11 @@ def tossed(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
     InvalidParameterError
         If that is not what it holds, or the coins are not fair.
     """
-    n_rows, coins = n_train + n_holdout, np.repeat([1.0, 0.0], [n_train, n_holdout])
-    if included is not None:
-        coins = _bits(included)
-    if coins.size != n_rows:
+    coins = np.repeat([1.0, 0.0], [n_train, n_holdout]) if included is None else _bits(included)
+    if coins.size != n_train + n_holdout:
         raise InvalidParameterError(
-            f"OneRunDPAudit: included must have a number for each of {n_rows} rows, train first, "
-            f"and has {coins.size}."
+            f"OneRunDPAudit: included must have a number for each of {n_train + n_holdout} rows, "
+            f"train first, and has {coins.size}."
         )
     n_in, n_coins = int((coins == 1.0).sum()), int((~np.isnan(coins)).sum())
     if n_coins == 0:
@@ -446,7 +434,7 @@ def draw_seed(context: Context, seed: int) -> int:
     in 15% of splits or more, and with others in none. Drawn anew for each split, it is 5%.
     """
     contents = hashlib.sha256(f"{seed}".encode())
-    for role in ("train", "holdout"):
+    for role in _REAL:
         rows = plain_rows(context, role, "gower", None)
         rows = np.where(np.isnan(rows), np.nan, rows)[np.lexsort(rows.T[::-1])]
         contents.update(f"{rows.shape}".encode() + rows.tobytes())
@@ -455,9 +443,8 @@ def draw_seed(context: Context, seed: int) -> int:
 
 def in_random_order(context: Context, seed: int) -> np.ndarray:
     """Return the positions in both tables, train first, in an order that favours neither."""
-    orders = [drawing_order(context, role, seed) for role in ("train", "holdout")]
-    places = np.concatenate([orders[0], orders[0].size + orders[1]])
-    return np.random.default_rng(seed).permutation(places)
+    train, holdout = (drawing_order(context, role, seed) for role in _REAL)
+    return np.random.default_rng(seed).permutation(np.append(train, train.size + holdout))
 
 
 def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarray:

@@ -74,6 +74,27 @@ class Plan:
         n_pilot = 0 if self.threshold is not None else self.n_pilot * len(self.settings)
         return 2 * (self.n_runs + n_pilot)
 
+    @property
+    def faults(self) -> list[str]:
+        """Which parameters contradict each other."""
+        faults, trains = [], any(map(is_trained, self.attacks))
+        single = len(self.settings) == len(self.attacks) == 1 and not trains
+        alone = self.adjacency == "add_remove" and set(self.targets) != {"repeat"}
+        if alone and "empty" in self.bases:
+            faults.append(
+                "base='empty' leaves no row to fit on without the target; take base='one_row', "
+                "adjacency='replace' or target='repeat'"
+            )
+        if self.level.method == "gdp" and self.level.delta == 0.0:
+            faults.append("method='gdp' bounds epsilon at a delta above 0")
+        if self.threshold is not None and not single:
+            faults.append(
+                "a given threshold goes with one base, one target and one attack without training"
+            )
+        if trains and self.n_pilot < 4:
+            faults.append("a classifier needs n_pilot to be at least 4, half of them to learn from")
+        return faults
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -129,12 +150,7 @@ def audited(
 
 
 def _candidates(
-    plan: Plan,
-    base: str,
-    target: str,
-    attacks: Mapping[str, Attack],
-    inside: Runs,
-    outside: Runs,
+    plan: Plan, base: str, target: str, attacks: Mapping[str, Attack], inside: Runs, outside: Runs
 ) -> Iterator[Candidate]:
     """Give a candidate for each attack, with the rule that promises most by its pilot runs."""
     plain = [name for name, attack in attacks.items() if not is_trained(attack)]

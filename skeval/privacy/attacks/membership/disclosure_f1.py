@@ -8,7 +8,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import as_float, number
 from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
-from skeval.privacy.attacks.membership.rates import Halves
+from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import share_p_value
@@ -115,13 +115,14 @@ class MembershipDisclosureF1(Metric):
             return undefined("no column of this table can be measured.")
         columns, seed = column_key(context.schema, self.columns), self.random_state
         scores = member_scores(context, "distance", None, self.space, columns, seed=seed)
-        share = self._share(context)
-        threshold = self.threshold
+        share, threshold = self.population_fraction, self.threshold
+        if share is None:
+            share = context.n_rows("train") / (context.n_rows("train") + context.n_rows("holdout"))
         if threshold is None:
-            halves = Halves.of(context, scores, seed)
-            if halves.smallest < 1:
+            chosen_on, scores = in_halves(context, scores, seed)
+            if min(chosen_on.fewest, scores.fewest) < 1:
                 return undefined("train and holdout need two rows each to choose a distance on.")
-            threshold, scores = best_threshold(halves.chosen_on, share), halves.reported
+            threshold = best_threshold(chosen_on, share)
         called = rates_at(scores.members, scores.others, -threshold)
         (low, high), (low_other, high_other) = called.intervals(0.975)  # each at half the level
         f1 = f1_at(called.tpr, called.fpr, share)
@@ -132,19 +133,14 @@ class MembershipDisclosureF1(Metric):
                 relative_f1(f1_at(low, high_other, share), share),
                 relative_f1(f1_at(high, low_other, share), share),
             ),
-            p_value=share_p_value(
-                called.true_positives,
-                called.n_positives,
-                called.false_positives,
-                called.n_negatives,
-            ),
+            p_value=share_p_value(*called),
             baseline=0.0,
             details={
                 "f1": f1,
                 "naive_f1": f1_at(1.0, 1.0, share),
                 "threshold": threshold,
                 "threshold_chosen": self.threshold is None,
-                "population_fraction": share,
+                "population_fraction": float(share),
                 "tpr": called.tpr,
                 "fpr": called.fpr,
                 "n_members": called.n_positives,
@@ -159,12 +155,6 @@ class MembershipDisclosureF1(Metric):
             f"Calling rows near a synthetic one members of train has F1 {f1}; calling all of them "
             f"members has {naive}."
         )
-
-    def _share(self, context: Context) -> float:
-        if self.population_fraction is not None:
-            return float(self.population_fraction)
-        n_train = context.n_rows("train")
-        return n_train / (n_train + context.n_rows("holdout"))
 
 
 def f1_at(tpr: float, fpr: float, share: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,7 +16,9 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
 from skeval.privacy.attacks.membership.rates import (
     Halves,
+    area_with_test,
     curve_points,
+    in_halves,
     outlier_risk,
     precisions,
     rates,
@@ -31,7 +33,7 @@ from skeval.privacy.attacks.membership.scores import (
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm
-from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
+from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.tags import MetricTags
@@ -49,6 +51,11 @@ _FEW_ROWS = (
 _HIDDEN_OUTLIERS = (
     "The average over all rows hides it: among those that lie {place}, members and others can be "
     "told apart (AUC {auc:.2f}, p {p:.1g} after Bonferroni)."
+)
+_OUTERMOST = "farthest from other rows (the outermost {share:.0%})"
+_BETWEEN = (
+    "between {above:.0%} and {up_to:.0%} of all in the order from the most common to the farthest "
+    "from others"
 )
 _HIDDEN_RATE = (
     "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
@@ -241,31 +248,44 @@ class MembershipInference(Metric):
         read_reference(context, self.reference)
 
     def _compute(self, context: Context) -> Result:
-        choice = self._chosen(context)
-        if isinstance(choice, Result):
-            return choice
-        scores = choice.scored[choice.best]
+        chosen = self._choose(context)
+        if isinstance(chosen, Result):
+            return chosen
+        scores, alpha = chosen[1][chosen[0]], self._alphas[0]
         sizes = {"n_members": scores.members.size, "n_others": scores.others.size}
         _, notices = read_reference(context, self.reference)
-        if min(sizes.values()) < _FEW:
+        if scores.fewest < _FEW:
             notices = [*notices, MetricWarning(_FEW_ROWS.format(**sizes, few=_FEW))]
         if self.scoring == "auc":
             return Result(auc(scores.members, scores.others), warnings=tuple(notices))
-        value = tpr_at_fpr(scores.members, scores.others, self._alphas[0])
+        value = tpr_at_fpr(scores.members, scores.others, alpha)
         if np.isnan(value):
-            return undefined(_TOO_SMALL.format(fpr=self._alphas[0], **sizes))
+            return undefined(_TOO_SMALL.format(fpr=alpha, **sizes))
         return Result(value, warnings=tuple(notices))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        choice = self._chosen(context)
-        if isinstance(choice, Result):
+        chosen = self._choose(context)
+        if isinstance(chosen, Result):
             return result
-        details = self._details(context, choice)
+        best, scored, halves, left_out = chosen
+        scores, columns = scored[best], column_key(context.schema, self.columns)
+        trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        details = {
+            "left_out": left_out,
+            **overview(best, scored),
+            **rates(scores, *halves, self._alphas, prior=self.prior, **trials),
+            "precision_at": precisions(context, scores, self.random_state),
+            "outliers": outlier_risk(context, scores, self.space, columns),
+        }
         if np.isnan(result.value):
             return replace(result, details=details)
-        headline = (self._by_auc if self.scoring == "auc" else self._by_rate)(choice, details)
+        tried = {best: scores} if self.attack == "best" else scored
+        if self.scoring == "auc":
+            compared = against_half(tried, details["attacks"])
+        else:
+            compared = against_chance(best, tried, details["tpr_at_fpr"][0], **trials)
         warnings = (*result.warnings, *hidden_leaks(details, self.n_permutations))
-        return replace(result, **headline, details=details, warnings=warnings)
+        return replace(result, **compared, details=details, warnings=warnings)
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -285,18 +305,22 @@ class MembershipInference(Metric):
     def _alphas(self) -> tuple[float, ...]:
         return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
 
-    def _chosen(self, context: Context) -> Choice | Result:
-        """Return the attack to report and its rows, or the result where there is none."""
+    def _choose(
+        self, context: Context
+    ) -> tuple[str, dict[str, MemberScores], Halves, dict[str, str]] | Result:
+        """Return the attack to report, the scores of all on the reported rows, its own in halves.
+
+        And which attacks are left out, with the reason; or the result where there is none.
+        """
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
         reference, _ = read_reference(context, self.reference)
-        names = ATTACKS if self.attack == "best" else np.atleast_1d(self.attack).tolist()
-        lacking = {
-            name: needs_of(context, name, self.reference_fraction, reference) for name in names
-        }
-        left_out = {name: reason for name, reason in lacking.items() if reason}
-        scored = {
-            name: member_scores(
+        scored, left_out = dict[str, MemberScores](), dict[str, str]()
+        for name in ATTACKS if self.attack == "best" else np.atleast_1d(self.attack).tolist():
+            if reason := needs_of(context, name, self.reference_fraction, reference):
+                left_out[name] = reason
+                continue
+            scored[name] = member_scores(
                 context,
                 name,
                 self.max_rows if name in MODELLED else None,
@@ -308,121 +332,84 @@ class MembershipInference(Metric):
                 self.n_neighbors,
                 reference,
             )
-            for name in lacking
-            if name not in left_out
-        }
         if not scored:
             return undefined(" ".join(left_out.values()), left_out=left_out)
-        halves = {name: Halves.of(context, one, self.random_state) for name, one in scored.items()}
-        if min(half.smallest for half in halves.values()) < 1:
+        halves = {n: in_halves(context, one, self.random_state) for n, one in scored.items()}
+        if min(half.fewest for pair in halves.values() for half in pair) < 1:
             return undefined("train and holdout need two rows each that can be scored.")
+        chosen_on = scored
         if self.attack == "best":
-            best = max(halves, key=lambda name: self._goodness(halves[name].chosen_on))
-            scored = {name: half.reported for name, half in halves.items()}
-        else:
-            best = max(scored, key=lambda name: self._goodness(scored[name]))
-        return Choice(best, scored, halves[best], left_out)
+            chosen_on, scored = ({n: pair[i] for n, pair in halves.items()} for i in (0, 1))
+        best = strongest(chosen_on, self._alphas[0] if self.scoring == "tpr_at_fpr" else None)
+        return best, scored, halves[best], left_out
 
-    def _goodness(self, scores: MemberScores) -> tuple[float, float]:
+
+def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
+    """Return the attack with the largest AUC, or true positive rate at `alpha`, if that is given.
+
+    Of equal rates the one with the larger AUC, and a rate that is not defined is the least.
+    """
+
+    def success(scores: MemberScores) -> tuple[float, float]:
         area = auc(scores.members, scores.others)
-        if self.scoring == "auc":
+        if alpha is None:
             return area, 0.0
-        tpr = tpr_at_fpr(scores.members, scores.others, self._alphas[0])
+        tpr = tpr_at_fpr(scores.members, scores.others, alpha)
         return (-1.0 if np.isnan(tpr) else tpr), area
 
-    def _details(self, context: Context, choice: Choice) -> dict[str, Any]:
-        scores, attacks = choice.scored[choice.best], areas(choice.scored)
-        area = attacks[choice.best]["auc"]
-        columns = column_key(context.schema, self.columns)
-        return {
-            "left_out": choice.left_out,
-            "attack": choice.best,
-            "attacks": attacks,
-            "auc": area,
-            "protection": 1.0 - 2.0 * max(0.0, area - 0.5),
-            "n_members": scores.members.size,
-            "n_others": scores.others.size,
-            **rates(
-                scores,
-                choice.halves,
-                self._alphas,
-                prior=self.prior,
-                n_permutations=self.n_permutations,
-                seed=self.random_state,
-            ),
-            "precision_at": precisions(context, scores, self.random_state),
-            "outliers": outlier_risk(context, scores, self.space, columns),
-            "curve": curve_points(scores),
-        }
-
-    def _by_auc(self, choice: Choice, details: Mapping[str, Any]) -> dict[str, Any]:
-        """Return interval, p-value and baseline of the AUC.
-
-        With several attacks on the same rows, the interval is simultaneous, and the p-value is the
-        smallest of Holm's.
-        """
-        attacks, scored = details["attacks"], choice.scored
-        tried = [choice.best] if self.attack == "best" else list(scored)
-        confidence = 1.0 - 0.05 / len(tried)
-        intervals = [
-            delong(scored[name].members, scored[name].others, confidence).interval for name in tried
-        ]
-        if self.attack == "best":
-            p_value = attacks[choice.best]["p_value"]
-        else:
-            p_value = min(attacks[name]["holm_p_value"] for name in tried)
-        low, high = (max(bounds) for bounds in zip(*intervals, strict=True))
-        return {"interval": (low, high), "p_value": p_value, "baseline": 0.5}
-
-    def _by_rate(self, choice: Choice, details: Mapping[str, Any]) -> dict[str, Any]:
-        """Return interval, p-value and baseline of the true positive rate, after Bonferroni."""
-        rate, n_members = details["tpr_at_fpr"][0], details["n_members"]
-        p_values, n_tried = [rate["p_value"]], 1
-        if self.attack != "best" and len(choice.scored) > 1:
-            n_tried = len(choice.scored)
-            for one in choice.scored.values():
-                (test,), _ = label_tests(
-                    one.members,
-                    one.others,
-                    self._alphas[:1],
-                    n_permutations=self.n_permutations,
-                    seed=self.random_state,
-                )
-                p_values.append(test.p_value)
-        n_hits = round(rate["tpr"] * n_members)
-        return {
-            "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / n_tried),
-            "p_value": min(1.0, n_tried * min(p_values)),
-            "baseline": rate["by_chance"],
-        }
+    return max(scored, key=lambda name: success(scored[name]))
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The attack to report, `scored` on the reported rows, among others; its scores in `halves`."""
+def against_half(
+    tried: Mapping[str, MemberScores], attacks: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return interval, p-value and baseline of the largest AUC, for all attacks tried at once."""
+    areas = [delong(one.members, one.others, 1.0 - 0.05 / len(tried)) for one in tried.values()]
+    low, high = (max(bounds) for bounds in zip(*(area.interval for area in areas), strict=True))
+    p_value = min(1.0, len(tried) * min(attacks[name]["p_value"] for name in tried))
+    return {"interval": (low, high), "p_value": p_value, "baseline": 0.5}
 
-    best: str
-    scored: Mapping[str, MemberScores]
-    halves: Halves
-    left_out: Mapping[str, str]
+
+def against_chance(
+    best: str,
+    tried: Mapping[str, MemberScores],
+    rate: Mapping[str, Any],
+    *,
+    n_permutations: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Return interval, p-value and baseline of the best true positive rate, after Bonferroni."""
+    p_values = [rate["p_value"]]
+    for name, one in tried.items():
+        if name != best:
+            (test,), _ = label_tests(
+                one.members, one.others, [rate["fpr"]], n_permutations=n_permutations, seed=seed
+            )
+            p_values.append(test.p_value)
+    n_members = tried[best].members.size
+    n_hits = round(rate["tpr"] * n_members)
+    return {
+        "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / len(tried)),
+        "p_value": min(1.0, len(tried) * min(p_values)),
+        "baseline": rate["by_chance"],
+    }
 
 
-def areas(scored: Mapping[str, MemberScores]) -> dict[str, dict[str, Any]]:
-    """Return AUC, interval and p-values of each attack."""
-    p_values = [auc_p_value(one.members, one.others) for one in scored.values()]
-    attacks = {}
-    for (name, one), p, adjusted in zip(scored.items(), p_values, holm(p_values), strict=True):
-        area = delong(one.members, one.others)
-        attacks[name] = {
-            "auc": area.value,
-            "interval": list(area.interval),
-            "standard_error": area.standard_error,
-            "p_value": p,
-            "holm_p_value": adjusted,
-            "n_members": one.members.size,
-            "n_others": one.others.size,
-        }
-    return attacks
+def overview(best: str, scored: Mapping[str, MemberScores]) -> dict[str, Any]:
+    """Return the AUC of each attack with interval and p-values, and what is said of the best."""
+    areas = {name: area_with_test(one.members, one.others) for name, one in scored.items()}
+    adjusted = holm([area["p_value"] for area in areas.values()])
+    for area, p_value in zip(areas.values(), adjusted, strict=True):
+        area["holm_p_value"] = p_value
+    return {
+        "attack": best,
+        "attacks": areas,
+        "auc": areas[best]["auc"],
+        "protection": 1.0 - 2.0 * max(0.0, areas[best]["auc"] - 0.5),
+        "n_members": scored[best].members.size,
+        "n_others": scored[best].others.size,
+        "curve": curve_points(scored[best]),
+    }
 
 
 def hidden_leaks(details: Mapping[str, Any], n_permutations: int) -> list[MetricWarning]:
@@ -437,18 +424,10 @@ def hidden_leaks(details: Mapping[str, Any], n_permutations: int) -> list[Metric
     outliers = details["outliers"]
     if outliers and outliers["p_value"] < ALARM_LEVEL:
         worst = outliers["worst"]
-        place = _place(worst["above"], worst["up_to"])
-        texts.append(_HIDDEN_OUTLIERS.format(place=place, auc=worst["auc"], p=outliers["p_value"]))
+        place = _OUTERMOST if worst["up_to"] >= 1.0 else _BETWEEN
+        text = place.format(share=1.0 - worst["above"], **worst)
+        texts.append(_HIDDEN_OUTLIERS.format(place=text, auc=worst["auc"], p=outliers["p_value"]))
     return [MetricWarning(text) for text in texts]
-
-
-def _place(above: float, up_to: float) -> str:
-    if up_to >= 1.0:
-        return f"farthest from other rows (the outermost {1.0 - above:.0%})"
-    return (
-        f"between {above:.0%} and {up_to:.0%} of all in the order from the most common to the "
-        "farthest from others"
-    )
 
 
 def _are_membership_attacks(value: object) -> bool:

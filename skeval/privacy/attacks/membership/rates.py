@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,9 @@ from scipy.stats import rankdata
 from skeval.context import Context, shared
 from skeval.privacy.attacks.membership.rows import drawing_order, validation_half
 from skeval.privacy.attacks.membership.scores import MemberScores
+from skeval.stats import roc
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
-from skeval.stats.roc import (
-    advantage_threshold,
-    auc_p_value,
-    delong,
-    label_tests,
-    median_accuracy,
-    rates_at,
-    roc_curve,
-    thinned,
-    threshold_at,
-    tpr_at_fpr,
-)
 from skeval.steps.neighbors import pool_index
 from skeval.steps.samples import ColumnChoice
 
@@ -37,50 +25,25 @@ _FEWEST = 10  # rows of a group by outlyingness
 _FEWEST_OF_A_KIND = 3  # members, and others, of a group
 
 
-@dataclass(frozen=True)
-class Halves:
-    """Scored rows in two: attacks and thresholds are chosen on one half, reported on the other.
+Halves = tuple[MemberScores, MemberScores]
 
-    Attributes
-    ----------
-    chosen_on, reported : MemberScores
-        Each has about half of the members and half of the others.
+
+def in_halves(context: Context, scores: MemberScores, seed: int) -> Halves:
+    """Divide scored rows in two: what is chosen on the first half is reported on the second.
+
+    Each has about half of the members and half of the others; a row falls to the same half for
+    every attack.
     """
-
-    chosen_on: MemberScores
-    reported: MemberScores
-
-    @classmethod
-    def of(cls, context: Context, scores: MemberScores, seed: int) -> Halves:
-        """Divide scores; a row falls to the same half for every attack."""
-        members, others = (
-            validation_half(context, role, seed)[rows]
-            for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
-        )
-        return cls(_part(scores, members, others), _part(scores, ~members, ~others))
-
-    @property
-    def smallest(self) -> int:
-        """Number of rows of the smallest of the four parts."""
-        return min(
-            part.size
-            for half in (self.chosen_on, self.reported)
-            for part in (half.members, half.others)
-        )
-
-
-def _part(scores: MemberScores, members: np.ndarray, others: np.ndarray) -> MemberScores:
-    return MemberScores(
-        scores.members[members],
-        scores.others[others],
-        scores.member_rows[members],
-        scores.other_rows[others],
+    members, others = (
+        validation_half(context, role, seed)[rows]
+        for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
     )
+    return scores.take(members, others), scores.take(~members, ~others)
 
 
 def rate_with_test(scores: MemberScores, alpha: float, p_value: float) -> dict[str, Any]:
     """Return the greatest true positive rate at a false positive rate, with a p-value."""
-    tpr, n_members = tpr_at_fpr(scores.members, scores.others, alpha), scores.members.size
+    tpr, n_members = roc.tpr_at_fpr(scores.members, scores.others, alpha), scores.members.size
     defined = not np.isnan(tpr)
     interval = list(clopper_pearson(round(tpr * n_members), n_members)) if defined else None
     return {
@@ -93,7 +56,8 @@ def rate_with_test(scores: MemberScores, alpha: float, p_value: float) -> dict[s
 
 def rates(
     scores: MemberScores,
-    halves: Halves,
+    chosen_on: MemberScores,
+    reported: MemberScores,
     alphas: Sequence[float],
     *,
     prior: float,
@@ -106,8 +70,8 @@ def rates(
     ----------
     scores : MemberScores
         Of the rows that the result is about.
-    halves : Halves
-        On one the thresholds are chosen, on the other they are held to account.
+    chosen_on, reported : MemberScores
+        On one half the thresholds are chosen, on the other they are held to account.
     alphas : sequence of float
         False positive rates.
     prior : float
@@ -121,32 +85,31 @@ def rates(
         `tpr_at_fpr`, a list with one entry for each of `alphas`; `advantage`; `max_advantage`;
         `balanced_accuracy`.
     """
-    tests, greatest = label_tests(
+    tests, greatest = roc.label_tests(
         scores.members, scores.others, alphas, n_permutations=n_permutations, seed=seed
     )
-    chosen_on = halves.chosen_on
     at_rates = []
     for alpha, test in zip(alphas, tests, strict=True):
         rate = rate_with_test(scores, alpha, test.p_value)
-        threshold = threshold_at(chosen_on.members, chosen_on.others, alpha)
+        threshold = roc.threshold_at(chosen_on.members, chosen_on.others, alpha)
         at_rates.append(
             {
                 **rate,
                 "n_others_allowed": scores.others.size * float(alpha),
                 "by_chance": np.nan if np.isnan(rate["tpr"]) else test.mean,
-                "at_fixed_threshold": _at_threshold(halves.reported, threshold, prior),
+                "at_fixed_threshold": _at_threshold(reported, threshold, prior),
             }
         )
-    best = advantage_threshold(chosen_on.members, chosen_on.others)
+    best = roc.advantage_threshold(chosen_on.members, chosen_on.others)
     return {
         "tpr_at_fpr": at_rates,
-        "advantage": _advantage(halves.reported, best),
+        "advantage": _advantage(reported, best),
         "max_advantage": {
             "value": greatest.observed,
             "by_chance": greatest.mean,
             "p_value": greatest.p_value,
         },
-        "balanced_accuracy": median_accuracy(scores.members, scores.others),
+        "balanced_accuracy": roc.median_accuracy(scores.members, scores.others),
     }
 
 
@@ -154,7 +117,7 @@ def _at_threshold(scores: MemberScores, threshold: float, prior: float) -> dict[
     """Return both realised rates at a threshold that other rows chose, and what a call is worth."""
     if np.isnan(threshold):
         return None
-    called = rates_at(scores.members, scores.others, threshold)
+    called = roc.rates_at(scores.members, scores.others, threshold)
     of_members, of_others = called.intervals()
     return {
         "tpr": called.tpr,
@@ -167,14 +130,11 @@ def _at_threshold(scores: MemberScores, threshold: float, prior: float) -> dict[
 
 
 def _advantage(scores: MemberScores, threshold: float) -> dict[str, Any]:
-    called = rates_at(scores.members, scores.others, threshold)
-    counts = (
-        called.true_positives, called.n_positives, called.false_positives, called.n_negatives
-    )  # fmt: skip
+    called = roc.rates_at(scores.members, scores.others, threshold)
     return {
         "value": called.tpr - called.fpr,
-        "interval": list(newcombe(*counts)),
-        "p_value": share_p_value(*counts),
+        "interval": list(newcombe(*called)),
+        "p_value": share_p_value(*called),
         "tpr": called.tpr,
         "fpr": called.fpr,
     }
@@ -200,10 +160,10 @@ def precisions(context: Context, scores: MemberScores, seed: int) -> list[dict[s
 
 def curve_points(scores: MemberScores) -> dict[str, Any]:
     """Return at most 200 points of the ROC curve, with an interval of each true positive rate."""
-    curve = roc_curve(scores.members, scores.others)
-    at = thinned(curve)
+    curve = roc.roc_curve(scores.members, scores.others)
+    at = roc.thinned(curve)
     low, high = curve.band(at)
-    area = delong(scores.members, scores.others)
+    area = roc.delong(scores.members, scores.others)
     return {
         "fpr": curve.fpr[at],
         "tpr": curve.tpr[at],
@@ -270,8 +230,8 @@ def precision_at(
     """
     pooled = np.concatenate([positives, negatives])
     at = np.partition(pooled, pooled.size - k)[pooled.size - k]
-    above = rates_at(positives, negatives, np.nextafter(at, np.inf))
-    up_to = rates_at(positives, negatives, at)
+    above = roc.rates_at(positives, negatives, np.nextafter(at, np.inf))
+    up_to = roc.rates_at(positives, negatives, at)
     n_above = above.true_positives + above.false_positives
     n_tied = up_to.true_positives + up_to.false_positives - n_above
     tied = (up_to.true_positives - above.true_positives) / n_tied
@@ -329,21 +289,24 @@ def groups_by_outlyingness(
         if inside.sum() >= _FEWEST and min(part.size for part in group) >= _FEWEST_OF_A_KIND:
             groups.append((above, up_to, *group))
     confidence = 1.0 - 0.05 / max(len(groups), 1)
-    return [_group(*group, confidence) for group in groups]
+    return [
+        {"above": above, "up_to": up_to, **area_with_test(some_members, some_others, confidence)}
+        for above, up_to, some_members, some_others in groups
+    ]
 
 
-def _group(
-    above: float, up_to: float, members: np.ndarray, others: np.ndarray, confidence: float
+def area_with_test(
+    members: np.ndarray, others: np.ndarray, confidence: float = 0.95
 ) -> dict[str, Any]:
-    area = delong(members, others, confidence)
+    """Return the AUC of an attack with its interval and p-value."""
+    area = roc.delong(members, others, confidence)
     return {
-        "above": above,
-        "up_to": up_to,
-        "n_members": members.size,
-        "n_others": others.size,
         "auc": area.value,
         "interval": list(area.interval),
-        "p_value": auc_p_value(members, others),
+        "standard_error": area.standard_error,
+        "p_value": roc.auc_p_value(members, others),
+        "n_members": members.size,
+        "n_others": others.size,
     }
 
 

@@ -93,16 +93,15 @@ def reference_rows(
     reference: pd.DataFrame | None,
 ) -> np.ndarray:
     """Return the attacker's own rows of the population, plain or encoded, in a random order."""
-    rows: np.ndarray
+    source = "holdout" if reference is None else reference
+    read = plain_rows if plain else encoded if reference is None else matrix_of
+    rows = read(context, source, space, columns)
     if reference is None:
-        own = (context, "holdout", space, columns)
-        rows = plain_rows(*own) if plain else encoded(*own)
-        rows = rows[drawing_order(context, "holdout", seed)[: n_reference(context, fraction, None)]]
-        return rows
-    given = (context, reference, space, columns)
-    rows = plain_rows(*given) if plain else matrix_of(*given)
-    rows = rows[np.lexsort(rows.T[::-1])]
-    return rows[np.random.default_rng(seed).permutation(len(rows))]
+        order = drawing_order(context, "holdout", seed)[: n_reference(context, fraction, None)]
+    else:
+        shuffled = np.random.default_rng(seed).permutation(len(rows))
+        order = np.lexsort(rows.T[::-1])[shuffled]
+    return rows[order]
 
 
 @shared
@@ -134,18 +133,11 @@ def plain_rows(
     Numbers and codes, columns by name, in the spaces of ours; the matrix of a transformer else. All
     levels that no row of train or holdout has are one.
     """
-    ours = isinstance(space, str)
-    space = "gower" if ours else space
-    columns = columns if ours else None
-    whole = (
-        encoded(context, source, space, columns)
-        if isinstance(source, str)
-        else matrix_of(context, source, space, columns)
-    )
-    if not ours:
-        return whole
-    names = _names(context, columns)
-    rows = whole[:, np.argsort(names, kind="stable")] + 0.0  # no negative zero
+    read = encoded if isinstance(source, str) else matrix_of
+    if not isinstance(space, str):
+        return read(context, source, space, None)
+    names, rows = _names(context, columns), read(context, source, "gower", columns)
+    rows = rows[:, np.argsort(names, kind="stable")] + 0.0  # no negative zero
     for j, name in enumerate(sorted(names)):
         if name in context.levels:
             rows[:, j] = np.minimum(rows[:, j], len(context.levels[name]))

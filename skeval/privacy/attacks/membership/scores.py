@@ -70,6 +70,20 @@ class MemberScores:
     member_rows: np.ndarray
     other_rows: np.ndarray
 
+    @property
+    def fewest(self) -> int:
+        """Number of members or of others, whichever are fewer."""
+        return min(self.members.size, self.others.size)
+
+    def take(self, members: np.ndarray, others: np.ndarray) -> MemberScores:
+        """Return the scores of some of the members and of the others, given as masks."""
+        return MemberScores(
+            self.members[members],
+            self.others[others],
+            self.member_rows[members],
+            self.other_rows[others],
+        )
+
 
 @shared
 def member_scores(
@@ -184,8 +198,9 @@ class _Attacker:
         pairs = zip(self._to_reference(1), self._to_synthetic(1), strict=True)
         return [to_reference - to_synthetic for to_reference, to_synthetic in pairs]
 
-    def ratio(self) -> list[np.ndarray]:
-        return self._log_ratio(1)
+    def ratio(self, k: int = 1) -> list[np.ndarray]:
+        pairs = zip(self._to_reference(k), self._to_synthetic(k), strict=True)
+        return [_log(to_reference) - _log(to_synthetic) for to_reference, to_synthetic in pairs]
 
     def monte_carlo(self) -> list[np.ndarray]:
         radius = float(np.median(np.concatenate(self._to_synthetic(1))))
@@ -212,15 +227,14 @@ class _Attacker:
         *_, fraction, _, reference = self.reference_key
         if self.density == "knn":
             n_known = n_reference(self.context, fraction, reference)
-            return self._log_ratio(min(self.n_neighbors, self.context.n_rows("synthetic"), n_known))
+            return self.ratio(min(self.n_neighbors, self.context.n_rows("synthetic"), n_known))
         kind = {"prior": "gaussian"}.get(self.density, self.density)
         coordinates = vector_space(self.context, self.space, self.columns)
         known = reference_rows(self.context, True, *self.reference_key)
         sample = coordinates.vectors(known[:MOST_CENTRES])
-        points = [coordinates.vectors(plain) for plain in self._plain()]
         return [
-            of_synthetic - log_density(kind, at, sample, self.seed)
-            for of_synthetic, at in zip(self._log_p_synthetic(), points, strict=True)
+            of_synthetic - log_density(kind, coordinates.vectors(rows), sample, self.seed)
+            for of_synthetic, rows in zip(self._log_p_synthetic(), self._plain(), strict=True)
         ]
 
     def classifier(self) -> list[np.ndarray]:
@@ -257,10 +271,6 @@ class _Attacker:
             for role, rows in self.rows.items()
         ]
 
-    def _log_ratio(self, k: int) -> list[np.ndarray]:
-        pairs = zip(self._to_reference(k), self._to_synthetic(k), strict=True)
-        return [_log(to_reference) - _log(to_synthetic) for to_reference, to_synthetic in pairs]
-
     def _log_p_synthetic(self) -> list[np.ndarray]:
         kind = "gmm" if self.density == "gmm" else "kde"
         # of the holdout "domias" scores the part of the sample beyond its reference: one pass for
@@ -273,8 +283,7 @@ class _Attacker:
 
 
 def _log(distances: np.ndarray) -> np.ndarray:
-    logs: np.ndarray = np.log(np.maximum(distances, _NEAREST))
-    return logs
+    return np.asarray(np.log(np.maximum(distances, _NEAREST)))
 
 
 @shared

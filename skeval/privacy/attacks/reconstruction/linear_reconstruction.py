@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -25,7 +27,7 @@ from skeval.result import Result, undefined
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, index_of
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
@@ -38,7 +40,7 @@ class LinearReconstructionAttack(Metric):
     r"""How much better secrets of train are solved than others': 0 for no leak, 1 for all of them.
 
     An attacker knows the quasi-identifiers of everyone in the training table (age, town,
-    occupation) and wants a secret of each. They count synthetic rows: so many of those aged 40 to
+    occupation) and wants a secret of each. They count synthetic rows: how many of those aged 40 to
     45 in Lyon have it. A few thousand such counts are as many equations in the unknown secrets, and
     if the release repeats its table closely enough, their solution is the secrets themselves. The
     same attack is tried on people of the holdout. What it finds of them follows from the
@@ -172,18 +174,11 @@ class LinearReconstructionAttack(Metric):
                 f"LinearReconstructionAttack: secret names {self.secret}, which is among "
                 "quasi_identifiers too. Take it out of one of them."
             )
-        if not self._known(context.schema):
+        if not _known(context.schema, self.quasi_identifiers, self.secret):
             raise MissingInputError(
                 "LinearReconstructionAttack: quasi_identifiers leave no column that is known; the "
                 f"table has none to measure but {self.secret}."
             )
-
-    def _known(self, schema: TableSchema) -> tuple[str, ...]:
-        """Return the quasi-identifiers by name: their order must not matter."""
-        left_out = {self.secret}
-        if self.quasi_identifiers is None:
-            left_out |= set(schema.primary_key)
-        return tuple(sorted(set(chosen_columns(schema, self.quasi_identifiers)) - left_out))
 
     def _compute(self, context: Context) -> Result:
         context = in_own_order(context, self.random_state)
@@ -191,23 +186,13 @@ class LinearReconstructionAttack(Metric):
         if n_levels < 2:
             what = "constant" if n_levels else "missing"
             return undefined(f"the secret {self.secret} is {what} in the real rows.")
-        known, seed = self._known(context.schema), self.random_state
+        known, seed = _known(context.schema, self.quasi_identifiers, self.secret), self.random_state
         attacked = people(context, known, self.secret, self.n_bins, self.max_rows, seed)
         if not attacked.rows["train"].size:
             return undefined(f"one of the real tables has no row with a secret {self.secret}.")
         if not attacked.rows["synthetic"].size:
             return undefined("no synthetic row lies where people are attacked.")
-        released = levels["synthetic"][attacked.rows["synthetic"]]
-        majority = int(np.bincount(released, minlength=n_levels)[:n_levels].argmax())
-        accuracy: dict[str, dict[str, float]] = {"accuracy": {}, "majority": {}, "nearest": {}}
-        n_queries = {}
-        for role in ("train", "holdout"):
-            truth = levels[role][attacked.rows[role]]
-            guesses, n_queries[role] = self._guesses(attacked, role, released, majority, n_levels)
-            nearest = released[_nearest_released(context, attacked, role, known)]
-            accuracy["accuracy"][role] = float((guesses == truth).mean())
-            accuracy["majority"][role] = float((truth == majority).mean())
-            accuracy["nearest"][role] = float((nearest == truth).mean())
+        accuracy, n_queries = self._accuracy(context, attacked, levels, n_levels, known)
         n_people = attacked.rows["train"].size
         on_train, on_holdout = (round(share * n_people) for share in accuracy["accuracy"].values())
         return Result(
@@ -219,7 +204,7 @@ class LinearReconstructionAttack(Metric):
                 **accuracy,
                 "n_people": n_people,
                 "n_queries": n_queries,
-                "n_synthetic": released.size,
+                "n_synthetic": attacked.rows["synthetic"].size,
                 "n_levels": n_levels,
             },
             warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
@@ -234,32 +219,51 @@ class LinearReconstructionAttack(Metric):
             f"{majority}."
         )
 
-    def _guesses(
-        self, attacked: People, role: str, released: np.ndarray, majority: int, n_levels: int
-    ) -> tuple[np.ndarray, int]:
-        """Return the guessed level of everyone attacked, and the number of counts."""
-        kinds, kind, sizes = np.unique(
-            attacked.codes[role], axis=0, return_inverse=True, return_counts=True
-        )
+    def _accuracy(
+        self,
+        context: Context,
+        attacked: People,
+        levels: Mapping[str, np.ndarray],
+        n_levels: int,
+        known: tuple[str, ...],
+    ) -> tuple[dict[str, dict[str, float]], dict[str, int]]:
+        """Return shares of right guesses by what guesses and by role, and numbers of counts."""
+        released = levels["synthetic"][attacked.rows["synthetic"]]
+        majority = int(np.bincount(released, minlength=n_levels)[:n_levels].argmax())
         most = self.max_queries if n_levels == 2 else int(_SHARE_OF_LEVEL * self.max_queries)
         seed = seed_of("queries", self.random_state)
-        queries = count_queries(
-            kinds,
-            sizes,
-            attacked.codes["synthetic"],
-            released,
-            sets=column_sets(kinds.shape[1], self.k, _MOST_SETS, seed),
+        count = partial(
+            count_queries,
+            released=attacked.codes["synthetic"],
+            secrets=released,
+            sets=column_sets(len(known), self.k, _MOST_SETS, seed),
             n_levels=n_levels,
             n_queries=max(1, most if self.n_queries is None else min(most, self.n_queries)),
             n_min=self.n_min,
             scaling=self.scaling,
             seed=seed,
         )
-        guesses = np.full(len(kinds), majority)
-        if queries.matches.size:
-            answers = queries.answers(self.scaling, int(sizes.sum()), released.size)
-            guesses = guess_levels(queries, answers, majority, self.solver)
-        return guesses[kind.reshape(-1)], queries.matches.size
+        accuracy: dict[str, dict[str, float]] = {"accuracy": {}, "majority": {}, "nearest": {}}
+        n_queries = {}
+        for role in ("train", "holdout"):
+            codes, truth = attacked.codes[role], levels[role][attacked.rows[role]]
+            kinds, kind, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+            queries = count(kinds, sizes)
+            guesses, n_queries[role] = np.full(len(kinds), majority), queries.matches.size
+            if n_queries[role]:
+                answers = queries.answers(self.scaling, truth.size, released.size)
+                guesses = guess_levels(queries, answers, majority, self.solver)
+            nearest = released[_nearest_released(context, attacked, role, known)]
+            accuracy["accuracy"][role] = float((guesses[kind.ravel()] == truth).mean())
+            accuracy["majority"][role] = float((truth == majority).mean())
+            accuracy["nearest"][role] = float((nearest == truth).mean())
+        return accuracy, n_queries
+
+
+def _known(schema: TableSchema, quasi_identifiers: ColumnChoice, secret: str) -> tuple[str, ...]:
+    """Return the quasi-identifiers by name: their order must not matter."""
+    left_out = {secret, *(schema.primary_key if quasi_identifiers is None else ())}
+    return tuple(sorted(set(chosen_columns(schema, quasi_identifiers)) - left_out))
 
 
 def _nearest_released(

@@ -31,7 +31,7 @@ def seed_of(what: str, seed: int) -> int:
 def in_own_order(context: Context, seed: int) -> Context:
     """Return a context whose synthetic rows stand in an order of their own, at random.
 
-    Of equally near rows the first is found, which must not be a matter of how the rows came.
+    Of equally near rows the first is taken, which must not depend on the order of the table.
     """
     order = drawing_order(context, "synthetic", seed)
     return context.standing_in(context.synthetic.iloc[order].reset_index(drop=True))
@@ -282,7 +282,7 @@ def guess_levels(
 
 
 def column_sets(n_columns: int, size: int, most: int, seed: int) -> list[tuple[int, ...]]:
-    """Return all sets of so many columns, or a random choice of them where there are too many.
+    """Return all sets of `size` columns, or a random choice of them where there are too many.
 
     Examples
     --------

@@ -79,8 +79,10 @@ class ShadowAttack(Metric):
         """Say why nothing can be attacked in these tables; empty if something can."""
         raise NotImplementedError
 
-    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
-        """Test the generator on tables of so many rows."""
+    def _tested(
+        self, context: Context, game: Game, n_synthetic: int, execution: Execution
+    ) -> Result:
+        """Test the generator on tables of `n_synthetic` rows."""
         raise NotImplementedError
 
     def _faults(self) -> list[str]:
@@ -108,77 +110,15 @@ class ShadowAttack(Metric):
     def _compute(self, context: Context) -> Result:
         if reason := self._lacking(context):
             return undefined(reason)
-        if game_rows(context, self._game).n_drawn < 2:
+        game = self._game
+        if game_rows(context, game).n_drawn < 2:
             return undefined("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        return self._tested(context, n_synthetic, Execution(self.n_jobs, self.progress))
-
-    def _largest(
-        self,
-        advantages: Sequence[Advantage],
-        described: Sequence[dict[str, Any]],
-        few: str,
-        **details: Any,
-    ) -> Result:
-        """Return the largest advantage, corrected for being the largest of several.
-
-        Parameters
-        ----------
-        advantages : sequence of Advantage
-            Of each target.
-        described : sequence of dict
-            What else is said of each.
-        few : str
-            What is said where each target is tested on few tables.
-        **details
-            What else is said of all.
-        """
-        together, game = self._together(len(advantages)), self._game
-        intervals = [one.interval(together) for one in advantages]
-        corrected = holm([one.p_value for one in advantages])
-        # ranks alone: neither a position nor a cell says which row of train it is
-        targets = [
-            {
-                "target": f"target {i + 1}",
-                **others,
-                "advantage": one.value,
-                "interval": list(one.interval(self.confidence)),
-                "p_value": one.p_value,
-                "holm_p_value": p_value,
-            }
-            for i, (one, others, p_value) in enumerate(
-                zip(advantages, described, corrected, strict=True)
-            )
-        ]
-        return Result(
-            max(one.value for one in advantages),
-            interval=(max(low for low, _ in intervals), max(high for _, high in intervals)),
-            p_value=min(corrected),
-            baseline=0.0,
-            details={
-                "targets": targets,
-                "n_significant": int(np.sum(np.array(corrected) < TEST_LEVEL)),
-                "n_targets": len(targets),
-                "game": game.game,
-                "knowledge": game.knowledge,
-                "access": game.access,
-                "features": list(feature_names(game.features, learns=game.learns)),
-                **details,
-            },
-            warnings=(MetricWarning(few),) if game.n_eval < _FEW else (),
-        )
-
-    def _together(self, n_targets: int) -> float:
-        """Return the confidence of each of several intervals that hold at once (Bonferroni)."""
-        return 1.0 - (1.0 - self.confidence) / n_targets
+        return self._tested(context, game, n_synthetic, Execution(self.n_jobs, self.progress))
 
 
 def observed(
-    context: Context,
-    game: Game,
-    worlds: Sequence[World],
-    n_synthetic: int,
-    execution: Execution,
+    context: Context, game: Game, worlds: Sequence[World], n_synthetic: int, execution: Execution
 ) -> tuple[Observed, int]:
     """Play a game; return what the attacker sees of all tables, and the number of fits.
 
@@ -260,6 +200,72 @@ class Advantage:
             return newcombe(self.n_hits, self.n, self.n_hits_without, self.n_without, confidence)
         low, high = clopper_pearson(self.n_hits, self.n, confidence)
         return low - self.by_chance, high - self.by_chance
+
+
+def simultaneous(confidence: float, n_intervals: int) -> float:
+    """Return the confidence of each of several intervals that hold at once (Bonferroni)."""
+    return 1.0 - (1.0 - confidence) / n_intervals
+
+
+def largest_advantage(
+    advantages: Sequence[Advantage],
+    described: Sequence[dict[str, Any]],
+    game: Game,
+    confidence: float,
+    few: str,
+    **details: Any,
+) -> Result:
+    """Return the largest of the targets' advantages, corrected for being the largest of several.
+
+    Parameters
+    ----------
+    advantages : sequence of Advantage
+        Of each target.
+    described : sequence of dict
+        What else is said of each.
+    game : Game
+        That was played.
+    confidence : float
+        Of the intervals.
+    few : str
+        What is said where each target is tested on few tables.
+    **details
+        What else is said of all.
+    """
+    together = simultaneous(confidence, len(advantages))
+    lows, highs = zip(*(one.interval(together) for one in advantages), strict=True)
+    corrected = holm([one.p_value for one in advantages])
+    # ranks alone: neither a position nor a cell says which row of train it is
+    targets = [
+        {
+            "target": f"target {i}",
+            **others,
+            "advantage": one.value,
+            "interval": list(one.interval(confidence)),
+            "p_value": one.p_value,
+            "holm_p_value": p_value,
+        }
+        for i, (one, others, p_value) in enumerate(
+            zip(advantages, described, corrected, strict=True), start=1
+        )
+    ]
+    return Result(
+        max(one.value for one in advantages),
+        interval=(max(lows), max(highs)),
+        p_value=min(corrected),
+        baseline=0.0,
+        details={
+            "targets": targets,
+            "n_significant": sum(p_value < TEST_LEVEL for p_value in corrected),
+            "n_targets": len(targets),
+            "game": game.game,
+            "knowledge": game.knowledge,
+            "access": game.access,
+            "features": list(feature_names(game.features, learns=game.learns)),
+            **details,
+        },
+        warnings=(MetricWarning(few),) if game.n_eval < _FEW else (),
+    )
 
 
 def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
 from skeval.context import Context
+from skeval.parameters import Legal
 from skeval.privacy.attacks.shadow.game import ALL, GameRows
 from skeval.privacy.attacks.shadow.row_features import (
     Domain,
@@ -39,6 +41,23 @@ def feature_names(features: str | Sequence[str], *, learns: bool = True) -> tupl
     chosen = FEATURES if "ensemble" in names else names
     known = FEATURES if learns else _OF_ROWS
     return tuple(name for name in known if name in chosen)
+
+
+def _are_features(value: object) -> bool:
+    known = (*FEATURES, "ensemble")
+    if isinstance(value, list | tuple):
+        return len(value) > 0 and all(name in known for name in value)
+    return isinstance(value, str) and value in known
+
+
+FeatureChoice = Annotated[
+    str | Sequence[str],
+    Legal(
+        f"'ensemble', or one or several of {', '.join(map(repr, FEATURES))}",
+        _are_features,
+        "no such features",
+    ),
+]
 
 
 @dataclass(frozen=True)

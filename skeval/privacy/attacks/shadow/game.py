@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from threadpoolctl import ThreadpoolController
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
+from skeval.parameters import Legal
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.shadow.row_features import Reader
 from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
@@ -28,6 +29,48 @@ WORLDS = (("shadow", True), ("shadow", False), ("test", True), ("test", False))
 _SEED_LIMIT = 2**31
 World = tuple[str, bool]
 T = TypeVar("T")
+
+
+Callback = Annotated[Callable[[int, int], object], Legal("a function", callable, "no function")]
+
+
+def _fits_and_samples(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) == 2 and all(callable(part) for part in value)
+    return all(callable(getattr(value, name, None)) for name in ("fit", "sample"))
+
+
+GeneratorLike = Annotated[
+    Any,
+    Legal(
+        "an object or class with fit and sample, or a pair of functions",
+        _fits_and_samples,
+        "no generator",
+    ),
+]
+
+
+def _are_ranges(value: object) -> bool:
+    """Tell whether values can be drawn of each parameter."""
+    return (
+        isinstance(value, dict)
+        and len(value) > 0
+        and all(isinstance(name, str) for name in value)
+        and all(
+            hasattr(one, "rvs") or (isinstance(one, list | tuple) and len(one) > 0)
+            for one in value.values()
+        )
+    )
+
+
+Ranges = Annotated[
+    dict[str, Any],
+    Legal(
+        "a dict of names to lists of values, or to distributions with rvs",
+        _are_ranges,
+        {"epochs": 5},
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -93,15 +136,15 @@ class Game:
     @property
     def faults(self) -> list[str]:
         """Which parameters contradict each other."""
-        faults = {
-            f"knowledge={self.knowledge!r} goes with game='model_seeded': of rows that are drawn "
-            "anew each time nobody knows which they are": self.knowledge != "auxiliary"
-            and self.game != "model_seeded",
-            "access='uncertain-box' goes with shadow_parameters, and they with it": (
-                (self.access == "uncertain-box") != (self.shadow_parameters is not None)
-            ),
-        }
-        return [fault for fault, present in faults.items() if present]
+        faults = []
+        if self.knowledge != "auxiliary" and self.game != "model_seeded":
+            faults.append(
+                f"knowledge={self.knowledge!r} goes with game='model_seeded': of rows that are "
+                "drawn anew each time nobody knows which they are"
+            )
+        if (self.access == "uncertain-box") != (self.shadow_parameters is not None):
+            faults.append("access='uncertain-box' goes with shadow_parameters, and they with it")
+        return faults
 
     def n_fits(self, phase: str) -> int:
         """Return the number of tables of one kind: none to learn from without a generator."""

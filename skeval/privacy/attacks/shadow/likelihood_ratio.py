@@ -20,16 +20,17 @@ from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.game import (
+    Callback,
     Execution,
     Fit,
+    GeneratorLike,
     check_cost,
     check_positions,
     given_rows,
     play,
 )
-from skeval.privacy.attacks.shadow.parameters import Callback, GeneratorLike, rows_or
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
-from skeval.privacy.attacks.shadow.targets import METHODS, target_positions
+from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
 from skeval.result import Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
@@ -200,7 +201,7 @@ class LikelihoodRatioMIA(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        attacked = self._attacked(context)
+        attacked = attacked_rows(context, self.targets, self.n_targets, self.random_state)
         n_members = int((attacked < context.n_rows("train")).sum())
         n_others = attacked.size - n_members
         if min(n_members, n_others) < 2:
@@ -232,7 +233,8 @@ class LikelihoodRatioMIA(Metric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        attacked, at = self._attacked(context), [result.details["n_members"]]
+        attacked = attacked_rows(context, self.targets, self.n_targets, self.random_state)
+        at = [result.details["n_members"]]
         released = record_scores(context, self.record_score)[attacked]
         scores, inside = self._models(context, attacked)
         members, others = np.split(self._ratios(released, scores, inside), at)
@@ -255,16 +257,6 @@ class LikelihoodRatioMIA(Metric):
             "Held against its usual score with and without it, a train row looks more learned from "
             f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
         )
-
-    def _attacked(self, context: Context) -> np.ndarray:
-        """Return the rows that are attacked, by position in both tables, train first."""
-        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-        if isinstance(self.targets, str):
-            if self.targets == "all":
-                return np.arange(n_train + n_holdout)
-            return pooled_targets(context, self.targets, self.n_targets, self.random_state)
-        chosen = np.sort(np.asarray(self.targets, dtype=np.int64))
-        return np.append(chosen, n_train + np.arange(n_holdout))
 
     def _models(self, context: Context, attacked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of rows by each model, and whether they were in its half."""
@@ -396,6 +388,19 @@ def _pool(context: Context) -> tuple[np.ndarray, Domain]:
     return rows, Domain.of(rows, reader.nominal)
 
 
+def attacked_rows(
+    context: Context, targets: str | Sequence[int], n_targets: int, seed: int
+) -> np.ndarray:
+    """Return the rows that are attacked, by position in both tables, train first, ascending."""
+    n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
+    if isinstance(targets, str):
+        if targets == "all":
+            return np.arange(n_train + n_holdout)
+        return pooled_targets(context, targets, n_targets, seed)
+    chosen = np.sort(np.asarray(targets, dtype=np.int64))
+    return np.append(chosen, n_train + np.arange(n_holdout))
+
+
 @shared
 def pooled_targets(context: Context, method: str, n_targets: int, seed: int) -> np.ndarray:
     """Return the most exposed rows of train and holdout together, whichever table they are of.
@@ -465,11 +470,7 @@ def offline_score(scores: np.ndarray, known: Moments) -> np.ndarray:
 
 
 def moments(
-    scores: np.ndarray,
-    inside: np.ndarray,
-    *,
-    per_record: bool,
-    left_out: np.ndarray | None = None,
+    scores: np.ndarray, inside: np.ndarray, *, per_record: bool, left_out: np.ndarray | None = None
 ) -> Moments:
     """Return the moments of records over models.
 

@@ -12,12 +12,21 @@ from skeval.parameters import ColumnName, Count, Interval, JobCount, OpenFractio
 from skeval.privacy.attacks.shadow.base import (
     Advantage,
     ShadowAttack,
+    largest_advantage,
     largest_by_chance,
     most_exposed,
     observed,
 )
-from skeval.privacy.attacks.shadow.game import Execution, Game, game_rows, secret_sources
-from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
+from skeval.privacy.attacks.shadow.features import FeatureChoice
+from skeval.privacy.attacks.shadow.game import (
+    Callback,
+    Execution,
+    Game,
+    GeneratorLike,
+    Ranges,
+    game_rows,
+    secret_sources,
+)
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.intervals import clopper_pearson
@@ -55,7 +64,7 @@ class ShadowAttributeInference(ShadowAttack):
         How many, where they are selected.
     n_values : int, default=5
         Values that the secret may have, at most: the most frequent labels of train and holdout, or
-        the middles of so many equal parts of the numbers in order.
+        the middles of as many equal parts of the numbers in order.
     features : str or sequence of str, default=("query", "closest")
         What the attacker sees of a table, as in
         :class:`~skeval.privacy.ShadowMembershipInference`; "query" and "closest" are
@@ -216,8 +225,9 @@ class ShadowAttributeInference(ShadowAttack):
             return "the secret has one value, so that there is nothing to guess."
         return ""
 
-    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
-        game = self._game
+    def _tested(
+        self, context: Context, game: Game, n_synthetic: int, execution: Execution
+    ) -> Result:
         advantages, n_fits = secret_guesses(context, game, self.control, n_synthetic, execution)
         chances = [(one.chance, one.n, one.n_without or _EXACT) for one in advantages]
         described = [
@@ -228,9 +238,11 @@ class ShadowAttributeInference(ShadowAttack):
             }
             for one in advantages
         ]
-        return self._largest(
+        return largest_advantage(
             advantages,
             described,
+            game,
+            self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
             mean_advantage=float(np.mean([one.value for one in advantages])),
             largest_by_chance=largest_by_chance(chances, self.random_state),

@@ -14,13 +14,22 @@ from skeval.parameters import Count, Interval, JobCount, OpenFraction, Seed
 from skeval.privacy.attacks.shadow.base import (
     Advantage,
     ShadowAttack,
+    largest_advantage,
     largest_by_chance,
     most_exposed,
     observed,
+    simultaneous,
 )
-from skeval.privacy.attacks.shadow.features import measure_of
-from skeval.privacy.attacks.shadow.game import WORLDS, Execution, Game, game_rows
-from skeval.privacy.attacks.shadow.parameters import Callback, FeatureChoice, GeneratorLike, Ranges
+from skeval.privacy.attacks.shadow.features import FeatureChoice, measure_of
+from skeval.privacy.attacks.shadow.game import (
+    WORLDS,
+    Callback,
+    Execution,
+    Game,
+    GeneratorLike,
+    Ranges,
+    game_rows,
+)
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.dp_audit import two_world_epsilon
@@ -260,12 +269,13 @@ class ShadowMembershipInference(ShadowAttack):
         empty = nothing_to_measure(context, "gower")
         return "no column of this table can be measured." if empty else ""
 
-    def _tested(self, context: Context, n_synthetic: int, execution: Execution) -> Result:
-        game = self._game
+    def _tested(
+        self, context: Context, game: Game, n_synthetic: int, execution: Execution
+    ) -> Result:
         tests, common, n_fits = membership_tests(
             context, game, self.threshold, self.fpr, n_synthetic, execution
         )
-        together = self._together(len(tests))
+        together = simultaneous(self.confidence, len(tests))
         mean, around = mean_advantage(tests, common, self.confidence)
         details = {
             "mean_advantage": {"value": mean, "interval": list(around)},
@@ -280,9 +290,11 @@ class ShadowMembershipInference(ShadowAttack):
         }
         if self.attack_release:
             details["release"] = attacked_release(context, game, tests, n_synthetic)
-        return self._largest(
+        return largest_advantage(
             [one.advantage for one in tests],
             [one.details(self.confidence) for one in tests],
+            game,
+            self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
             **details,
         )
@@ -364,12 +376,7 @@ def table_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
 
 
 def learned_distinguisher(
-    classifier: Any,
-    inside: Tables,
-    outside: Tables,
-    threshold: float | str,
-    fpr: float,
-    seed: int,
+    classifier: Any, inside: Tables, outside: Tables, threshold: float | str, fpr: float, seed: int
 ) -> tuple[Any, float]:
     """Learn to distinguish tables with a target from tables without it.
 
@@ -508,9 +515,7 @@ class MembershipTest:
 
 
 def mean_advantage(
-    tests: Sequence[MembershipTest],
-    common: dict[bool, bool],
-    confidence: float = 0.95,
+    tests: Sequence[MembershipTest], common: dict[bool, bool], confidence: float = 0.95
 ) -> tuple[float, tuple[float, float]]:
     """Return the mean of several targets' advantages, and its interval.
 

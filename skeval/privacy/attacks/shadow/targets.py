@@ -26,31 +26,30 @@ _DECIMALS = 9  # beyond these, numbers depend on how sums are blocked
 Block = Callable[[slice], np.ndarray]
 
 
-def _are_targets(value: object) -> bool:
-    if isinstance(value, str):
-        return value in METHODS
-    if hasattr(value, "columns"):
-        return len(value) > 0  # type: ignore[arg-type]
-    return are_positions(value)
-
-
-TargetChoice = Annotated[
-    Any,
-    Legal(
-        f"one of {', '.join(map(repr, METHODS))}, distinct positions of train rows or a table of "
-        "rows",
-        _are_targets,
-        "no such method",
-    ),
-]
-
-
-def are_positions(value: object) -> bool:
+def _are_positions(value: object) -> bool:
     """Tell whether `value` lists distinct positions of rows."""
     if not isinstance(value, list | tuple | range | np.ndarray | pd.Index | pd.Series):
         return False
     whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in value)
     return whole and len(value) > 0 and min(value) >= 0 and len(set(value)) == len(value)
+
+
+def rows_or(names: Sequence[str], *, tables: bool = False) -> Legal:
+    """Return the set of some names and of lists of positions of rows; of `tables` of rows, too."""
+
+    def is_legal(value: object) -> bool:
+        if isinstance(value, str):
+            return value in names
+        if tables and hasattr(value, "columns"):
+            return len(value) > 0  # type: ignore[arg-type]
+        return _are_positions(value)
+
+    others = ", distinct positions of train rows or a table of rows"
+    others = others if tables else ", or distinct positions of train rows"
+    return Legal(f"one of {', '.join(map(repr, names))}{others}", is_legal, "no such method")
+
+
+TargetChoice = Annotated[Any, rows_or(METHODS, tables=True)]
 
 
 def select_targets(

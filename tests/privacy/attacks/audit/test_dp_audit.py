@@ -180,8 +180,8 @@ def test_few_runs_cannot_refute_a_large_claim():
 def test_gaussian_bound():
     level = Level(1e-5, 0.95, "gdp")
     result = audit(Gaussian(), attack=released, threshold=0.5, n_runs=60, method="gdp", delta=1e-5)
-    found = result.details
-    rates = Rates(found["n_true_positives"], 60, found["n_false_positives"], 60)
+    details = result.details
+    rates = Rates(details["n_true_positives"], 60, details["n_false_positives"], 60)
     assert result.value == level.bound(rates) <= gdp_epsilon(1e-5, 1.0)
     assert Level(1e-5, 0.95, "cp").bound(rates) < result.value
 
@@ -192,11 +192,11 @@ def test_gaussian_bound():
 def bounds_of(draw, level, n_pilot, n_runs, n_repeats=300):
     """Return the bounds of repeated audits: pilot runs choose the rule, fresh runs count."""
     rng = np.random.default_rng(0)
-    found = []
+    values = []
     for _ in range(n_repeats):
         rule = best_rule(draw(rng, 1.0, n_pilot), draw(rng, 0.0, n_pilot), level, n_runs)
-        found.append(level.bound(rule.rates(draw(rng, 1.0, n_runs), draw(rng, 0.0, n_runs))))
-    return np.array(found)
+        values.append(level.bound(rule.rates(draw(rng, 1.0, n_runs), draw(rng, 0.0, n_runs))))
+    return np.array(values)
 
 
 def test_laplace_mechanism_by_a_quarter_of_its_runs():
@@ -460,8 +460,8 @@ def test_categories_read_off_the_table_are_found_by_a_canary():
             return super().fit(table)
 
     settings = {"n_synthetic": 200, "n_runs": 40, "n_pilot": 12, "claimed_epsilon": 0.1}
-    found = audit(Inferring({}, 0.1), PLANS, target="canary", **settings)
-    assert found.details["verdict"] == "violation"
+    result = audit(Inferring({}, 0.1), PLANS, target="canary", **settings)
+    assert result.details["verdict"] == "violation"
     # the same noise on the same categories, which this time both worlds have
     repeated = audit(Inferring({}, 0.1), PLANS, target="repeat", **settings)
     assert repeated.details["verdict"] != "violation"
@@ -549,11 +549,11 @@ def test_one_audit_serves_all_releases():
 
 def test_seeds_differ():
     settings = {"attack": released, "threshold": 0.5, "n_runs": 30}
-    found = {
+    actual = {
         audit(Laplace(), random_state=seed, **settings).details["true_positive_rate"]
         for seed in range(3)
     }
-    assert len(found) > 1
+    assert len(actual) > 1
 
 
 def test_cost_is_refused_in_one_sentence():
@@ -662,8 +662,8 @@ def test_mechanisms_that_keep_their_promise_are_seldom_called_broken(generator, 
 @pytest.mark.slow
 def test_noisy_counts_are_seldom_called_broken():
     generator = DPHistogram({"plan": ["a", "b", "c"]}, 1.0)
-    found = [
+    values = [
         audit(generator, PLANS, n_runs=30, n_synthetic=600, random_state=seed, claimed_epsilon=1.0)
         for seed in range(100)
     ]
-    assert sum(r.details["verdict"] == "violation" for r in found) <= binom.ppf(0.99, 100, 0.05)
+    assert sum(r.details["verdict"] == "violation" for r in values) <= binom.ppf(0.99, 100, 0.05)

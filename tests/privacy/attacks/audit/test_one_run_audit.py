@@ -49,11 +49,11 @@ def test_copies_of_wine(wine, adjacency, epsilon):
 
 
 def test_both_adjacencies_stand_in_the_details(wine):
-    found = OneRunDPAudit().fit(wine.train, wine.holdout).evaluate(wine.train).details["epsilon"]
-    assert found == pytest.approx({"add_remove": 1.6872853, "replace": 3.3745705}, abs=1e-7)
+    actual = OneRunDPAudit().fit(wine.train, wine.holdout).evaluate(wine.train).details["epsilon"]
+    assert actual == pytest.approx({"add_remove": 1.6872853, "replace": 3.3745705}, abs=1e-7)
     # delta is that of one row more or less, or that of another row
     strict = OneRunDPAudit(delta=1e-3).fit(wine.train, wine.holdout).evaluate(wine.train).details
-    assert all(strict["epsilon"][name] < found[name] for name in found)
+    assert all(strict["epsilon"][name] < actual[name] for name in actual)
 
 
 def test_bernoulli_design_counts_all_rows(wine):
@@ -144,8 +144,8 @@ def test_attacks_that_calibrate_leave_coins_that_are_fair(attack):
     assert result.details["n_canaries"] == 225
     assert result.p_value > 0.025
     noisy = TRAIN.assign(income=TRAIN["income"] + 1.0)
-    found = OneRunDPAudit(attack, "bernoulli").fit(TRAIN, HOLDOUT).evaluate(noisy)
-    assert found.p_value < 0.025
+    outcome = OneRunDPAudit(attack, "bernoulli").fit(TRAIN, HOLDOUT).evaluate(noisy)
+    assert outcome.p_value < 0.025
 
 
 def test_no_row_with_a_coin_is_left():
@@ -211,14 +211,14 @@ def test_order_of_rows_does_not_matter():
 
 def test_matching_is_another_with_another_seed():
     release = pd.concat([TRAIN[:60], SYNTHETIC])
-    found = {
+    actual = {
         OneRunDPAudit(random_state=seed)
         .fit(TRAIN, HOLDOUT[:70])
         .evaluate(release)
         .details["n_correct"]
         for seed in range(5)
     }
-    assert len(found) > 1
+    assert len(actual) > 1
 
 
 def test_strata_are_matched_within():
@@ -235,8 +235,8 @@ def test_strata_are_matched_within():
 def test_numbers_and_missing_values_are_strata():
     train = TRAIN.assign(year=[2001.0, 2002.0, np.nan] * 50)
     holdout = HOLDOUT.assign(year=[2001.0, 2003.0, np.nan] * 50)
-    found = OneRunDPAudit(stratify="year").fit(train, holdout).evaluate(train)
-    assert found.details["n_canaries"] == 100
+    result = OneRunDPAudit(stratify="year").fit(train, holdout).evaluate(train)
+    assert result.details["n_canaries"] == 100
     unique = [t.assign(year=np.arange(150.0) + 500 * i) for i, t in enumerate((TRAIN, HOLDOUT))]
     with pytest.warns(DegenerateInputWarning, match="no train row can be matched"):
         assert np.isnan(OneRunDPAudit(stratify="year").fit(*unique).score(unique[0]))

@@ -16,8 +16,8 @@ from skeval.privacy.attacks.reconstruction.queries import (
 @pytest.mark.parametrize("solver", ["highs-ipm", "highs-ds", "highs"])
 def test_four_people_exactly(solver):
     members = csr_array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
-    found = solve_counts(members, np.array([1.0, 1.0, 2.0, 2.0]), solver)
-    np.testing.assert_allclose(found, [1, 0, 1, 1], atol=1e-6)
+    shares = solve_counts(members, np.array([1.0, 1.0, 2.0, 2.0]), solver)
+    np.testing.assert_allclose(shares, [1, 0, 1, 1], atol=1e-6)
 
 
 def test_random_counts():
@@ -33,11 +33,11 @@ def test_solution_minimises_the_errors():
     rng = np.random.default_rng(0)
     members = rng.integers(0, 2, (12, 4)).astype(float)
     answers = rng.normal(2.0, 1.0, 12)
-    found = solve_counts(csr_array(members), answers)
-    error = np.abs(members @ found - answers).sum()
+    shares = solve_counts(csr_array(members), answers)
+    error = np.abs(members @ shares - answers).sum()
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 11)] * 4), axis=-1).reshape(-1, 4)
     assert error <= np.abs(grid @ members.T - answers).sum(axis=1).min() + 1e-9
-    assert ((found >= 0) & (found <= 1)).all()
+    assert ((shares >= 0) & (shares <= 1)).all()
 
 
 def test_column_sets():
@@ -55,37 +55,37 @@ SECRETS = np.array([1, 0, 1, 1, 2])
 
 
 def counts(**settings):
-    found = count_queries(
+    queries = count_queries(
         PEOPLE,
         np.array([2, 1, 1]),
         RELEASED,
         SECRETS,
         **{"sets": [(0,), (1,)], "n_levels": 2, "n_queries": 10, **settings},
     )
-    return found, found.members.toarray().tolist()
+    return queries, queries.members.toarray().tolist()
 
 
 def test_counts_by_hand():
-    found, members = counts()
+    actual, members = counts()
     # nobody released has the first column 1: the count says nothing of the last
     assert members == [[2, 1, 0], [2, 0, 0], [0, 1, 1]]
-    assert found.matches.tolist() == [4, 3, 2]
-    assert found.secrets.tolist() == [[1, 2], [1, 1], [0, 2]]
-    conditional = found.answers("conditional", 4, 5)
+    assert actual.matches.tolist() == [4, 3, 2]
+    assert actual.secrets.tolist() == [[1, 2], [1, 1], [0, 2]]
+    conditional = actual.answers("conditional", 4, 5)
     np.testing.assert_allclose(conditional, [[3 / 4, 6 / 4], [2 / 3, 2 / 3], [0, 2]])
 
 
 def test_counts_of_shares():
-    found, members = counts(scaling="share")
+    actual, members = counts(scaling="share")
     assert members == [[2, 1, 0], [0, 0, 1], [2, 0, 0], [0, 1, 1]]
-    np.testing.assert_allclose(found.answers("share", 4, 5)[:, 1], np.array([2, 0, 1, 2]) * 4 / 5)
+    np.testing.assert_allclose(actual.answers("share", 4, 5)[:, 1], np.array([2, 0, 1, 2]) * 4 / 5)
 
 
 def test_counts_of_few_people_are_left_out():
     assert counts(n_min=3)[1] == [[2, 1, 0]]
     assert counts(n_min=9)[1] == []
-    found, members = counts(n_queries=2, seed=1)
-    assert len(members) == found.matches.size == 2
+    actual, members = counts(n_queries=2, seed=1)
+    assert len(members) == actual.matches.size == 2
     assert all(row in counts()[1] for row in members)
 
 

@@ -78,8 +78,8 @@ def test_as_many_fits_as_foretold(game, targets):
 
 @pytest.mark.parametrize("adjacency", ["add", "replace"])
 def test_tables_are_drawn_from_disjoint_pools(adjacency):
-    found = worlds(fits_of(adjacency=adjacency))
-    assert {key: len(rows) for key, rows in found.items()} == {
+    tables_of = worlds(fits_of(adjacency=adjacency))
+    assert {key: len(rows) for key, rows in tables_of.items()} == {
         ("shadow", True, 0): 3,
         ("shadow", True, 1): 3,
         ("shadow", False, ALL): 3,
@@ -87,30 +87,30 @@ def test_tables_are_drawn_from_disjoint_pools(adjacency):
         ("test", True, 1): 4,
         ("test", False, ALL): 4,
     }
-    for (phase, inside, target), tables in found.items():
+    for (phase, inside, target), tables in tables_of.items():
         pool = set(range(40)) if phase == "test" else set(range(40, 70))
         for rows in tables:
             own = rows & set(TARGETS)
             assert own == ({TARGETS[target]} if inside else set())
             assert rows - own <= pool
             assert len(rows) == 15 + (inside and adjacency == "add")
-    first, second, *_ = found["test", False, ALL]
+    first, second, *_ = tables_of["test", False, ALL]
     assert first != second
 
 
 def test_all_of_train_and_its_neighbours():
-    found = worlds(fits_of(EXACT))
+    tables_of = worlds(fits_of(EXACT))
     train = set(range(40))
     for phase in ("shadow", "test"):
-        assert all(rows == train for rows in found[phase, True, ALL])
+        assert all(rows == train for rows in tables_of[phase, True, ALL])
         for i, target in enumerate(TARGETS):
-            assert all(rows == train - {target} for rows in found[phase, False, i])
+            assert all(rows == train - {target} for rows in tables_of[phase, False, i])
 
 
 def test_another_row_in_the_place_of_the_target():
-    found = worlds(fits_of(EXACT, adjacency="replace"))
+    tables_of = worlds(fits_of(EXACT, adjacency="replace"))
     for i, target in enumerate(TARGETS):
-        for rows in found["test", False, i]:
+        for rows in tables_of["test", False, i]:
             assert target not in rows
             (other,) = rows - set(range(40))
             assert 40 <= other < 70
@@ -119,25 +119,25 @@ def test_another_row_in_the_place_of_the_target():
 
 def test_a_row_of_no_table_comes_in():
     for adjacency, size in (("add", 41), ("replace", 40)):
-        found = worlds(fits_of(EXACT, targets="canary", adjacency=adjacency))
-        assert all(rows == set(range(40)) for rows in found["test", False, ALL])
+        tables_of = worlds(fits_of(EXACT, targets="canary", adjacency=adjacency))
+        assert all(rows == set(range(40)) for rows in tables_of["test", False, ALL])
         for i in range(2):
-            assert all(70 + i in rows and len(rows) == size for rows in found["test", True, i])
+            assert all(70 + i in rows and len(rows) == size for rows in tables_of["test", True, i])
 
 
 def test_an_attacker_without_train_learns_from_the_holdout():
-    found = worlds(fits_of(SEEDED))
-    for rows in found["shadow", False, ALL]:
+    tables_of = worlds(fits_of(SEEDED))
+    for rows in tables_of["shadow", False, ALL]:
         assert rows <= set(range(40, 70))
-    assert all(rows == set(range(40)) for rows in found["test", True, ALL])
+    assert all(rows == set(range(40)) for rows in tables_of["test", True, ALL])
 
 
 def test_rows_equal_to_a_target_are_in_no_pool():
     train = pd.concat([TRAIN, TRAIN.iloc[[3]]], ignore_index=True)
     holdout = pd.concat([HOLDOUT, TRAIN.iloc[[7]]], ignore_index=True)
-    found = game_rows(Context.of(train, holdout), AVERAGE)
-    assert set(range(41)) - set(found.test_pool.tolist()) == {3, 7, 40}
-    assert set(range(41, 72)) - set(found.shadow_pool.tolist()) == {71}
+    drawn = game_rows(Context.of(train, holdout), AVERAGE)
+    assert set(range(41)) - set(drawn.test_pool.tolist()) == {3, 7, 40}
+    assert set(range(41, 72)) - set(drawn.shadow_pool.tolist()) == {71}
 
 
 @pytest.mark.parametrize("adjacency", ["add", "replace"])
@@ -145,8 +145,10 @@ def test_a_part_of_train_is_known(adjacency):
     """Half of the 39 other rows stand in each table to learn from, the others are drawn anew."""
     game = replace(SEEDED, knowledge="exact-with-uncertainty", adjacency=adjacency)
     assert (game.faults, rows_of(game).faults) == ([], [])
-    found = worlds(fits_of(game))
-    tables = [(key[1:], rows) for key, own in found.items() if key[0] == "shadow" for rows in own]
+    tables_of = worlds(fits_of(game))
+    tables = [
+        (key[1:], rows) for key, own in tables_of.items() if key[0] == "shadow" for rows in own
+    ]
     (known,) = {frozenset(rows & set(range(40)) - set(TARGETS)) for _, rows in tables}
     assert len(known) == 20
     for (inside, target), rows in tables:
@@ -155,7 +157,7 @@ def test_a_part_of_train_is_known(adjacency):
         assert rows - known - own <= set(range(40, 70))
         assert len(rows) == 39 + (inside and adjacency == "add")
     assert tables[0][1] != tables[1][1]
-    assert found["test", True, ALL] == worlds(fits_of(SEEDED))["test", True, ALL]
+    assert tables_of["test", True, ALL] == worlds(fits_of(SEEDED))["test", True, ALL]
     (fault,) = rows_of(game, known_share=0.1).faults
     assert "35 rows to be drawn from the holdout, which has 30" in fault
 
@@ -198,19 +200,19 @@ def test_exact_knowledge_of_rows_that_change_is_a_contradiction():
 
 
 def test_each_value_of_a_secret_has_a_row():
-    found = rows_of(EXACT, secret="plan", n_values=3)
-    assert found.targets.shape == (2, 3)
-    rows = found.table.iloc[found.targets[1]]
+    drawn = rows_of(EXACT, secret="plan", n_values=3)
+    assert drawn.targets.shape == (2, 3)
+    rows = drawn.table.iloc[drawn.targets[1]]
     assert sorted(rows["plan"]) == ["basic", "family", "premium"]
     others = rows.drop(columns="plan")
     assert (others == TRAIN.drop(columns="plan").iloc[7]).all(axis=None)
-    assert found.table["plan"].dtype == TRAIN["plan"].dtype
-    fits = plan(found, [("shadow", True), ("test", True), ("test", False)])
+    assert drawn.table["plan"].dtype == TRAIN["plan"].dtype
+    fits = plan(drawn, [("shadow", True), ("test", True), ("test", False)])
     assert len(fits) == 2 * (3 + 4 + 4)
     for fit in fits:
         own = set(fit.rows.tolist()) - set(range(40))
         assert TARGETS[fit.target] not in fit.rows
-        assert own == ({found.targets[fit.target, fit.value]} if fit.inside else set())
+        assert own == ({drawn.targets[fit.target, fit.value]} if fit.inside else set())
     assert [fit.value for fit in fits if fit.phase == "shadow"] == [0, 1, 2] * 2
 
 
@@ -223,8 +225,8 @@ def test_values_of_numbers_are_quantiles():
 
 def test_the_most_frequent_labels_are_the_values():
     cities = pd.concat([TRAIN, HOLDOUT], ignore_index=True)["city"]
-    found = cities.iloc[secret_sources(CONTEXT, "city", 2)]
-    assert set(found) == set(cities.value_counts().index[:2])
+    cells = cities.iloc[secret_sources(CONTEXT, "city", 2)]
+    assert set(cells) == set(cities.value_counts().index[:2])
 
 
 # --------------------------------------------------------------------------------- running fits
@@ -236,10 +238,10 @@ def measure(table, target):
 
 def test_copies_are_of_what_is_learnt_from():
     fits = fits_of()
-    found = list(play(Bootstrap(), rows_of().table, fits, measure, n_synthetic=9, n_copies=2))
-    assert [len(tables) for tables in found] == [2 if f.phase == "shadow" else 1 for f in fits]
-    assert all(target == fit.target for fit, ((_, target), *_) in zip(fits, found, strict=True))
-    (first, _), (second, _) = found[0]
+    drawn = list(play(Bootstrap(), rows_of().table, fits, measure, n_synthetic=9, n_copies=2))
+    assert [len(tables) for tables in drawn] == [2 if f.phase == "shadow" else 1 for f in fits]
+    assert all(target == fit.target for fit, ((_, target), *_) in zip(fits, drawn, strict=True))
+    (first, _), (second, _) = drawn[0]
     assert first != second
 
 

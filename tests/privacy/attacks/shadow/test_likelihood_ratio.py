@@ -87,10 +87,10 @@ def test_rows_that_were_drawn_are_at_no_distance():
 
 @pytest.mark.parametrize("score", SCORES)
 def test_rows_are_scored_train_first(score):
-    found = record_scores(CONTEXT, score)
-    assert found.shape == (110,)
-    assert np.isfinite(found).all()
-    members, others = found[:60], found[60:]
+    scores = record_scores(CONTEXT, score)
+    assert scores.shape == (110,)
+    assert np.isfinite(scores).all()
+    members, others = scores[:60], scores[60:]
     assert auc(members, others) > 0.6
 
 
@@ -100,10 +100,10 @@ def test_distances_are_those_of_the_screens():
 
 
 def test_pooled_targets_do_not_go_by_table():
-    found = pooled_targets(CONTEXT, "achilles", 30, 0)
-    assert found.size == 30
-    assert (np.diff(found) > 0).all()
-    assert 0 < (found < 60).sum() < 30
+    actual = pooled_targets(CONTEXT, "achilles", 30, 0)
+    assert actual.size == 30
+    assert (np.diff(actual) > 0).all()
+    assert 0 < (actual < 60).sum() < 30
 
 
 # -------------------------------------------------------------------------------------- results
@@ -112,24 +112,24 @@ def test_pooled_targets_do_not_go_by_table():
 @pytest.mark.parametrize("mode", ["online", "offline"])
 @pytest.mark.parametrize("variance", ["global", "per_record"])
 def test_the_value_is_the_auc_on_the_release(mode, variance):
-    found, (scores, inside) = evaluate(mode=mode, variance=variance), models()
+    result, (scores, inside) = evaluate(mode=mode, variance=variance), models()
     known = moments(scores, inside, per_record=variance == "per_record")
     judge = likelihood_ratio if mode == "online" else offline_score
     ratios = judge(record_scores(CONTEXT, "neg_distance"), known)
     area = delong(ratios[:60], ratios[60:])
-    assert (found.value, found.interval) == (area.value, area.interval)
-    assert found.p_value == auc_p_value(ratios[:60], ratios[60:]) < 1e-4
-    assert found.baseline == 0.5
-    assert len(found.warnings) == (variance == "per_record")
+    assert (result.value, result.interval) == (area.value, area.interval)
+    assert result.p_value == auc_p_value(ratios[:60], ratios[60:]) < 1e-4
+    assert result.baseline == 0.5
+    assert len(result.warnings) == (variance == "per_record")
     plain = record_scores(CONTEXT, "neg_distance")
-    assert found.details["uncalibrated_auc"] == auc(plain[:60], plain[60:])
+    assert result.details["uncalibrated_auc"] == auc(plain[:60], plain[60:])
 
 
 def test_copies_are_found_as_often_as_they_were_drawn():
-    found = evaluate(n_models=16)
+    result = evaluate(n_models=16)
     presence = 1 - (1 - 1 / 60) ** 70
-    assert found.value == pytest.approx(0.5 + presence / 2, abs=0.06)
-    over = found.details["models"]
+    assert result.value == pytest.approx(0.5 + presence / 2, abs=0.06)
+    over = result.details["models"]
     presence = 1 - (1 - 1 / 55) ** 70
     assert over["auc"] == pytest.approx(0.5 + presence / 2, abs=0.04)
     assert over["interval"][0] <= over["auc"] <= over["interval"][1]
@@ -138,36 +138,36 @@ def test_copies_are_found_as_often_as_they_were_drawn():
 
 @pytest.mark.parametrize("score", SCORES)
 def test_every_score_finds_copies(score):
-    found = evaluate(record_score=score)
-    assert found.value > 0.65
-    assert found.details["models"]["auc"] > 0.65
+    result = evaluate(record_score=score)
+    assert result.value > 0.65
+    assert result.details["models"]["auc"] > 0.65
 
 
 def test_a_curve_to_draw():
-    found = evaluate(fpr=[0.1, 0.001])
-    first, last = found.details["tpr_at_fpr"]
+    result = evaluate(fpr=[0.1, 0.001])
+    first, last = result.details["tpr_at_fpr"]
     assert 0.0 < first["tpr"] <= 1.0
     assert first["interval"][0] <= first["tpr"] <= first["interval"][1]
     assert first["p_value"] < 0.05
     assert np.isnan(last["tpr"])
-    frame = ROCDisplay(found).frame()
+    frame = ROCDisplay(result).frame()
     assert (frame["point"] == "at most 0.1").sum() == 1
-    ROCDisplay(found).plot()
+    ROCDisplay(result).plot()
 
 
 def test_the_most_exposed_rows_alone():
-    found = evaluate(targets="achilles", n_targets=30)
-    assert found.details["n_members"] + found.details["n_others"] == 30
-    assert found.value > 0.6
+    result = evaluate(targets="achilles", n_targets=30)
+    assert result.details["n_members"] + result.details["n_others"] == 30
+    assert result.value > 0.6
     few = evaluate(targets="achilles", n_targets=1)
     assert np.isnan(few.value)
     assert "fewer than two rows" in str(few.warnings[0])
 
 
 def test_rows_of_train_are_held_against_the_holdout():
-    found = evaluate(targets=[5, 3])
-    assert found.details["n_members"] == 2
-    assert found.details["n_others"] == len(HOLDOUT)
+    result = evaluate(targets=[5, 3])
+    assert result.details["n_members"] == 2
+    assert result.details["n_others"] == len(HOLDOUT)
     assert evaluate(targets=range(len(TRAIN))).value == evaluate().value
     with pytest.raises(InvalidParameterError, match=f"below {len(TRAIN)}"):
         evaluate(targets=[len(TRAIN)])
@@ -186,9 +186,9 @@ def test_it_tells_what_it_costs():
 
 def test_a_density_of_few_rows_is_not_defined():
     few = CONTEXT.real.with_synthetic(RELEASE.head(5))
-    found = evaluate(few, record_score="log_density")
-    assert np.isnan(found.value)
-    assert "10 synthetic rows" in str(found.warnings[0])
+    result = evaluate(few, record_score="log_density")
+    assert np.isnan(result.value)
+    assert "10 synthetic rows" in str(result.warnings[0])
 
 
 # ------------------------------------------------------------------------------------- formulas
@@ -232,13 +232,13 @@ def test_one_spread_of_all_records():
 @pytest.mark.parametrize("per_record", [True, False])
 def test_groups_are_left_out(per_record):
     groups = np.array([0, 1, 2, 3, 0, 1, 2, 3])
-    found = moments(DRAWN, LEARNED, per_record=per_record, left_out=groups)
+    estimates = moments(DRAWN, LEARNED, per_record=per_record, left_out=groups)
     for model in range(8):
         kept = groups != groups[model]
         # the least spread is that of all models: none of these is near it
         alone = moments(DRAWN[kept], LEARNED[kept], per_record=per_record)
         for name in ("mean_in", "sd_in", "mean_out", "sd_out"):
-            assert getattr(found, name)[model] == pytest.approx(getattr(alone, name))
+            assert getattr(estimates, name)[model] == pytest.approx(getattr(alone, name))
 
 
 def test_records_in_another_order_have_the_same_bits():
@@ -264,17 +264,17 @@ def test_scores_that_do_not_vary_have_a_least_spread():
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["online", "offline"])
 def test_without_a_leak_nothing_is_found(mode):
-    found = []
+    results = []
     for seed in range(150):
         rs = np.random.RandomState(seed)
         tables = [pd.DataFrame(rs.normal(size=(60, 3)), columns=list("abc")) for _ in range(3)]
         context = Context.of(*tables[:2]).with_synthetic(tables[2])
         metric = LikelihoodRatioMIA(Independent(), n_models=8, mode=mode, random_state=seed)
-        found.append(metric.fit_context(context.real).evaluate_context(context))
-    values = [one.value for one in found]
+        results.append(metric.fit_context(context.real).evaluate_context(context))
+    values = [one.value for one in results]
     assert np.mean(values) == pytest.approx(0.5, abs=0.015)
-    assert np.mean([one.p_value < 0.05 for one in found]) <= 0.1
-    assert np.mean([one.interval[0] <= 0.5 <= one.interval[1] for one in found]) >= 0.9
-    over = [one.details["models"] for one in found]
+    assert np.mean([one.p_value < 0.05 for one in results]) <= 0.1
+    assert np.mean([one.interval[0] <= 0.5 <= one.interval[1] for one in results]) >= 0.9
+    over = [one.details["models"] for one in results]
     assert np.mean([one["auc"] for one in over]) == pytest.approx(0.5, abs=0.01)
     assert np.mean([one["interval"][0] <= 0.5 <= one["interval"][1] for one in over]) >= 0.9

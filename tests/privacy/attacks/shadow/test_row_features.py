@@ -44,27 +44,29 @@ def test_rare_levels_share_an_indicator():
 
 
 def test_moments():
-    found = naive_features(ROWS, DOMAIN)
+    features = naive_features(ROWS, DOMAIN)
     first = (ROWS[:, 0] - DOMAIN.low[0]) / DOMAIN.span[0]
     present = first[~np.isnan(first)]
     missing = np.isnan(first).mean()
-    assert found[:4] == pytest.approx([present.mean(), np.median(present), present.var(), missing])
+    assert features[:4] == pytest.approx(
+        [present.mean(), np.median(present), present.var(), missing]
+    )
     shares = [(ROWS[:, 1] == level).mean() for level in range(3)]
-    assert found[4:9] == pytest.approx([*shares, 0.0, np.isnan(ROWS[:, 1]).mean()])
+    assert features[4:9] == pytest.approx([*shares, 0.0, np.isnan(ROWS[:, 1]).mean()])
 
 
 def test_bins_are_in_order_and_complete():
-    found = hist_features(ROWS, DOMAIN)
-    assert [part.sum() for part in np.split(found, [13, 18])] == pytest.approx([1.0, 1.0, 1.0])
+    features = hist_features(ROWS, DOMAIN)
+    assert [part.sum() for part in np.split(features, [13, 18])] == pytest.approx([1.0, 1.0, 1.0])
     edges = DOMAIN.low[2] + DOMAIN.span[2] * np.arange(11) / 10
     expected = np.histogram(ROWS[:, 2], edges)[0] / len(ROWS)
-    assert found[19:29] == pytest.approx(expected)
+    assert features[19:29] == pytest.approx(expected)
     far = np.array([[1e9, np.nan, -1e9]])
     assert hist_features(far, DOMAIN)[[11, 17, 18]].tolist() == [1.0, 1.0, 1.0]
 
 
 def test_correlations_are_pearsons():
-    found = corr_features(ROWS, DOMAIN)
+    features = corr_features(ROWS, DOMAIN)
     frame = pd.DataFrame({"a": ROWS[:, 0], "c": ROWS[:, 2]})
     frame["a"] = frame["a"].fillna(frame["a"].mean())
     levels = pd.DataFrame({f"b{k}": ROWS[:, 1] == k for k in range(3)}).astype(float)
@@ -75,7 +77,7 @@ def test_correlations_are_pearsons():
     design = pd.concat([design, frame[["c"]]], axis=1).to_numpy(dtype=float)
     with np.errstate(invalid="ignore", divide="ignore"):
         expected = np.nan_to_num(np.corrcoef(design.T))[np.triu_indices(7, k=1)]
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert features == pytest.approx(expected, abs=1e-9)
 
 
 def test_distances_are_those_of_the_engine():
@@ -106,10 +108,10 @@ def test_columns_without_a_value():
 
 
 def test_the_nearest_and_those_within_reach():
-    found = closest_features(ROWS[:3], POOL[50], [0.0, 1.0], DOMAIN)
+    features = closest_features(ROWS[:3], POOL[50], [0.0, 1.0], DOMAIN)
     distances = np.sort(row_distances(ROWS[:3], POOL[50], DOMAIN))
-    assert found[:5].tolist() == [*distances, distances[2], distances[2]]
-    assert found[5:] == pytest.approx(np.log1p([0, 3]))
+    assert features[:5].tolist() == [*distances, distances[2], distances[2]]
+    assert features[5:] == pytest.approx(np.log1p([0, 3]))
 
 
 def conditions(rows, target):
@@ -133,9 +135,9 @@ def test_all_questions_are_asked_and_answered(target):
         if any(ways):
             hits = [met[j, way] for j, way in enumerate(ways) if way]
             counts.append(np.logical_and.reduce(hits).sum())
-    found = np.expm1(queries.features(ROWS, target, DOMAIN))
-    assert sorted(found.round().tolist()) == sorted(counts)
-    assert found[0] == pytest.approx(np.logical_and.reduce([met[j, 1] for j in range(3)]).sum())
+    actual = np.expm1(queries.features(ROWS, target, DOMAIN))
+    assert sorted(actual.round().tolist()) == sorted(counts)
+    assert actual[0] == pytest.approx(np.logical_and.reduce([met[j, 1] for j in range(3)]).sum())
 
 
 def test_questions_are_drawn_where_there_are_too_many():
@@ -158,8 +160,8 @@ def test_a_column_that_all_questions_are_about(n_columns):
 
 
 def test_agreement_sums_over_all_subsets():
-    found = agreement_scores(POOL[:9], ROWS, DOMAIN)
-    for value, point in zip(found, POOL[:9], strict=True):
+    actual = agreement_scores(POOL[:9], ROWS, DOMAIN)
+    for value, point in zip(actual, POOL[:9], strict=True):
         met = conditions(ROWS, point)
         total = 0
         for size in range(4):

@@ -51,60 +51,60 @@ def evaluate(generator=None, secret="plan", synthetic=LONG, **settings):
 
 @pytest.mark.parametrize("secret", ["plan", "income", "joined", "member"])
 def test_a_secret_is_read_off_copies(secret):
-    found = evaluate(secret=secret, n_values=3)
-    assert found.value > 0.3
-    assert found.p_value < 0.01
-    (one,) = found.details["targets"]
-    chance = 1.0 / found.details["n_values"]
+    result = evaluate(secret=secret, n_values=3)
+    assert result.value > 0.3
+    assert result.p_value < 0.01
+    (one,) = result.details["targets"]
+    chance = 1.0 / result.details["n_values"]
     assert one["by_chance"] == chance
-    assert found.value == pytest.approx(one["accuracy"] - chance)
+    assert result.value == pytest.approx(one["accuracy"] - chance)
     assert one["interval"] == [bound - chance for bound in one["accuracy_interval"]]
 
 
 @pytest.mark.parametrize("knowledge", ["auxiliary", "exact"])
 def test_a_secret_is_read_off_copies_without_the_generator(knowledge):
-    found = evaluate(access="no-box", knowledge=knowledge, game="model_seeded", n_eval=30)
-    assert found.value > 0.3
-    assert found.p_value < 0.025
-    assert found.details["access"] == "no-box"
+    result = evaluate(access="no-box", knowledge=knowledge, game="model_seeded", n_eval=30)
+    assert result.value > 0.3
+    assert result.p_value < 0.025
+    assert result.details["access"] == "no-box"
 
 
 def test_without_a_leak_guesses_are_chance():
-    found = evaluate(Fresh(), n_targets=2, n_eval=40)
-    low, high = found.interval
+    result = evaluate(Fresh(), n_targets=2, n_eval=40)
+    low, high = result.interval
     assert low <= 0.0 <= high
-    assert found.p_value > 0.05
-    assert found.details["n_significant"] == 0
+    assert result.p_value > 0.05
+    assert result.details["n_significant"] == 0
 
 
 @pytest.mark.parametrize("game", ["average", "model_seeded"])
 def test_tables_without_the_target_as_a_control(game):
     knowledge = "exact" if game == "model_seeded" else "auxiliary"
-    found = evaluate(control="out", game=game, knowledge=knowledge, n_targets=2)
-    told = found.details["targets"]
+    result = evaluate(control="out", game=game, knowledge=knowledge, n_targets=2)
+    told = result.details["targets"]
     for one in told:
         assert one["advantage"] == pytest.approx(one["accuracy"] - one["by_chance"])
         assert 0.0 <= one["by_chance"] < 0.8
-    assert found.p_value == min(holm([one["p_value"] for one in told])) < 0.025
-    assert found.details["n_fits"] == 2 * (15 + 20) + (20 if game == "average" else 40)
+    assert result.p_value == min(holm([one["p_value"] for one in told])) < 0.025
+    assert result.details["n_fits"] == 2 * (15 + 20) + (20 if game == "average" else 40)
 
 
 def test_the_value_is_the_largest_and_corrected_for_it():
-    found = evaluate(n_targets=2, n_shadow=6, n_eval=6)
-    told = found.details["targets"]
-    assert found.value == max(one["advantage"] for one in told)
-    assert found.details["mean_advantage"] == pytest.approx(
+    result = evaluate(n_targets=2, n_shadow=6, n_eval=6)
+    told = result.details["targets"]
+    assert result.value == max(one["advantage"] for one in told)
+    assert result.details["mean_advantage"] == pytest.approx(
         np.mean([one["advantage"] for one in told])
     )
-    assert found.details["largest_by_chance"] > 0.0
-    assert found.baseline == 0.0
-    assert "6 tables" in str(found.warnings[0])
+    assert result.details["largest_by_chance"] > 0.0
+    assert result.baseline == 0.0
+    assert "6 tables" in str(result.warnings[0])
 
 
 @pytest.mark.parametrize("targets", ["canary", [4], TRAIN.iloc[[4]]])
 def test_targets_of_every_kind(targets):
-    found = evaluate(targets=targets, n_shadow=12, n_eval=12)
-    assert found.value > 0.2
+    result = evaluate(targets=targets, n_shadow=12, n_eval=12)
+    assert result.value > 0.2
 
 
 def test_cost_and_contradictions():
@@ -126,9 +126,9 @@ def test_what_is_not_defined():
     one_value = [table.assign(plan="basic") for table in (TRAIN, HOLDOUT)]
     metric = ShadowAttributeInference(Bootstrap(), "plan")
     context = Context.of(*one_value).with_synthetic(one_value[0])
-    found = metric.fit_context(context.real).evaluate_context(context)
-    assert np.isnan(found.value)
-    assert "one value" in str(found.warnings[0])
+    result = metric.fit_context(context.real).evaluate_context(context)
+    assert np.isnan(result.value)
+    assert "one value" in str(result.warnings[0])
     context = Context.of(TRAIN.head(4), HOLDOUT.head(3)).with_synthetic(SYNTHETIC)
-    found = metric.fit_context(context.real).evaluate_context(context)
-    assert "too few rows" in str(found.warnings[0])
+    result = metric.fit_context(context.real).evaluate_context(context)
+    assert "too few rows" in str(result.warnings[0])

@@ -82,45 +82,45 @@ def attack(generator, train, holdout, n_synthetic, **settings):
 
 
 def test_a_generator_that_looks_at_nothing_tells_nothing():
-    found = attack(
+    outcome = attack(
         Independent(), *normal(80, 0), 60,
         n_targets=2, features=("naive", "closest"), n_shadow=15, n_eval=60, classifier=TREE,
     )  # fmt: skip
-    low, high = found.interval
+    low, high = outcome.interval
     assert low <= 0.0 <= high
-    assert found.p_value > 0.05
-    assert found.details["epsilon"] == 0.0
-    assert found.details["n_significant"] == 0
+    assert outcome.p_value > 0.05
+    assert outcome.details["epsilon"] == 0.0
+    assert outcome.details["n_significant"] == 0
 
 
 def test_rows_drawn_with_replacement_tell_whenever_the_target_is_drawn():
     # 59 rows and the target: it is among 60 draws with this chance, and never without
     presence = 1.0 - (1.0 - 1.0 / 60.0) ** 60
-    found = attack(
+    outcome = attack(
         Bootstrap(), *normal(120, 1, outlier=True), 60,
         targets=[7], features="closest", n_shadow=20, n_eval=120, n_rows=59, classifier=STUMP,
     )  # fmt: skip
-    (one,) = found.details["targets"]
+    (one,) = outcome.details["targets"]
     assert presence == pytest.approx(0.635, abs=5e-4)
     assert one["fpr"] == 0.0
-    assert found.value == pytest.approx(presence, abs=0.1)
+    assert outcome.value == pytest.approx(presence, abs=0.1)
     assert one["auc"] == pytest.approx(0.5 + presence / 2, abs=0.05)
     assert one["interval"][0] <= presence <= one["interval"][1]
-    assert one["privacy_gain"] == pytest.approx(1.0 - found.value)
+    assert one["privacy_gain"] == pytest.approx(1.0 - outcome.value)
 
 
 @pytest.mark.parametrize("features", ["corr", "closest"])
 def test_an_outlier_shows_in_a_normal_distribution(features):
     train, holdout = normal(300, 0, outlier=True)
-    found = attack(
+    outcome = attack(
         Gaussian(), train, holdout, 300,
         targets=[7], features=features, n_shadow=15, n_eval=50, classifier=LINE,
     )  # fmt: skip
-    (one,) = found.details["targets"]
+    (one,) = outcome.details["targets"]
     assert one["auc"] == 1.0
-    assert found.value > 0.9
-    assert found.details["epsilon"] > 1.5
-    assert found.p_value < 1e-6
+    assert outcome.value > 0.9
+    assert outcome.details["epsilon"] > 1.5
+    assert outcome.p_value < 1e-6
 
 
 def test_screens_do_not_see_that_outlier():
@@ -149,31 +149,31 @@ def result(synthetic=SYNTHETIC, **settings):
 
 
 def test_the_value_is_the_largest_and_corrected_for_it():
-    found = result()
-    told = found.details["targets"]
+    outcome = result()
+    told = outcome.details["targets"]
     assert [one["target"] for one in told] == ["target 1", "target 2"]
-    assert found.value == max(one["advantage"] for one in told)
-    assert found.p_value == min(holm([one["p_value"] for one in told]))
+    assert outcome.value == max(one["advantage"] for one in told)
+    assert outcome.p_value == min(holm([one["p_value"] for one in told]))
     widths = [one["interval"][1] - one["interval"][0] for one in told]
-    assert found.interval[1] - found.interval[0] > min(widths)
-    assert found.baseline == 0.0
-    mean = found.details["mean_advantage"]
+    assert outcome.interval[1] - outcome.interval[0] > min(widths)
+    assert outcome.baseline == 0.0
+    mean = outcome.details["mean_advantage"]
     assert mean["value"] == pytest.approx(np.mean([one["advantage"] for one in told]))
     assert mean["interval"][0] <= mean["value"] <= mean["interval"][1]
-    assert found.details["largest_by_chance"] > 0.0
-    assert found.details["n_fits"] == small().estimate_cost() == 3 * 14
-    assert "uncertain by 0.25" in str(found.warnings[0])
+    assert outcome.details["largest_by_chance"] > 0.0
+    assert outcome.details["n_fits"] == small().estimate_cost() == 3 * 14
+    assert "uncertain by 0.25" in str(outcome.warnings[0])
 
 
 def test_no_row_is_named():
-    found = result(targets=[11, 37], n_shadow=2, n_eval=2).to_dict()
-    text = json.dumps({**found, "tags": None})
+    actual = result(targets=[11, 37], n_shadow=2, n_eval=2).to_dict()
+    text = json.dumps({**actual, "tags": None})
     words = set(TRAIN["city"].dropna()) | set(TRAIN["plan"])
     words |= set(TRAIN["joined"].dropna().astype(str))
     assert not [word for word in words if word in text]
     incomes = TRAIN["income"].dropna().astype(str)
     assert not [income for income in incomes if income in text]
-    assert "37" not in [str(part) for part in found["details"].values()]
+    assert "37" not in [str(part) for part in actual["details"].values()]
 
 
 @pytest.mark.parametrize("adjacency", ["add", "replace"])
@@ -188,37 +188,37 @@ def test_no_row_is_named():
 )
 def test_every_game_finds_copies(game, knowledge, adjacency):
     long = pd.concat([SYNTHETIC] * 4)  # nearly every such table has the target
-    found = result(long, game=game, knowledge=knowledge, adjacency=adjacency, n_targets=1)
-    assert found.value >= 0.75
-    assert found.p_value < 0.025
+    outcome = result(long, game=game, knowledge=knowledge, adjacency=adjacency, n_targets=1)
+    assert outcome.value >= 0.75
+    assert outcome.p_value < 0.025
 
 
 @pytest.mark.parametrize("features", ["query", "closest", ("query", "closest")])
 @pytest.mark.parametrize("knowledge", ["auxiliary", "exact", "exact-with-uncertainty"])
 def test_copies_show_to_somebody_without_the_generator(features, knowledge):
     long = pd.concat([SYNTHETIC] * 4)
-    found = result(
+    outcome = result(
         long, game="model_seeded", knowledge=knowledge, access="no-box", n_targets=1, n_eval=12,
         features=features,
     )  # fmt: skip
-    assert found.value > 0.5  # as many rows are looked at as are known: the target may be beyond
-    assert found.p_value < 0.025
-    assert found.details["n_fits"] == 2 * 12  # none to learn from
-    assert found.details["access"] == "no-box"
+    assert outcome.value > 0.5  # as many rows are looked at as are known: the target may be beyond
+    assert outcome.p_value < 0.025
+    assert outcome.details["n_fits"] == 2 * 12  # none to learn from
+    assert outcome.details["access"] == "no-box"
 
 
 def test_without_a_generator_only_what_needs_no_learning_is_looked_at():
-    found = result(features=["naive", "closest", "query"], access="no-box", n_eval=2)
-    assert found.details["features"] == ["query", "closest"]
+    outcome = result(features=["naive", "closest", "query"], access="no-box", n_eval=2)
+    assert outcome.details["features"] == ["query", "closest"]
 
 
 def test_somebody_without_the_generator_is_wrong_of_one_that_looks_at_nothing():
-    found = attack(
+    outcome = attack(
         Independent(), *normal(80, 0, outlier=True), 60,
         n_targets=2, features="closest", access="no-box", n_eval=40,
     )  # fmt: skip
-    assert found.interval[0] < 0.0
-    assert found.p_value > 0.025
+    assert outcome.interval[0] < 0.0
+    assert outcome.p_value > 0.025
 
 
 class Sparing(Bootstrap):
@@ -258,10 +258,10 @@ def test_canaries_and_rows_of_ones_own():
 
 def test_the_release_is_attacked_too():
     released = pd.concat([select_targets(TRAIN, "achilles", 2)] * 40)
-    found = result(released, attack_release=True).details["release"]
-    assert found["n_called_in"] == 2
-    assert found["n_in_train"] == 2
-    assert found["mean_fpr"] < 0.3
+    actual = result(released, attack_release=True).details["release"]
+    assert actual["n_called_in"] == 2
+    assert actual["n_in_train"] == 2
+    assert actual["mean_fpr"] < 0.3
     without = TRAIN.drop(select_targets(TRAIN, "achilles", 2).index)
     clean = without.sample(80, replace=True, random_state=0)
     assert result(clean, attack_release=True).details["release"]["n_called_in"] == 0
@@ -289,13 +289,13 @@ def test_a_row_of_train_given_as_a_table_is_there_once():
             told.append(table.eq(TRAIN.iloc[7]).all(axis=1).sum())
             return super().fit(table)
 
-    found = result(
+    outcome = result(
         generator=Telling(), targets=TRAIN.iloc[[7]], game="model_seeded", knowledge="exact",
         n_shadow=2, n_eval=2, attack_release=True,
     )  # fmt: skip
     assert sorted(told) == [0] * 4 + [1] * 4
-    assert found.details["release"]["n_in_train"] == 1
-    assert found.details["n_rows"] == 79
+    assert outcome.details["release"]["n_in_train"] == 1
+    assert outcome.details["n_rows"] == 79
     assert result(n_shadow=2, n_eval=2).details["n_rows"] == 39
 
 
@@ -314,8 +314,8 @@ def test_copies_of_a_fit_are_learnt_from_together():
 
 def test_several_features_are_put_side_by_side():
     least = {"n_targets": 1, "n_shadow": 2, "n_eval": 2}
-    found = result(features=["hist", "naive"], **least)
-    assert found.details["features"] == ["naive", "hist"]
+    outcome = result(features=["hist", "naive"], **least)
+    assert outcome.details["features"] == ["naive", "hist"]
     assert len(result(features="ensemble", **least).details["features"]) == 5
 
 
@@ -436,16 +436,16 @@ def test_contradictions_are_refused_at_fit():
 
 def test_too_few_rows_are_not_defined():
     context = Context.of(TRAIN.head(4), HOLDOUT.head(3)).with_synthetic(SYNTHETIC)
-    found = small().fit_context(context.real).evaluate_context(context)
-    assert np.isnan(found.value)
-    assert "too few rows" in str(found.warnings[0])
+    outcome = small().fit_context(context.real).evaluate_context(context)
+    assert np.isnan(outcome.value)
+    assert "too few rows" in str(outcome.warnings[0])
 
 
 def test_a_table_of_texts_is_not_defined():
     table = pd.DataFrame({"t": [f"a text of its own, number {i}" for i in range(20)]})
     context = Context.of(table, table[::-1], schema={"t": "text"}).with_synthetic(table)
-    found = small().fit_context(context.real).evaluate_context(context)
-    assert np.isnan(found.value)
+    outcome = small().fit_context(context.real).evaluate_context(context)
+    assert np.isnan(outcome.value)
 
 
 def test_a_generator_of_another_metric_clones():
@@ -469,20 +469,20 @@ class Copying(Independent):
 
 @pytest.mark.slow
 def test_without_a_leak_few_p_values_are_small():
-    found = [
+    values = [
         attack(
             Independent(), *normal(60, seed), 40, random_state=seed,
             n_targets=2, features="closest", n_shadow=8, n_eval=20, classifier=LINE,
         )
         for seed in range(80)
     ]  # fmt: skip
-    p_values = np.array([one.p_value for one in found])
-    covered = [one.interval[0] <= 0.0 <= one.interval[1] for one in found]
+    p_values = np.array([one.p_value for one in values])
+    covered = [one.interval[0] <= 0.0 <= one.interval[1] for one in values]
     assert (p_values < 0.05).mean() <= 0.1
     assert np.mean(covered) >= 0.9
-    means = [one.details["mean_advantage"]["value"] for one in found]
+    means = [one.details["mean_advantage"]["value"] for one in values]
     assert np.mean(means) == pytest.approx(0.0, abs=0.04)
-    assert max(one.details["epsilon"] for one in found) < 0.5
+    assert max(one.details["epsilon"] for one in values) < 0.5
 
 
 class NoisyCounts:
@@ -507,12 +507,12 @@ def test_the_bound_of_epsilon_holds():
     train = pd.concat([common, pd.DataFrame({"kind": ["c"]})], ignore_index=True)
     bounds = []
     for seed in range(15):
-        found = attack(
+        outcome = attack(
             NoisyCounts(), train, common, 200, random_state=seed,
             targets=[20], features="hist", classifier=STUMP,
             game="model_seeded", knowledge="exact", n_shadow=30, n_eval=120,
         )  # fmt: skip
-        bounds.append(found.details["epsilon"])
+        bounds.append(outcome.details["epsilon"])
     assert np.mean(np.array(bounds) > 1.0) <= 0.1
     assert np.mean(bounds) > 0.1
 
@@ -521,8 +521,8 @@ def test_the_bound_of_epsilon_holds():
 def test_the_default_settings_find_copied_outliers():
     train, holdout = make_mixed(120, random_state=0), make_mixed(120, random_state=1)
     context = Context.of(train, holdout).with_synthetic(make_mixed(120, random_state=2))
-    found = ShadowMembershipInference(Bootstrap()).fit_context(context.real)
-    told = found.evaluate_context(context)
+    actual = ShadowMembershipInference(Bootstrap()).fit_context(context.real)
+    told = actual.evaluate_context(context)
     assert told.details["n_significant"] == 5
     assert told.details["mean_advantage"]["value"] > 0.7
     # all 60 rows and 120 draws: presence is 0.867

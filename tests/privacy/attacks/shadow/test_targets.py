@@ -41,17 +41,17 @@ def planted() -> pd.DataFrame:
 
 @pytest.mark.parametrize("method", ["achilles", "gower-knn", "isolation-forest", "rare-value"])
 def test_the_row_that_is_neither_comes_first(method):
-    found = select_targets(planted(), method, k=3)
-    assert found.index[0] == 33
-    assert len(found) == 3
-    assert found.iloc[0].to_list() == [12.0, 3.0, "c"]
+    selected = select_targets(planted(), method, k=3)
+    assert selected.index[0] == 33
+    assert len(selected) == 3
+    assert selected.iloc[0].to_list() == [12.0, 3.0, "c"]
 
 
 def test_gower_by_hand():
     table = pd.DataFrame({"x": [0.0, 0.0, 1.0, 5.0], "y": [0.0, 1.0, 0.0, 5.0]})
-    found = select_targets(table, "gower-knn", k=4, n_neighbors=2)
-    assert found.index[0] == 3
-    assert found.index[3] == 0  # the other two are equally far, in random order
+    selected = select_targets(table, "gower-knn", k=4, n_neighbors=2)
+    assert selected.index[0] == 3
+    assert selected.index[3] == 0  # the other two are equally far, in random order
 
 
 def test_gower_is_the_mean_distance_to_the_nearest():
@@ -64,27 +64,27 @@ def test_gower_is_the_mean_distance_to_the_nearest():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_rows_does_not_matter(method):
-    found = select_targets(TRAIN, method)
+    selected = select_targets(TRAIN, method)
     shuffled = select_targets(TRAIN.sample(frac=1.0, random_state=1), method)
-    assert found.reset_index(drop=True).equals(shuffled.reset_index(drop=True))
+    assert selected.reset_index(drop=True).equals(shuffled.reset_index(drop=True))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_train_alone_is_looked_at(method):
-    found = select_targets(Context.of(TRAIN, HOLDOUT), method)
-    assert found.equals(select_targets(TRAIN, method))
+    selected = select_targets(Context.of(TRAIN, HOLDOUT), method)
+    assert selected.equals(select_targets(TRAIN, method))
 
 
 def test_the_index_is_the_position():
-    found = select_targets(TRAIN.set_axis(range(1000, 1150)), "achilles")
-    assert found.equals(TRAIN.iloc[found.index])
+    selected = select_targets(TRAIN.set_axis(range(1000, 1150)), "achilles")
+    assert selected.equals(TRAIN.iloc[selected.index])
     assert select_targets(TRAIN, "canary", k=2).index.tolist() == [150, 151]
 
 
 def test_rows_are_distinct():
     table = pd.concat([planted()] * 2, ignore_index=True)
-    found = select_targets(table, "random", k=200)
-    assert len(found) == len(found.drop_duplicates()) == 80
+    selected = select_targets(table, "random", k=200)
+    assert len(selected) == len(selected.drop_duplicates()) == 80
     assert len(select_targets(table.iloc[:1], "achilles")) == 1
 
 
@@ -162,30 +162,30 @@ def test_canaries_are_new_in_every_column():
 )
 def test_canaries_of_narrow_types_are_new_too(values, made):
     table = pd.DataFrame({"x": values, "y": 0.5})
-    found = canaries(Context.of(table, schema={"x": "continuous"}), 3)["x"]
-    assert found.tolist() == made
-    pool = stacked([table[["x"]], found.to_frame()])["x"]
+    actual = canaries(Context.of(table, schema={"x": "continuous"}), 3)["x"]
+    assert actual.tolist() == made
+    pool = stacked([table[["x"]], actual.to_frame()])["x"]
     assert pool.dropna().tolist()[-3:] == made
 
 
 def test_canaries_of_nanoseconds_end_with_them():
     days = pd.Series(pd.to_datetime(["1940-01-01", "2020-01-01"])).astype("datetime64[ns]")
     for values in (days, days.dt.tz_localize("UTC")):
-        found = canaries(Context.of(pd.DataFrame({"day": values})), 5)["day"]
-        assert found.dtype == values.dtype
-        assert found.is_monotonic_increasing
-        assert found.is_unique
-        assert found.iloc[0] > values.max()
+        made = canaries(Context.of(pd.DataFrame({"day": values})), 5)["day"]
+        assert made.dtype == values.dtype
+        assert made.is_monotonic_increasing
+        assert made.is_unique
+        assert made.iloc[0] > values.max()
 
 
 def test_canaries_keep_the_order_of_categories():
     sizes = pd.Categorical(["s", "l"], categories=["s", "m", "l"], ordered=True)
     table = pd.DataFrame({"size": sizes, "x": [0.5, 1.5]})
     made = canaries(Context.of(table), 1)
-    found = stacked([table, made])["size"]
-    assert found.cat.ordered
-    assert found.cat.categories.tolist() == ["s", "m", "l", "canary-1"]
-    assert found.tolist() == ["s", "l", "canary-1"]
+    actual = stacked([table, made])["size"]
+    assert actual.cat.ordered
+    assert actual.cat.categories.tolist() == ["s", "m", "l", "canary-1"]
+    assert actual.tolist() == ["s", "l", "canary-1"]
 
 
 def test_dates_in_strings_stay_strings():
@@ -211,8 +211,8 @@ def euclidean(points):
 
 
 def test_mean_distance_by_hand():
-    found = neighbor_vulnerability(euclidean(POINTS), 4, 2)
-    assert found == pytest.approx([1.0, 1.2071, 1.2071, 6.4031], abs=5e-5)
+    actual = neighbor_vulnerability(euclidean(POINTS), 4, 2)
+    assert actual == pytest.approx([1.0, 1.2071, 1.2071, 6.4031], abs=5e-5)
 
 
 def test_a_row_is_no_neighbour_of_itself_and_a_duplicate_is():
@@ -245,14 +245,14 @@ def test_generalized_cosine_is_that_of_one_hot_rows(n_numbers, n_codes):
     for part, n in ((numbers, n_numbers), (one_hot, n_codes)):
         if n:
             expected += n / (n_numbers + n_codes) * cdist(part, part, "cosine")
-    found = generalized_cosine(numbers, codes)(slice(0, 12))
-    assert found == pytest.approx(expected, abs=1e-12)
+    actual = generalized_cosine(numbers, codes)(slice(0, 12))
+    assert actual == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_vector_of_zeros_is_at_right_angles():
     numbers = np.array([[0.0, 0.0], [1.0, 0.0]])
-    found = generalized_cosine(numbers, np.empty((2, 0)))(slice(0, 2))
-    assert found.tolist() == [[1.0, 1.0], [1.0, 0.0]]
+    actual = generalized_cosine(numbers, np.empty((2, 0)))(slice(0, 2))
+    assert actual.tolist() == [[1.0, 1.0], [1.0, 0.0]]
 
 
 def test_rarity_is_a_product_of_shares():
