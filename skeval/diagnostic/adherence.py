@@ -108,7 +108,7 @@ class BoundaryAdherence(RuleAdherence):
         Whether a cell may be missing: where train has missing cells in the column, always, or
         never. Missing cells that are allowed are left out, others count as outside.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only number and date columns
+        The columns to measure: all, the first *n*, or these; only number and date columns
         count.
 
     Attributes
@@ -246,7 +246,7 @@ class CategoryAdherence(RuleAdherence):
         Whether a cell may be missing: where train has missing cells in the column, always, or
         never. A missing cell is then a value like any other.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only categorical and boolean
+        The columns to measure: all, the first *n*, or these; only categorical and boolean
         columns count.
 
     Attributes

@@ -39,7 +39,7 @@ class RangeCoverage(Metric):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only number and date columns
+        The columns to measure: all, the first *n*, or these; only number and date columns
         count.
 
     Attributes
@@ -95,7 +95,8 @@ class RangeCoverage(Metric):
         scores = dict.fromkeys(names, np.nan)
         for name, span in spans.items():
             scores[name] = 0.0 if name in gone else range_coverage(ranges[name], span)
-        ceilings = {name: _range_ceiling(context, name) for name in spans}
+        n_rows = context.n_rows("synthetic")
+        ceilings = {name: _range_ceiling(context, name, n_rows) for name in spans}
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
@@ -118,16 +119,12 @@ def _present(context: Context, names: list[str]) -> list[str]:
     return [name for name in names if not lacks(context, name)]
 
 
-def _range_ceiling(context: Context, column: str) -> float:
-    """Return the coverage expected of as many fresh rows, of which as many are missing."""
-    values = present_numbers(context, "train", column)
-    n_present = context.n_rows("synthetic") * values.size / context.n_rows("train")
-    return _expected_range(context, column, max(1, round(n_present)))
-
-
 @shared
-def _expected_range(context: Context, column: str, n_fresh: int) -> float:
-    return expected_range_coverage(present_numbers(context, "train", column), n_fresh)
+def _range_ceiling(context: Context, column: str, n_rows: int) -> float:
+    """Return the coverage that as many fresh real rows as synthetic ones have on average."""
+    values = present_numbers(context, "train", column)
+    n_present = n_rows * values.size / context.n_rows("train")
+    return expected_range_coverage(values, max(1, round(n_present)))
 
 
 class CategoryCoverage(Metric):
@@ -142,7 +139,7 @@ class CategoryCoverage(Metric):
     min_count : int, default=1
         Leaves out categories that fewer rows of train have.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only categorical and boolean
+        The columns to measure: all, the first *n*, or these; only categorical and boolean
         columns count.
 
     Attributes
@@ -201,10 +198,14 @@ class CategoryCoverage(Metric):
             ceilings[name] = expected_category_coverage(counts[frequent] / n_rows, m_rows)
             if of_synthetic.sum() == 0:
                 gone.append(name)
+        without = [name for name, score in scores.items() if np.isnan(score)]
+        empty = [name for name in without if not level_counts(context, "train", name).any()]
+        rare = [name for name in without if name not in empty]
+        text = f"no category of {{}} has {self.min_count} rows of train: no score."
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
-            warnings=self._notices(context, scores, gone),
+            warnings=_notices(context, empty, gone, rare, text),
             n_categories=n_categories,
             n_covered=n_covered,
             ceilings=ceilings,
@@ -220,16 +221,13 @@ class CategoryCoverage(Metric):
             f"would reach about {percent(details['ceiling'])}."
         )
 
-    def _notices(
-        self, context: Context, scores: dict[str, float], gone: list[str]
-    ) -> tuple[MetricWarning, ...]:
-        without = [name for name, score in scores.items() if np.isnan(score)]
-        empty = [name for name in without if not level_counts(context, "train", name).any()]
-        said = empty_notices(empty, _present(context, gone))
-        if rare := [name for name in without if name not in empty]:
-            text = f"no category of {', '.join(rare)} has {self.min_count} rows of train: no score."
-            said = (*said, DegenerateInputWarning(text))
-        return said
+
+def _notices(
+    context: Context, empty: list[str], gone: list[str], others: list[str], text: str
+) -> tuple[MetricWarning, ...]:
+    """Say which columns are empty in train or in synthetic, and what `text` says of the others."""
+    said = empty_notices(empty, _present(context, gone))
+    return (*said, DegenerateInputWarning(text.format(", ".join(others)))) if others else said
 
 
 def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -> float:
@@ -350,7 +348,7 @@ class OutlierCoverage(Metric):
     k : float, default=1.5
         Distance of the fences from train's quartiles, in interquartile ranges.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only number and date columns
+        The columns to measure: all, the first *n*, or these; only number and date columns
         count.
 
     Attributes
@@ -400,25 +398,31 @@ class OutlierCoverage(Metric):
         names = columns_of(context, self.columns, NUMERIC)
         tails = {name: _tail(context, name, self.k) for name in names}
         measured = [name for name, (_, beyond) in tails.items() if beyond > 0.0]
-        counts = {name: self._beyond(context, name, tails[name][0]) for name in measured}
+        values = {name: numbers(context.synthetic[[name]]).ravel() for name in measured}
+        counts = {name: outside(values[name], tails[name][0]) for name in measured}
+        present = {name: int((~np.isnan(values[name])).sum()) for name in measured}
         # a column that is absent or empty has no value beyond: 0 of as many as there are rows
-        rows = {name: counts[name][1] or context.n_rows("synthetic") for name in measured}
+        rows = {name: present[name] or context.n_rows("synthetic") for name in measured}
+        gone = [name for name in measured if not present[name]]
+        empty = [name for name in names if np.isnan(extent(context, "train", name)[0])]
+        inside = [name for name in names if name not in (*measured, *empty)]
         scores = dict.fromkeys(names, np.nan)
         for name in measured:
-            scores[name] = min(counts[name][0] / rows[name] / tails[name][1], 1.0)
+            scores[name] = min(counts[name] / rows[name] / tails[name][1], 1.0)
 
         def band(name: str, confidence: float) -> tuple[float, float]:
-            low, high = wilson(counts[name][0], rows[name], confidence)
-            share = tails[name][1]
-            score = scores[name]
+            low, high = wilson(counts[name], rows[name], confidence)
+            share, score = tails[name][1], scores[name]
             return min(low / share, score), max(min(high / share, 1.0), score)
 
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
-            warnings=_notices(context, names, measured, [n for n in measured if not counts[n][1]]),
+            warnings=_notices(
+                context, empty, gone, inside, "train has no outlier in {}: no score."
+            ),
             shares={
-                name: {"train": tails[name][1], "synthetic": counts[name][0] / rows[name]}
+                name: {"train": tails[name][1], "synthetic": counts[name] / rows[name]}
                 for name in measured
             },
             intervals={name: band(name, 0.95) for name in measured},
@@ -435,13 +439,6 @@ class OutlierCoverage(Metric):
             "as all."
         )
 
-    def _beyond(
-        self, context: Context, column: str, fences: tuple[float, float]
-    ) -> tuple[int, int]:
-        """Return how many synthetic values lie beyond the fences, of how many."""
-        values = numbers(context.synthetic[[column]]).ravel()
-        return outside(values, fences), int((~np.isnan(values)).sum())
-
 
 @shared
 def _tail(context: Context, column: str, k: float) -> tuple[tuple[float, float], float]:
@@ -451,18 +448,6 @@ def _tail(context: Context, column: str, k: float) -> tuple[tuple[float, float],
         return (np.nan, np.nan), 0.0
     fences = tukey_fences(values, k)
     return fences, outside(values, fences) / values.size
-
-
-def _notices(
-    context: Context, names: list[str], measured: list[str], gone: list[str]
-) -> tuple[MetricWarning, ...]:
-    without = [name for name in names if name not in measured]
-    empty = [name for name in without if np.isnan(extent(context, "train", name)[0])]
-    said = empty_notices(empty, [name for name in gone if not lacks(context, name)])
-    if inside := [name for name in without if name not in empty]:
-        text = f"train has no outlier in {', '.join(inside)}: no score."
-        said = (*said, DegenerateInputWarning(text))
-    return said
 
 
 def tukey_fences(values: np.ndarray, k: float = 1.5) -> tuple[float, float]:

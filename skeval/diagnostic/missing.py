@@ -33,7 +33,7 @@ class MissingValueSimilarity(Metric):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; those of text and ids too.
+        The columns to measure: all, the first *n*, or these; those of text and ids too.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class MissingPatternSimilarity(Metric):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to look at: all, the first so many, or these; those of text and ids too.
+        The columns to look at: all, the first *n*, or these; those of text and ids too.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ class SmoothnessSimilarity(Metric):
         Number of points at which the density is computed; more where the bandwidth would be less
         than four steps.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only number and date columns
+        The columns to measure: all, the first *n*, or these; only number and date columns
         count.
 
     Attributes

@@ -120,7 +120,12 @@ class KeyUniqueness(Metric):
                 MetricWarning,
             )
         of_train = {_name(key): _own_keys(context, "train", key, self.missing) for key in keys}
-        scores = {_name(key): self._score(context, key) for key in keys}
+        scores = {
+            _name(key): 0.0
+            if any(lacks(context, name) for name in key)
+            else _own_keys(context, "synthetic", key, self.missing)
+            for key in keys
+        }
         said = []
         if repeated := [name for name, share in of_train.items() if share < 1.0]:
             said.append(MetricWarning(f"{', '.join(repeated)}: no key, train repeats or lacks it."))
@@ -128,11 +133,6 @@ class KeyUniqueness(Metric):
 
     def _summary(self, result: Result) -> str:
         return f"{percent(result.value)} of the rows have a key that no earlier row has."
-
-    def _score(self, context: Context, key: Key) -> float:
-        if any(lacks(context, name) for name in key):
-            return 0.0
-        return _own_keys(context, "synthetic", key, self.missing)
 
 
 def _name(key: Key) -> str:

@@ -11,13 +11,12 @@ from scipy.stats import chi2
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.fidelity.divergences import column_counts
+from skeval.fidelity.divergences import CellDivergence, column_counts
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.steps.columns import CONSERVATIVE, mean_of_defined
 from skeval.steps.samples import ROLES
-from skeval.tags import MetricTags
 
 
 class ChiSquaredTest(Metric):
@@ -81,9 +80,7 @@ class ChiSquaredTest(Metric):
     (0.112687, 0.280876)
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = CellDivergence.tags
 
     def __init__(
         self,
@@ -99,16 +96,20 @@ class ChiSquaredTest(Metric):
 
     def _compute(self, context: Context) -> Result:
         against = "holdout" if "holdout" in context else "train"
-        to_train, tested = self._tested(context, "train"), self._tested(context, against)
+        cut = (self.columns, self.n_bins, self.strategy)
+        train, synthetic = (column_counts(context, role, *cut) for role in ROLES)
+        to_train = _tests(train, synthetic, self.min_expected)
+        tested = _tests(column_counts(context, against, *cut), synthetic, self.min_expected)
         defined = [name for name, test in to_train.items() if test.n_cells >= 2]
         ceilings = {name: to_train[name].expected_v for name in defined}
         p_values = {name: test.p_value for name, test in tested.items()}
         known = [p_values[name] for name, test in tested.items() if test.n_cells >= 2]
+        without = {name: train[name] + synthetic[name] for name in train if name not in ceilings}
         result = mean_of_columns(
             {name: test.cramers_v for name, test in to_train.items()},
             n_total=len(context.schema.kinds),
             greater_is_better=False,
-            warnings=self._notes(context, [name for name in to_train if name not in ceilings]),
+            warnings=_notes(without, self.min_expected),
             statistics={name: test.statistic for name, test in tested.items()},
             degrees_of_freedom={name: test.degrees for name, test in tested.items()},
             p_values=p_values,
@@ -132,28 +133,26 @@ class ChiSquaredTest(Metric):
             f"{number(result.p_value)}."
         )
 
-    def _counts(self, context: Context, role: str) -> dict[str, np.ndarray]:
-        return column_counts(context, role, self.columns, self.n_bins, self.strategy)
 
-    def _tested(self, context: Context, role: str) -> dict[str, Homogeneity]:
-        """Test the synthetic rows against those of a role, column by column."""
-        real, synthetic = (self._counts(context, which) for which in (role, "synthetic"))
-        least = float(self.min_expected)
-        return {name: homogeneity_test(real[name], synthetic[name], least) for name in real}
+def _tests(
+    real: dict[str, np.ndarray], synthetic: dict[str, np.ndarray], min_expected: float
+) -> dict[str, Homogeneity]:
+    least = float(min_expected)
+    return {name: homogeneity_test(real[name], synthetic[name], least) for name in real}
 
-    def _notes(self, context: Context, without: list[str]) -> tuple[MetricWarning, ...]:
-        """Say which columns have no score, and why."""
-        train, synthetic = (self._counts(context, role) for role in ROLES)
-        single = [name for name in without if ((train[name] + synthetic[name]) > 0).sum() < 2]
-        rare = [name for name in without if name not in single]
-        notes: list[MetricWarning] = []
-        if single:
-            text = f"train and synthetic have one cell only in {', '.join(single)}: no score."
-            notes.append(ConstantColumnWarning(text))
-        if rare:
-            text = f"too few rows for two cells of {self.min_expected:g} in {', '.join(rare)}"
-            notes.append(DegenerateInputWarning(f"{text}: no score."))
-        return tuple(notes)
+
+def _notes(pooled: dict[str, np.ndarray], min_expected: float) -> tuple[MetricWarning, ...]:
+    """Say why columns have no score, given the counts of their cells in both tables."""
+    single = [name for name, counts in pooled.items() if (counts > 0).sum() < 2]
+    rare = [name for name in pooled if name not in single]
+    notes: list[MetricWarning] = []
+    if single:
+        text = f"train and synthetic have one cell only in {', '.join(single)}: no score."
+        notes.append(ConstantColumnWarning(text))
+    if rare:
+        text = f"too few rows for two cells of {min_expected:g} in {', '.join(rare)}: no score."
+        notes.append(DegenerateInputWarning(text))
+    return tuple(notes)
 
 
 class Homogeneity(NamedTuple):

@@ -41,7 +41,7 @@ class ContingencySimilarity(PairMetric):
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category, or leaves the row out pair by pair.
     max_rows : int or None, default=None
-        If given, at most so many rows of each table are looked at, drawn at random.
+        If given, at most this many rows of each table are looked at, drawn at random.
     numeric_pairs : bool, default=True
         Whether pairs of two numeric or date columns count. They do not in SDMetrics' report, which
         has :class:`CorrelationSimilarity` for them.

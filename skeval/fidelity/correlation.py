@@ -46,12 +46,12 @@ class CorrelationSimilarity(PairMetric):
     min_correlation : float, default=0.0
         Pairs count whose correlation in train is stronger than this, of either sign; 0 counts all.
     max_rows : int or None, default=None
-        If given, at most so many rows of each table are looked at, drawn at random.
+        If given, at most this many rows of each table are looked at, drawn at random.
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     random_state : int, default=0
         Seed of the draw of rows.
 

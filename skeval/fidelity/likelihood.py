@@ -63,10 +63,10 @@ class GMLikelihood(Metric):
     criterion : {"bic", "aic"}, default="bic"
         By which the number of components is chosen; the lower, the better.
     max_rows : int or None, default=5000
-        The mixture is fitted to at most so many rows of train, drawn at random; None is all. The
+        The mixture is fitted to at most this many rows of train, drawn at random; None is all. The
         search for the number of components on 5,000 rows of 10 columns takes a few seconds.
     columns : None, int or list of str, default=None
-        The columns to model: all, the first so many, or these; only numeric and date ones count.
+        The columns to model: all, the first *n*, or these; only numeric and date ones count.
     random_state : int, default=0
         Seed of the sample and of the starts.
 
@@ -291,7 +291,7 @@ def _left_out(constant: list[str], n_used: int, n_rows: int) -> tuple[MetricWarn
 
 
 def _off_fresh_rows(result: Result, fresh: np.ndarray) -> Result:
-    """Set a mean likelihood beside that of fresh real rows, which is what it should be."""
+    """Compare a mean likelihood with that of fresh real rows, which is what it should be."""
     baseline = float(fresh.mean())
     details = {**result.details, "gap": abs(result.value - baseline)}
     return replace(result, baseline=baseline, details=details)
@@ -312,7 +312,7 @@ class BNLikelihood(Metric):
     log : bool, default=False
         Whether to average logarithms of probabilities, as :class:`BNLogLikelihood` does.
     n_bins : int or None, default=None
-        If given, numeric and date columns are modelled too, on so many bins of equal width over
+        If given, numeric and date columns are modelled too, on this many bins of equal width over
         train.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
@@ -432,7 +432,7 @@ class BNLogLikelihood(BNLikelihood):
         Added to the count of every value of a column. With 0, rows with a combination that train
         never had count as rows of probability 1e-8.
     n_bins : int or None, default=None
-        If given, numeric and date columns are modelled too, on so many bins of equal width over
+        If given, numeric and date columns are modelled too, on this many bins of equal width over
         train.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.

@@ -42,6 +42,10 @@ from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import inner_edges
 from skeval.tags import MetricTags
 
+_TAGS = MetricTags(
+    "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
+)
+
 
 class KSComplement(Metric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
@@ -53,7 +57,7 @@ class KSComplement(Metric):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric, date and boolean
+        The columns to measure: all, the first *n*, or these; only numeric, date and boolean
         ones count.
 
     Attributes
@@ -93,9 +97,7 @@ class KSComplement(Metric):
     0.75
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = _TAGS
 
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
@@ -175,7 +177,7 @@ class TVComplement(Metric):
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category.
     n_bins : int or None, default=None
-        If given, numeric and date columns are measured too, on so many bins of equal width over
+        If given, numeric and date columns are measured too, on this many bins of equal width over
         train.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
@@ -212,9 +214,7 @@ class TVComplement(Metric):
     0.6667
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = _TAGS
 
     def __init__(
         self,
@@ -283,7 +283,7 @@ class StatisticSimilarity(Metric):
         What a difference is divided by: range or interquartile range of the train values. One
         outlier widens the range and so hides differences.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
 
     Attributes
     ----------
@@ -316,9 +316,7 @@ class StatisticSimilarity(Metric):
     0.6667
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = _TAGS
 
     def __init__(
         self,
@@ -382,7 +380,7 @@ class QuantileMSE(Metric):
     n_quantiles : int, default=10
         Number of parts.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
 
     Attributes
     ----------
@@ -423,9 +421,7 @@ class QuantileMSE(Metric):
     0.03125
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
-    )
+    tags = replace(_TAGS, greater_is_better=False)
 
     def __init__(
         self, n_quantiles: Annotated[int, Interval(2)] = 10, columns: Columns = None

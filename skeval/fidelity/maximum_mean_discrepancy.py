@@ -50,8 +50,8 @@ class MaximumMeanDiscrepancy(RowDistance):
     max_rows : int or None, default=2500
         Rows of each table that are looked at, a seeded sample: the cost grows with the square.
     n_components : int or None, default=None
-        If given, the kernel is estimated with so many random Fourier frequencies, at a cost linear
-        in the rows; all rows are looked at then, whatever `max_rows` is.
+        If given, the kernel is estimated by this many random Fourier frequencies, at a cost
+        linear in the rows; all rows are looked at then, whatever `max_rows` is.
     space : "euclidean" or transformer, default="euclidean"
         How rows become vectors: numbers and dates standardised by train, a change of category at
         distance 1; or what a transformer makes of the table.

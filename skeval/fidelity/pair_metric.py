@@ -26,7 +26,7 @@ from skeval.tags import MetricTags
 
 
 class PairMetric(Metric):
-    """Base of the metrics over pairs of columns, which know a floor beside the baseline.
+    """Base of the metrics over pairs of columns, which know a floor besides the baseline.
 
     Subclasses have the parameter `floor`. Where it is True, :meth:`evaluate` also measures train
     with every column shuffled on its own, in the synthetic rows' place and at their number:

@@ -136,11 +136,11 @@ class PRDCurve(Metric):
                 f"{self.n_clusters} clusters need as many rows of each table at least; "
                 f"there are {min(sizes.values())}."
             )
-        clusters = (self.n_clusters, self.n_runs, self.balance)
         columns = column_key(context.schema, self.columns)
-        rows = (self.space, columns, self.max_rows, self.random_state)
-        histograms = cluster_histograms(context, *clusters, *rows)
-        curves = [curve_of_histograms(*pair, self.n_angles) for pair in histograms]
+        clusters = (self.n_clusters, self.n_runs, self.balance, self.space, columns)
+        settings = (*clusters, self.max_rows, self.random_state)
+        histograms = cluster_histograms(context, *settings)
+        curves = [curve_of_histograms(real, other, self.n_angles) for real, other in histograms]
         precision, recall = np.mean(curves, axis=0)
         scores = {
             "f_beta": max_f_beta(precision, recall, self.beta),

@@ -36,7 +36,7 @@ class RangeQueryError(Metric):
     n_queries : int, default=1000
         Number of queries, drawn from train at fit.
     columns : None, int or list of str, default=None
-        The columns to ask about: all, the first so many, or these.
+        The columns to ask about: all, the first *n*, or these.
     random_state : int, default=0
         Seed of the queries, and of the independent rows of the floor.
 
@@ -116,17 +116,19 @@ class RangeQueryError(Metric):
         if not names:
             return undefined("no column of this table can be measured.")
         queries = range_queries(context, names, *self._drawing)
-        train, synthetic = (answers(context, role, names, *self._drawing) for role in ROLES)
+        drawing = (names, *self._drawing)
+        (train, singles), (synthetic, _) = (answers(context, role, *drawing) for role in ROLES)
         n, m = (context.n_rows(role) for role in ROLES)
-        p, q = train.counts / n, synthetic.counts / m
-        errors = np.abs(train.counts * m - synthetic.counts * n) / (n * m)
+        p, q = train / n, synthetic / m
+        errors = np.abs(train * m - synthetic * n) / (n * m)
         value = float(errors.mean())
         bias = float(np.sqrt(p * (1.0 - p) / n + q * (1.0 - q) / m).mean())
-        deviation = hypergeometric_deviation(train.counts + synthetic.counts, n, m)
+        deviation = hypergeometric_deviation(train + synthetic, n, m)
         ceiling = float(deviation.mean() * (1.0 / n + 1.0 / m))
-        floor = _floor(train, n, m, self.random_state)
-        short = len(names) < self.order
+        drawn = np.random.default_rng(self.random_state).binomial(m, (singles / n).prod(axis=1))
+        floor = float(np.abs(p - drawn / m).mean())
         text = f"fewer than {self.order} columns can be asked about: queries have {len(names)}."
+        apart = floor > 2.0 * ceiling
         details: dict[str, Any] = {
             "columns": {
                 name: float(errors[(queries.columns == j).any(axis=1)].mean())
@@ -139,15 +141,13 @@ class RangeQueryError(Metric):
             "errors": {f"{s:g}": float(np.quantile(errors, s)) for s in (0.5, 0.9, 0.99, 1.0)},
             "ceiling": ceiling,
             "floor": floor,
-            "calibrated": (value - floor) / (ceiling - floor)
-            if floor > 2.0 * ceiling
-            else float("nan"),
+            "calibrated": (value - floor) / (ceiling - floor) if apart else float("nan"),
         }
         return Result(
             value,
             interval=deviation_interval(value, bias, 1.0 / n + 1.0 / m),
             details=details,
-            warnings=(DegenerateInputWarning(text),) if short else (),
+            warnings=(DegenerateInputWarning(text),) if len(names) < self.order else (),
         )
 
     def _summary(self, result: Result) -> str:
@@ -158,13 +158,6 @@ class RangeQueryError(Metric):
             f"queries whose answer is {percent(details['mean_share'])}; fresh rows would err by "
             f"{percent(details['ceiling'])}, independent columns by {percent(details['floor'])}."
         )
-
-
-def _floor(train: Answers, n: int, m: int, seed: int) -> float:
-    """Return the mean error of `m` rows with independent columns and the marginals of train."""
-    shares = (train.singles / n).prod(axis=1)
-    drawn = np.random.default_rng(seed).binomial(m, shares)
-    return float(np.abs(train.counts / n - drawn / m).mean())
 
 
 @shared
@@ -187,7 +180,7 @@ def range_queries(
 @shared
 def answers(
     context: Context, role: str, names: tuple[str, ...], order: int, n_queries: int, seed: int
-) -> Answers:
+) -> tuple[np.ndarray, np.ndarray]:
     """Count the rows of a role that satisfy the queries drawn from train."""
     queries = range_queries(context, names, order, n_queries, seed)
     return answer_queries(queries, _values(context, role, names))
@@ -218,21 +211,6 @@ class RangeQueries(NamedTuple):
     columns: np.ndarray
     low: np.ndarray
     high: np.ndarray
-
-
-class Answers(NamedTuple):
-    """Numbers of rows that satisfy queries.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (n_queries,)
-        Rows that satisfy all conditions of a query.
-    singles : ndarray of shape (n_queries, order)
-        Rows that satisfy each condition on its own.
-    """
-
-    counts: np.ndarray
-    singles: np.ndarray
 
 
 def draw_queries(
@@ -280,7 +258,9 @@ def draw_queries(
     return RangeQueries(at, low, high)
 
 
-def answer_queries(queries: RangeQueries, columns: Sequence[np.ndarray]) -> Answers:
+def answer_queries(
+    queries: RangeQueries, columns: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Count the rows that satisfy queries.
 
     Parameters
@@ -292,7 +272,10 @@ def answer_queries(queries: RangeQueries, columns: Sequence[np.ndarray]) -> Answ
 
     Returns
     -------
-    Answers
+    counts : ndarray of shape (n_queries,)
+        Rows that satisfy all conditions of a query.
+    singles : ndarray of shape (n_queries, order)
+        Rows that satisfy each condition on its own.
 
     Examples
     --------
@@ -300,7 +283,7 @@ def answer_queries(queries: RangeQueries, columns: Sequence[np.ndarray]) -> Answ
     >>> from skeval.fidelity.range_queries import RangeQueries, answer_queries
     >>> queries = RangeQueries(np.array([[0, 1]]), np.array([[2.0, 5.0]]), np.array([[3.0, 5.0]]))
     >>> columns = [np.array([1.0, 2.0, 3.0, np.nan]), np.array([5.0, 5.0, 4.0, 5.0])]
-    >>> answer_queries(queries, columns).counts.tolist()
+    >>> answer_queries(queries, columns)[0].tolist()
     [1]
     """
     shape = queries.columns.shape
@@ -317,7 +300,7 @@ def answer_queries(queries: RangeQueries, columns: Sequence[np.ndarray]) -> Answ
         first[at], span[at] = start, stop - start
         singles[at] = below[stop + 1] - below[start]
         coded.append(codes.astype(kind))
-    return Answers(_count(queries.columns, first.astype(kind), span.astype(kind), coded), singles)
+    return _count(queries.columns, first.astype(kind), span.astype(kind), coded), singles
 
 
 def _count(

@@ -54,9 +54,9 @@ class SimilarityMatrix(Metric):
     order : {2, 3}, default=2
         3 measures triples of columns too; they enter the value with ``average="balanced"``.
     n_triples : int, default=10_000
-        At most so many triples, drawn at random.
+        At most this many triples, drawn at random.
     max_categories : int, default=50
-        Categories beyond the most frequent so many are pooled.
+        Categories beyond this many, the most frequent, are pooled.
     n_pairs : int or None, default=24
         For how many pairs the joint histograms go into the details, None for all: half those that
         agree least, half those that are most strongly associated in train.

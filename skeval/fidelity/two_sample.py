@@ -193,8 +193,8 @@ class ClassifierTwoSampleTest(Metric):
         if self.test == "permutation":
             fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
             real = "holdout" if fresh else "train"
-            permutations = (self.scoring, real, self.n_permutations)
-            p_value = permutation_p_value(context, first, *permutations, *self._rows)
+            settings = (self.scoring, real, self.n_permutations, *self._rows)
+            p_value = permutation_p_value(context, first, *settings)
         details = {
             **result.details,
             "models": by_model,

@@ -44,7 +44,7 @@ class WassersteinDistance(Metric):
         of its train values. None leaves the column's own unit (seconds for dates), in which columns
         should not be averaged; read ``details["columns"]`` then.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first so many, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
 
     Attributes
     ----------

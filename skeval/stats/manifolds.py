@@ -182,7 +182,7 @@ def expected_coverage(n_train: int, n_synthetic: int, k: int) -> float:
 
 
 def expected_clipped_coverage(n_train: int, n_good: int, k: int) -> float:
-    """Return the clipped coverage that so many fresh rows have on average.
+    """Return the clipped coverage that `n_good` fresh rows have on average.
 
     Parameters
     ----------

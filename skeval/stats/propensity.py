@@ -94,8 +94,8 @@ def fit_logistic(design: np.ndarray, labels: np.ndarray) -> LogisticFit:
     >>> import numpy as np
     >>> from skeval.stats.propensity import fit_logistic
     >>> cell = np.repeat([0, 1, 2, 0, 1, 2], [30, 10, 10, 20, 20, 10])
-    >>> found = fit_logistic(np.eye(3)[cell], np.arange(100) >= 50)
-    >>> found.n_parameters, np.unique(found.probabilities.round(6))
+    >>> fit = fit_logistic(np.eye(3)[cell], np.arange(100) >= 50)
+    >>> fit.n_parameters, np.unique(fit.probabilities.round(6))
     (3, array([0.4     , 0.5     , 0.666667]))
     """
     basis, target = full_rank_basis(design), labels.astype(np.float64)
@@ -265,8 +265,8 @@ def analytic_null(
     Examples
     --------
     >>> from skeval.stats.propensity import analytic_null
-    >>> found = analytic_null(50, 50, 3, n_estimated=50)
-    >>> found.mean, found.spread, round(found.ratio(0.04 / 3), 4)
+    >>> null = analytic_null(50, 50, 3, n_estimated=50)
+    >>> null.mean, null.spread, round(null.ratio(0.04 / 3), 4)
     (0.0025, 0.0025, 5.3333)
     """
     n_rows = n_real + n_synthetic
@@ -336,8 +336,8 @@ def table_measures(real: np.ndarray, synthetic: np.ndarray) -> Mapping[str, floa
     --------
     >>> import numpy as np
     >>> from skeval.stats.propensity import table_measures
-    >>> found = table_measures(np.array([30, 10, 10]), np.array([20, 20, 10]))
-    >>> round(found["voas_williamson"], 4), round(found["mean_absolute_difference"], 4)
+    >>> measures = table_measures(np.array([30, 10, 10]), np.array([20, 20, 10]))
+    >>> round(measures["voas_williamson"], 4), round(measures["mean_absolute_difference"], 4)
     (10.6667, 0.1333)
     """
     occupied = real + synthetic > 0

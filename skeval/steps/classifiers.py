@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ from skeval.context import Context, shared
 from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sample_positions
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
 from skeval.tables.cells import sorted_labels
 from skeval.tables.encoders import OneHot, Ranks
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -281,12 +280,7 @@ def drawn_rows(
 ) -> np.ndarray:
     """Return a seeded sample of a role's ordered rows; all if there are no more."""
     rows = ordered_rows(context, role, columns)
-    return rows[sample_positions(len(rows), n_drawn, _seed_of(role, seed))]
-
-
-def _seed_of(role: str, seed: int) -> int:
-    # tables may be aligned row by row: each role draws positions of its own
-    return zlib.crc32(f"{role} {seed}".encode())
+    return rows[sample_positions(len(rows), n_drawn, named_seed(role, seed))]
 
 
 @shared
@@ -379,7 +373,7 @@ def _shuffled(
     context: Context, role: str, columns: ColumnChoice, max_rows: int | None, seed: int
 ) -> np.ndarray:
     rows = drawn_rows(context, role, columns, max_rows, seed)
-    return rows[np.random.default_rng(_seed_of(f"halves of {role}", seed)).permutation(len(rows))]
+    return rows[np.random.default_rng(named_seed(f"halves of {role}", seed)).permutation(len(rows))]
 
 
 def _test_rows(n_rows: int, test_size: float) -> int:

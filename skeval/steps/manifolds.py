@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +20,7 @@ from skeval.steps.neighbors import (
     reference_index,
     rows_of,
 )
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sample_positions
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 _USUAL = 5  # neighbours that the metrics of this family ask for at most
@@ -138,7 +137,7 @@ def vectors(
     rows = np.round(np.clip(rows, -_FAR, _FAR), 9) + 0.0
     # the rows that `rows_of` takes
     size = drawn(context, role, max_rows)
-    return rows[sample_positions(len(rows), size, zlib.crc32(f"{role} {seed}".encode()))]
+    return rows[sample_positions(len(rows), size, named_seed(role, seed))]
 
 
 def _owners(context: Context) -> list[str]:
@@ -201,7 +200,7 @@ def cluster_histograms(
     for role, size in sizes.items():
         rows = vectors(context, role, space, columns)
         rows = rows[np.lexsort(rows.T[::-1])]  # neither samples nor centres by the order of rows
-        parts.append(rows[sample_positions(len(rows), size, zlib.crc32(f"{role} {seed}".encode()))])
+        parts.append(rows[sample_positions(len(rows), size, named_seed(role, seed))])
     pooled = np.concatenate(parts)
     distinct, which = np.unique(pooled, axis=0, return_inverse=True)
     if len(distinct) <= n_clusters:

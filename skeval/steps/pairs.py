@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from skeval.stats.distributions import (
     total_variation_bias,
 )
 from skeval.steps.columns import cells, codes
-from skeval.steps.samples import ROLES, sample_positions
+from skeval.steps.samples import ROLES, named_seed, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs
@@ -50,9 +49,7 @@ def row_positions(n_rows: int, role: str, drawn: Drawn) -> np.ndarray | slice:
     """Return which of a role's rows are looked at."""
     if drawn.max_rows is None or drawn.max_rows >= n_rows:
         return slice(None)
-    # tables may be aligned row by row: each role draws positions of its own
-    seed = zlib.crc32(f"{role} {drawn.seed}".encode())
-    return sample_positions(n_rows, drawn.max_rows, seed)
+    return sample_positions(n_rows, drawn.max_rows, named_seed(role, drawn.seed))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,11 @@ def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False))
 
 
+def named_seed(name: str, seed: int) -> int:
+    """Return a seed of its own for a table: tables may be aligned row by row."""
+    return zlib.crc32(f"{name} {seed}".encode())
+
+
 def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame:
     """Return a seeded sample of the rows, in their order."""
     if n_drawn is None or n_drawn >= len(frame):
