@@ -2,17 +2,16 @@
 
 from skeval._versions import show_versions
 from skeval.base import Metric
-from skeval.checks.runner import check_metric, parametrize_with_metric_checks
+from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.context import Context, shared
 from skeval.overall import OverallScore
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
-from skeval.result import Result, SuiteResult
+from skeval.result import MetricTags, Result, SuiteResult
 from skeval.suite import MetricSuite, evaluate_draws, make_suite
 from skeval.tables.preprocessing import Discretizer, TablePreprocessor
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 
 __version__ = "0.1.0"
 

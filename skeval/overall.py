@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.parameters import Interval, Legal, check_parameters, legal_sets
-from skeval.result import Result
-from skeval.tags import Aspect
+from skeval.result import Aspect, Result
 
 _FACETS = get_args(Aspect)
 _MEANS = ("arithmetic", "geometric", "min")

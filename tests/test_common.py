@@ -8,7 +8,7 @@ import pytest
 
 import skeval
 from skeval import Metric, parametrize_with_metric_checks
-from skeval.checks.tables import example_of
+from skeval.checks.contract import example_of
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 

@@ -9,13 +9,12 @@ import numpy as np
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import Legal
+from skeval.result import MetricTags
 from skeval.stats.intervals import wilson
-from skeval.steps.columns import emptied
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ColumnChoice, chosen_columns, emptied
 from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import numbers
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 
 # of diagnostics with a score for each column
 OF_COLUMNS = MetricTags(

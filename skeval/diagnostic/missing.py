@@ -14,11 +14,10 @@ from skeval.context import Context, shared
 from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
-from skeval.result import Result, mean_of_columns
+from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
 from skeval.steps.samples import ROLES
-from skeval.tags import MetricTags
 
 _WORD = 62  # columns in one whole number
 

@@ -14,9 +14,8 @@ from skeval.diagnostic.columns import OF_COLUMNS, check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
 from skeval.parameters import Legal
-from skeval.result import Result, mean_of_columns, undefined
+from skeval.result import MetricTags, Result, mean_of_columns, undefined
 from skeval.steps.samples import ROLES
-from skeval.tags import MetricTags
 
 Key = tuple[str, ...]
 

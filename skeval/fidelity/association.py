@@ -11,7 +11,7 @@ from skeval.context import Context
 from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.steps.pairs import (
     Binning,
     correlation_ratio_matrix,
@@ -21,7 +21,6 @@ from skeval.steps.pairs import (
     theils_u_matrix,
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.tags import MetricTags
 
 
 class CramersVDifference(AssociationDifference):

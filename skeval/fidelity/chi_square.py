@@ -15,8 +15,7 @@ from skeval.fidelity.divergences import CellDivergence, column_counts
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, mean_of_columns
-from skeval.steps.columns import CONSERVATIVE, mean_of_defined
-from skeval.steps.samples import ROLES
+from skeval.steps.samples import CONSERVATIVE, ROLES, mean_of_defined
 
 
 class ChiSquaredTest(Metric):

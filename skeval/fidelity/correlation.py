@@ -25,9 +25,8 @@ from skeval.formatting import number
 from skeval.parameters import Columns, Interval, Seed
 from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
-from skeval.steps.columns import CONSERVATIVE
 from skeval.steps.pairs import Drawn, correlations
-from skeval.steps.samples import ROLES, chosen_columns
+from skeval.steps.samples import CONSERVATIVE, ROLES, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 
 

@@ -14,13 +14,12 @@ from skeval.context import Context
 from skeval.formatting import as_float, number, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
-from skeval.tags import MetricTags
 
 
 class NNDistanceDistributions(NeighborMetric):

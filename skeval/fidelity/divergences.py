@@ -13,10 +13,8 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Interval, NonNegative
-from skeval.result import Result, mean_of_columns
-from skeval.steps.columns import histogram, mean_of_defined
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns
-from skeval.tags import MetricTags
+from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, histogram, mean_of_defined
 
 
 def column_counts(

@@ -13,7 +13,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, is_text
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -23,10 +23,8 @@ from skeval.stats.distributions import (
     total_variation,
     total_variation_bias,
 )
-from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
-from skeval.tags import MetricTags
+from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
 
 _BINNING = ("uniform", 50)  # of the similarity matrix too, so that codes are computed once
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]

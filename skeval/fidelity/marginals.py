@@ -14,7 +14,7 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Interval
-from skeval.result import Result, mean_of_columns
+from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -24,9 +24,11 @@ from skeval.stats.distributions import (
     total_variation,
     tv_interval,
 )
-from skeval.steps.columns import (
+from skeval.steps.samples import (
     CONSERVATIVE,
+    ROLES,
     cells,
+    chosen_columns,
     emptied,
     emptied_columns,
     finite_pairs,
@@ -38,9 +40,7 @@ from skeval.steps.columns import (
     unscaled_columns,
     width,
 )
-from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import inner_edges
-from skeval.tags import MetricTags
 
 _TAGS = MetricTags(
     "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"

@@ -12,11 +12,10 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.divergences import kl_divergence
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
 from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.tags import MetricTags
 
 
 class PairKLDivergence(Metric):

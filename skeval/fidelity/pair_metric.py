@@ -19,10 +19,9 @@ from skeval.exceptions import (
 )
 from skeval.formatting import percent
 from skeval.parameters import Columns
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.steps.samples import ROLES, chosen_columns, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL
-from skeval.tags import MetricTags
 
 
 class PairMetric(Metric):

@@ -13,7 +13,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.formatting import number
 from skeval.parameters import Columns, Interval, Seed, has_methods
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.propensity import (
     PropensityNull,
     analytic_null,
@@ -33,10 +33,8 @@ from skeval.steps.classifiers import (
     relabelled,
     too_few,
 )
-from skeval.steps.columns import histogram
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns
-from skeval.tables.encoders import OneHot
-from skeval.tags import MetricTags
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, histogram
+from skeval.tables.preprocessing import OneHot
 
 _NOISE = 1e-12
 _SEPARATED = (

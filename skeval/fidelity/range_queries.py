@@ -12,12 +12,10 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Seed
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
-from skeval.steps.columns import sorted_values
-from skeval.steps.samples import ROLES, chosen_columns
+from skeval.steps.samples import ROLES, chosen_columns, sorted_values
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
-from skeval.tags import MetricTags
 
 _BLOCK = 2**15  # rows looked at together: their codes of a few columns fit in a core's cache
 

@@ -14,18 +14,16 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
     joint_counts,
     total_variation,
 )
-from skeval.steps.columns import cells, codes
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
-from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
+from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers
-from skeval.tags import MetricTags
 
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15

@@ -12,9 +12,9 @@ from skeval.context import Context
 from skeval.fidelity.row_distance import RowDistance
 from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Interval, MatrixSpace, Seed
-from skeval.result import Result, mean_of_columns
+from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
-from skeval.steps.columns import (
+from skeval.steps.samples import (
     emptied_columns,
     finite_pairs,
     infinite_columns,
@@ -22,7 +22,6 @@ from skeval.steps.columns import (
     unscaled_columns,
     width,
 )
-from skeval.tags import MetricTags
 
 _BLOCK = 2**21  # projected values held at once
 

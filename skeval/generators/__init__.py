@@ -1,12 +1,11 @@
 """Baseline generators, dials, and the adapter that takes whatever generator into a search."""
 
 from skeval.generators.adapter import GeneratorAdapter
-from skeval.generators.bootstrap import Bootstrap
+from skeval.generators.baselines import Bootstrap, IndependentMarginals
 from skeval.generators.cart import SequentialCART
 from skeval.generators.copula import GaussianCopula
 from skeval.generators.dp_histogram import DPHistogram
 from skeval.generators.forest import RandomForestImputation
-from skeval.generators.independent import IndependentMarginals
 
 __all__ = [
     "Bootstrap",

@@ -14,9 +14,8 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection.scorers import GeneratorScorer
 from skeval.overall import OverallScore, weighted_mean
 from skeval.parameters import Interval
-from skeval.result import Result, SuiteResult
+from skeval.result import Aspect, Result, SuiteResult
 from skeval.stats import pareto
-from skeval.tags import Aspect
 
 FACETS = ("fidelity", "utility", "privacy")
 _BOUND = Interval(float("-inf"), float("inf"), "neither")

@@ -9,13 +9,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.encoding import (
-    GRID_STEP,
-    SUMMED_CHUNKS,
-    Encoded,
-    round_to_grid,
-    run_chunks,
-)
+from skeval.neighbors.encoding import GRID_STEP, SUMMED_CHUNKS, Encoded, round_to_grid, run_chunks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,7 +16,7 @@ from skeval.formatting import as_float, beside, number, percent
 from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.near_texts import ROLES, NearRule, Profiles, near_texts, profiles, text_values
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
@@ -25,7 +25,6 @@ from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
 from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, synthetic_sample
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 from skeval.verdict import TEST_LEVEL
 
 _FEWEST_HOLDOUT_ROWS = 100

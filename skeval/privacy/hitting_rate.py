@@ -14,7 +14,7 @@ from skeval.context import Context, shared
 from skeval.formatting import beside, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.result import Result
+from skeval.result import MetricTags, Result
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
@@ -22,7 +22,6 @@ from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
-from skeval.tags import MetricTags
 
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
 _APART = 2.0  # between rows that differ in a category; boxes have a radius of 1

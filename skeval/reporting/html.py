@@ -15,9 +15,9 @@ from skeval.formatting import number
 from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import scale_of
 from skeval.reporting.figures import FileRenderer, save
-from skeval.reporting.findings import evidence, finding
 from skeval.reporting.layout import Item
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
+from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
 from skeval.result import Result, SuiteResult
 from skeval.verdict import raises_alarm, summary

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from skeval.formatting import number
 from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.figures import FileRenderer
-from skeval.reporting.findings import evidence, finding
 from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Page, paragraph_height
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
-from skeval.reporting.text import wrap
+from skeval.reporting.text import evidence, finding, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
 from skeval.result import Result, SuiteResult
 from skeval.verdict import raises_alarm, summary

@@ -12,7 +12,6 @@ from skeval.formatting import as_float, number, percent
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
-from skeval.reporting.findings import finding
 from skeval.reporting.layout import (
     BIVARIATE,
     COLUMNS,
@@ -23,6 +22,7 @@ from skeval.reporting.layout import (
     Item,
     Layout,
 )
+from skeval.reporting.text import finding
 from skeval.result import Result, SuiteResult
 
 Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice

@@ -1,4 +1,4 @@
-"""Exact tests over all ways to label exchangeable rows, and p-values of several tests at once."""
+"""Exact tests over all ways to label exchangeable rows, and means of scores of rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom
 
+from skeval.stats.intervals import wilson
+
 _BLOCK = 2**21  # labels held at once
 NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
+Scores = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -179,3 +182,190 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(given.size)
     adjusted[order] = np.minimum(stepped, 1.0)
     return [float(p_value) for p_value in adjusted]
+
+
+@dataclass(frozen=True)
+class RowMean:
+    """A mean over rows of scores in [0, 1], and how sure it is.
+
+    Attributes
+    ----------
+    value : float
+        The mean; nan if no row counts.
+    standard_error : float
+        nan where fewer than two rows count.
+    interval : tuple of (float, float)
+        Wilson's, of as many independent trials as would have this standard error.
+    n_rows : int
+        Number of rows that count.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    n_rows: int
+
+
+def row_mean(scores: Scores, extra_variance: float = 0.0, confidence: float = 0.95) -> RowMean:
+    """Return the mean of scores over rows, each of which may have been scored several times.
+
+    Parameters
+    ----------
+    scores : tuple of ndarray
+        For each row the sum of its scores, each in [0, 1], and their number; rows of number 0 do
+        not count.
+    extra_variance : float, default=0.0
+        Variance of the mean that does not stem from the choice of rows.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    RowMean
+
+    Notes
+    -----
+    The value is the sum of the scores over their number, a ratio whose variance is that of the
+    residuals. For the interval two rows are added, one of score 0 and one of 1, as in the interval
+    of Agresti and Coull; the number of trials is the one for which a share has the variance that
+    results. For scores of 0 and 1 that is the number of rows, and the interval is Wilson's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.relabelling import row_mean
+    >>> mean = row_mean((np.array([1.0, 0.5, 0.0]), np.array([1, 1, 0])))
+    >>> mean.value, mean.n_rows
+    (0.75, 2)
+    >>> [round(bound, 4) for bound in mean.interval]
+    [0.2418, 0.9658]
+    """
+    totals, counts = _counted(scores)
+    n = totals.size
+    if n == 0:
+        return RowMean(float("nan"), float("nan"), (float("nan"), float("nan")), 0)
+    scale = float(counts.mean())
+    value = float(totals.sum() / counts.sum())
+    residual = float((((totals - value * counts) / scale) ** 2).sum())
+    error = float(np.sqrt(residual / (n - 1) / n + extra_variance)) if n > 1 else float("nan")
+    centre = (n * value + 1.0) / (n + 2.0)
+    spread = float((((totals - centre * counts) / scale) ** 2).sum())
+    spread += centre**2 + (1.0 - centre) ** 2
+    variance = spread / (n + 2.0) / n + extra_variance
+    trials = centre * (1.0 - centre) / variance
+    return RowMean(value, error, wilson(value * trials, trials, confidence), n)
+
+
+def difference_interval(
+    value: float, interval: tuple[float, float], other: float, other_interval: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the interval of a difference from those of two independent values.
+
+    Parameters
+    ----------
+    value, other : float
+        The second is taken off the first.
+    interval, other_interval : tuple of (float, float)
+        Of the values.
+
+    Returns
+    -------
+    low, high : float
+        Squares of the distances to the bounds add up, as in Newcombe's interval, which this is for
+        two shares.
+
+    Examples
+    --------
+    >>> from skeval.stats.intervals import newcombe, wilson
+    >>> from skeval.stats.relabelling import difference_interval
+    >>> interval = difference_interval(0.8, wilson(56, 70), 0.6, wilson(48, 80))
+    >>> [round(bound, 4) for bound in interval]
+    [0.0524, 0.3339]
+    """
+    (low, high), (low_other, high_other) = interval, other_interval
+    below = np.hypot(value - low, high_other - other)
+    above = np.hypot(high - value, other - low_other)
+    return float(value - other - below), float(value - other + above)
+
+
+def exchange_p_value(
+    strata: Sequence[tuple[Scores, Scores]],
+    *,
+    weights: Sequence[float] = (1.0,),
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> float:
+    """Return how often train rows score so much above holdout rows if the two are exchanged.
+
+    Parameters
+    ----------
+    strata : sequence of tuple of (Scores, Scores)
+        Scores of the train rows and of the holdout rows, as :func:`row_mean` takes them; rows
+        change places within a stratum only.
+    weights : sequence of float, default=(1.0,)
+        Of the strata's differences of means.
+    n_permutations : int, default=999
+        Number of random exchanges.
+    seed : int, default=0
+        Of the exchanges.
+
+    Returns
+    -------
+    float
+        One-sided; exact if a row's scores do not depend on its label. Fisher's test where there is
+        one stratum of rows scored once, with 0 or 1. nan if a stratum lacks rows of a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.relabelling import exchange_p_value
+    >>> once = np.ones(3, dtype=int)
+    >>> round(exchange_p_value([((np.ones(3), once), (np.zeros(3), once))]), 4)
+    0.05
+    """
+    kept = [(_counted(train), _counted(holdout)) for train, holdout in strata]
+    if not kept or any(counts.size == 0 for pair in kept for _, counts in pair):
+        return float("nan")
+    if len(kept) == 1 and _are_binary(*kept[0]):
+        hits, others = (part[0] for part in kept[0])
+        return share_p_value(int(hits.sum()), hits.size, int(others.sum()), others.size)
+    rng = np.random.default_rng(seed)
+    observed, draws = 0.0, np.zeros(n_permutations)
+    for weight, (train, holdout) in zip(weights, kept, strict=True):
+        observed += weight * (train[0].sum() / train[1].sum() - holdout[0].sum() / holdout[1].sum())
+        draws += weight * _exchanged(train, holdout, n_permutations, rng)
+    return compared(float(observed), draws).p_value
+
+
+def _counted(scores: Scores) -> Scores:
+    totals, counts = scores
+    return totals[counts > 0], counts[counts > 0]
+
+
+def _are_binary(*parts: Scores) -> bool:
+    return all(
+        bool((counts == 1).all() and ((totals == 0) | (totals == 1)).all())
+        for totals, counts in parts
+    )
+
+
+def _exchanged(
+    train: Scores, holdout: Scores, n_permutations: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the difference of means for random choices of which rows are train."""
+    n_train, n_holdout = train[0].size, holdout[0].size
+    if _are_binary(train, holdout):
+        hits = int(train[0].sum() + holdout[0].sum())
+        drawn = rng.hypergeometric(hits, n_train + n_holdout - hits, n_train, n_permutations)
+        return np.asarray(drawn / n_train - (hits - drawn) / n_holdout)
+    totals, counts = (np.concatenate(parts) for parts in zip(train, holdout, strict=True))
+    order = np.lexsort((totals, counts))  # the order in which the rows came must not matter
+    totals, counts = totals[order], counts[order].astype(np.float64)
+    n_drawn = min(n_train, n_holdout)
+    sums = np.empty((2, n_permutations))
+    for i in range(n_permutations):
+        chosen = rng.choice(totals.size, n_drawn, replace=False, shuffle=False)
+        sums[:, i] = totals[chosen].sum(), counts[chosen].sum()
+    rest = totals.sum() - sums[0], counts.sum() - sums[1]
+    difference = sums[0] / sums[1] - rest[0] / rest[1]
+    return np.asarray(difference if n_drawn == n_train else -difference)

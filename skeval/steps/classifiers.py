@@ -16,8 +16,7 @@ from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
 from skeval.tables.cells import sorted_labels
-from skeval.tables.encoders import OneHot, Ranks
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms

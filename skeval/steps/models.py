@@ -15,7 +15,7 @@ from skeval.steps.classifiers import estimators_of, seeded
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import Predictions, score_named
-from skeval.tables.encoders import OneHot
+from skeval.tables.preprocessing import OneHot
 
 DEFAULT = "xgboost"
 FAMILIES = ("linear", "tree", "forest", "neighbors", "bayes", "xgboost", "mlp")

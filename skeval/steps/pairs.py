@@ -17,8 +17,7 @@ from skeval.stats.distributions import (
     total_variation,
     total_variation_bias,
 )
-from skeval.steps.columns import cells, codes
-from skeval.steps.samples import ROLES, named_seed, sample_positions
+from skeval.steps.samples import ROLES, cells, codes, named_seed, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs

@@ -21,8 +21,8 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Label, OpenFraction
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import interval_overlap
-from skeval.steps.columns import mean_of_defined
 from skeval.steps.problem import Question, problem_of, rows_of_role
+from skeval.steps.samples import mean_of_defined
 from skeval.utility.designs import FEWEST, Design, FormulaText, check_formula, columns_in, design_of
 from skeval.utility.means import fresh_overlap
 from skeval.utility.model_metric import MODEL_TAGS, ModelMetric

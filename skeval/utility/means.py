@@ -12,10 +12,9 @@ from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, OpenFraction
-from skeval.result import Result, mean_of_columns
+from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.intervals import expected_overlap, interval_overlap
-from skeval.steps.columns import Pairs, finite_pairs, infinite_columns, mean_of_defined
-from skeval.tags import MetricTags
+from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
 
 
 class MeanCIOverlap(Metric):

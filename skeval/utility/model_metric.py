@@ -11,7 +11,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.classifiers import named
 from skeval.steps.models import (
@@ -27,7 +27,6 @@ from skeval.steps.models import (
 )
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import scoring_for
-from skeval.tags import MetricTags
 
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",

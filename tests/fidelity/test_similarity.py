@@ -25,8 +25,8 @@ from skeval.stats.distributions import (
     total_variation_bias,
     tv_interval,
 )
-from skeval.steps.columns import cells
 from skeval.steps.pairs import Binning, cramers_v_matrix, joint_tables, matrices
+from skeval.steps.samples import cells
 
 # even rows of iris as train, odd ones as synthetic, 10 bins of equal width
 IRIS = {

@@ -11,8 +11,8 @@ import pytest
 import skeval.reporting
 from skeval import MetricTags, Result, SuiteResult
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.reporting.findings import evidence, finding
 from skeval.reporting.sections import among, plan
+from skeval.reporting.text import evidence, finding
 
 
 @pytest.mark.slow

@@ -9,10 +9,10 @@ import re
 import pytest
 
 from skeval import Metric, Result
-from skeval.checks.tables import example_of
+from skeval.checks.contract import example_of
 from skeval.datasets import make_mixed
 from skeval.privacy import AnonymeterRisk
-from skeval.reporting.findings import finding
+from skeval.reporting.text import finding
 from skeval.utility import CoefficientOverlap
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")

@@ -9,14 +9,7 @@ import pytest
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.relabelling import relabelling_test
-from skeval.steps.neighbors import (
-    LONGEST,
-    encoded,
-    list_matrix,
-    nearest,
-    pool_index,
-    pooled_masses,
-)
+from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index, pooled_masses
 
 
 @pytest.fixture(scope="module")

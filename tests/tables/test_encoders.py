@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.tables.encoders import OneHot, Ranks
+from skeval.tables.preprocessing import OneHot, Ranks
 
 NAN = np.nan
 

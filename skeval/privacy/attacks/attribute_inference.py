@@ -24,13 +24,12 @@ from skeval.privacy.attacks.secrets import (
     known_columns,
     marginal_guesses,
 )
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.cap import inference_distance
+from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.stats.roc import delong, placements
-from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
-from skeval.tags import MetricTags
 
 Bounds = tuple[float, float]
 _UNDEFINED = (float("nan"), (float("nan"), float("nan")))

@@ -22,11 +22,10 @@ from skeval.privacy.attacks.secrets import (
     coded_rows,
     names_of,
 )
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats import cap
-from skeval.stats.row_scores import Scores, difference_interval, exchange_p_value, row_mean
+from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import sample_positions
-from skeval.tags import MetricTags
 
 _UNFOUND = {
     "cap": "no train row has the known columns of a synthetic row.",

@@ -15,8 +15,7 @@ from skeval.parameters import Legal
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.classifiers import seeded
-from skeval.tables.encoders import OneHot, Ranks
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks, numbers
 from skeval.tables.schema import TableSchema
 
 MISSING = -1  # the code of a label that is missing

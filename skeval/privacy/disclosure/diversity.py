@@ -20,12 +20,11 @@ from skeval.privacy.disclosure.equivalence_classes import (
     column_codes,
     too_few_to_cluster,
 )
-from skeval.result import Result
+from skeval.result import MetricTags, Result
 from skeval.stats.disclosure import Pairs, pair_counts
 from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 
 _NO_SENSITIVE = (
     "needs a sensitive column, and the table has no categorical one besides the quasi-identifiers. "

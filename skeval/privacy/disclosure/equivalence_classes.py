@@ -12,13 +12,11 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import BinCount, Columns, Count, Legal, is_text
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
-from skeval.steps.columns import cells
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import cells, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, TablePreprocessor, numbers
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 
 CAP = 999  # what no cluster is said to exceed
 _N_CLUSTERS = (2, 5, 10, 15)

@@ -16,8 +16,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
     clusters,
     too_few_to_cluster,
 )
-from skeval.result import Result
-from skeval.tags import MetricTags
+from skeval.result import MetricTags, Result
 
 
 class KAnonymity(SmallestClassMetric):

@@ -15,8 +15,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
     SmallestClassMetric,
     too_few_to_cluster,
 )
-from skeval.result import Result, undefined
-from skeval.tags import MetricTags
+from skeval.result import MetricTags, Result, undefined
 
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.formatting import as_float, number, percent
-from skeval.result import Result
+from skeval.result import MetricTags, Result
 from skeval.stats.relabelling import labels_test
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import relabellings
-from skeval.tags import MetricTags
 
 _N_PERMUTATIONS = 200
 

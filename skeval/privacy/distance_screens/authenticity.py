@@ -11,12 +11,11 @@ from skeval.context import Context, shared
 from skeval.formatting import beside, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
-from skeval.tags import MetricTags
 
 
 class Authenticity(NeighborMetric):

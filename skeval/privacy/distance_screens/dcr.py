@@ -14,9 +14,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result
+from skeval.result import MetricTags, Result
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
-from skeval.tags import MetricTags
 
 
 class TrainShareScreen(NeighborMetric):

@@ -16,10 +16,9 @@ from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_test
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import as_matrix, kept_features, preprocessor, reference_index
-from skeval.tags import MetricTags
 
 _N_BOOTSTRAP = 500
 

@@ -18,13 +18,12 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, Seed, Space
 from skeval.privacy.distance_screens.dcr import TrainShare, TrainShareScreen
-from skeval.result import Result
+from skeval.result import MetricTags, Result
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import relabelling_test
 from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import Discretizer
-from skeval.tags import MetricTags
 
 _ALL = "all columns"
 _MANY_COLUMNS = 10  # up to so many are looked at all at once only

@@ -16,14 +16,13 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import beside, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.neighbors import is_gower, list_matrix, nearest
 from skeval.steps.relabelled import relabellings, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
-from skeval.tags import MetricTags
 
 _N_BINS = 10
 _MOST = 10.0  # times the median: a nearly constant column would outweigh all others

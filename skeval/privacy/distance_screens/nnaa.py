@@ -12,12 +12,11 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
 from skeval.steps.relabelled import TOO_FEW_ROWS, relabellings, resampled_accuracies, rivals
-from skeval.tags import MetricTags
 
 _Z = float(norm.ppf(0.975))
 

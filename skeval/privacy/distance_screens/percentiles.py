@@ -12,13 +12,12 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import number, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Interval, Seed, Space
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
-from skeval.tags import MetricTags
 from skeval.verdict import TEST_LEVEL
 
 _TENTH = 10

@@ -13,11 +13,10 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFraction, Seed, Space
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
 from skeval.steps.neighbors import encoded, index_of, nearest
-from skeval.tags import MetricTags
 
 _Z = float(norm.ppf(0.975))
 _FEW_ROWS = 20

@@ -13,11 +13,7 @@ from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
-from skeval.privacy.attacks.anonymeter.risks import (
-    Attack,
-    ResidualRiskMetric,
-    check_enough_columns,
-)
+from skeval.privacy.attacks.anonymeter.risks import Attack, ResidualRiskMetric, check_enough_columns
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, SinglingOutRisk
 from skeval.result import Result
 from skeval.stats.risks import risk_level

@@ -15,20 +15,12 @@ from skeval.context import Context, shared
 from skeval.exceptions import MissingInputError
 from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.risks import Rate, Risk, attack_rate, is_weak, residual_risk, risk_level
-from skeval.steps.neighbors import (
-    Index,
-    encoded,
-    encoded_columns,
-    kept_features,
-    ranges,
-    rows_of,
-)
+from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
 

@@ -15,10 +15,9 @@ from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
 from skeval.privacy.attacks.audit.runs import Level, Plan, audited
 from skeval.privacy.attacks.audit.worlds import ATTACKS, BASES, TARGETS, is_trained
 from skeval.privacy.attacks.shadow.game import Execution, GeneratorLike, check_cost
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.dp_audit import against_claim
 from skeval.steps.samples import nothing_to_measure
-from skeval.tags import MetricTags
 
 _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
 _NAMED_ATTACKS = (*ATTACKS, "classifier")

@@ -19,7 +19,7 @@ from skeval.parameters import ColumnName, Columns, Interval, Legal, NonNegative,
 from skeval.privacy.attacks.membership.membership_inference import AttackName
 from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.dp_audit import (
     against_claim,
     one_run_epsilon,
@@ -29,7 +29,6 @@ from skeval.stats.dp_audit import (
 )
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
-from skeval.tags import MetricTags
 
 _NOTHING = {
     "pairs": "no train row can be matched with a holdout row.",

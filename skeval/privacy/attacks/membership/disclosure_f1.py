@@ -10,11 +10,10 @@ from skeval.formatting import as_float, number
 from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import rates_at
 from skeval.steps.samples import column_key, nothing_to_measure
-from skeval.tags import MetricTags
 
 _ALERT = 0.2
 _DIGITS = 3  # of a distance that rows chose: what is reported must not be one row's own

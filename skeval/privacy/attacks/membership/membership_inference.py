@@ -30,13 +30,12 @@ from skeval.privacy.attacks.membership.scores import (
     member_scores,
     needs_of,
 )
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
-from skeval.tags import MetricTags
 from skeval.verdict import ALARM_LEVEL
 
 _FEW = 50

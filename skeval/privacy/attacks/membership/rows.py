@@ -22,8 +22,7 @@ from skeval.steps.neighbors import (
     rows_of,
 )
 from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
-from skeval.tables.encoders import OneHot
-from skeval.tables.preprocessing import NOMINAL
+from skeval.tables.preprocessing import NOMINAL, OneHot
 
 MOST_CENTRES = 5000  # rows that a density is estimated from
 _LARGEST = 1e6  # standard deviations

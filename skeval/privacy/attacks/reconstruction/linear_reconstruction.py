@@ -23,13 +23,12 @@ from skeval.privacy.attacks.reconstruction.queries import (
     secrets,
     seed_of,
 )
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, index_of
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 
 _MOST_SETS = 200
 _NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was guessed."

@@ -15,7 +15,7 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order, seed_of
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
 from skeval.steps.neighbors import (
     encoded,
@@ -28,7 +28,6 @@ from skeval.steps.neighbors import (
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
 from skeval.verdict import ALARM_LEVEL
 
 _MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum

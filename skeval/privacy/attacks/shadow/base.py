@@ -25,10 +25,9 @@ from skeval.privacy.attacks.shadow.game import (
     plan,
     play,
 )
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
-from skeval.tags import MetricTags
 from skeval.verdict import TEST_LEVEL
 
 _FEW = 50  # tables that a target is tested on

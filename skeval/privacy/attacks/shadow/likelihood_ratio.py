@@ -31,10 +31,9 @@ from skeval.privacy.attacks.shadow.game import (
 )
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
-from skeval.result import Result, undefined
+from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
-from skeval.tags import MetricTags
 
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199

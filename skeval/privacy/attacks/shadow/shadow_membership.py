@@ -33,8 +33,8 @@ from skeval.privacy.attacks.shadow.game import (
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.dp_audit import two_world_epsilon
+from skeval.stats.relabelling import difference_interval, row_mean
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
-from skeval.stats.row_scores import difference_interval, row_mean
 from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 

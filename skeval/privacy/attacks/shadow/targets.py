@@ -15,8 +15,7 @@ from skeval.parameters import Count, Legal, Seed, check_parameters, legal_sets, 
 from skeval.privacy.attacks.membership.rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
 from skeval.tables.cells import Kind
-from skeval.tables.encoders import OneHot
-from skeval.tables.preprocessing import Discretizer
+from skeval.tables.preprocessing import Discretizer, OneHot
 from skeval.tables.schema import TableSchema
 
 METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")

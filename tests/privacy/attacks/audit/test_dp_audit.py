@@ -9,7 +9,7 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
-from skeval.checks.runner import check_metric
+from skeval.checks import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, SchemaMismatchError

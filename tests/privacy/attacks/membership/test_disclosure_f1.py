@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skeval import Context, Result
-from skeval.checks.runner import check_metric
+from skeval.checks import check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy import MembershipDisclosureF1

@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from skeval import Context, Result
-from skeval.checks.runner import check_metric
+from skeval.checks import check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,

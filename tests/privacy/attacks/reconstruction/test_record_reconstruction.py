@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.checks.runner import check_metric
+from skeval.checks import check_metric
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError

@@ -1,4 +1,4 @@
-"""Columns drawn one by one: perfect marginals, and nothing that relates them."""
+"""The generators that any other has to beat: copies of rows, and independent columns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,51 @@ import pandas as pd
 
 from skeval.generators.columns import Sampler, table_of
 from skeval.parameters import Seed
+
+
+class Bootstrap(Sampler):
+    """Sample whole training rows with replacement.
+
+    One end of the scale that tests and examples need: nothing is more faithful, and nothing leaks
+    more. A measure of privacy that does not raise an alarm here cannot raise one anywhere.
+
+    It is not private: every row it samples is a training row as it stands.
+
+    Parameters
+    ----------
+    random_state : int or None, default=None
+        Seed of :meth:`sample` where that gets none. Fitting is deterministic.
+
+    Attributes
+    ----------
+    train_ : DataFrame of shape (n_rows, n_columns)
+        The training rows, under a plain index.
+
+    References
+    ----------
+    B. Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 7 (1979),
+    doi:10.1214/aos/1176344552.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import Bootstrap
+    >>> train = make_mixed()
+    >>> synthetic = Bootstrap(random_state=0).fit(train).sample(1_000)
+    >>> len(synthetic), len(synthetic.drop_duplicates()) <= len(train)
+    (1000, True)
+    """
+
+    _needs_hashes = False
+
+    def __init__(self, random_state: Seed | None = None) -> None:
+        self.random_state = random_state
+
+    def _learn(self, train: pd.DataFrame) -> None:
+        self.train_ = train
+
+    def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
+        return self.train_.take(rng.integers(len(self.train_), size=n)).reset_index(drop=True)
 
 
 class IndependentMarginals(Sampler):
