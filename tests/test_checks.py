@@ -168,7 +168,7 @@ class TooMuchMemory(Sound):
 )
 def test_a_broken_promise_is_found(broken, check, monkeypatch):
     chosen = tuple(one for one in CHECKS if one.__name__ == check)
-    monkeypatch.setattr("skeval.checks.contract.CHECKS", chosen)  # the others take their time
+    monkeypatch.setattr("skeval.checks.CHECKS", chosen)  # the others take their time
     (record,) = check_metric(broken(), on_fail="record")
     assert (record["check"], record["status"]) == (check, "failed")
 

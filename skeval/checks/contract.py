@@ -40,10 +40,6 @@ from skeval.suite import MetricSuite
 Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 # Each is given a metric and tables of its own, and the evaluations that it shares with the others.
 Check = Callable[[Metric, Tables, "Evaluations"], None]
-# all of the above, in this order
-CHECKS: tuple[Check, ...] = tuple(
-    check for name, check in list(globals().items()) if name.startswith("check_")
-)
 # what metrics ask for that no default can stand for, as columns of the default tables
 _ARGUMENTS: dict[str, Any] = {
     "known": ["age", "city", "member"],
@@ -520,3 +516,36 @@ ODD_TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "one column": lambda table: table.iloc[:, :1],
     "duplicated rows": lambda table: pd.concat([table, table], ignore_index=True),
 }
+
+
+CHECKS: tuple[Check, ...] = (
+    check_init_sets_only_parameters,
+    check_clone_keeps_parameters,
+    check_repr_names_the_parameters,
+    check_tags,
+    check_docstring_names_parameters,
+    check_parameters_are_checked,
+    check_unfitted,
+    check_fit_returns_self,
+    check_refit_forgets,
+    check_inputs_untouched,
+    check_context_untouched,
+    check_score_is_the_value,
+    check_bounds,
+    check_interval,
+    check_deterministic,
+    check_global_state_untouched,
+    check_row_order_ignored,
+    check_index_ignored,
+    check_column_order_ignored,
+    check_pickles,
+    check_suite_agrees,
+    check_missing_needs_are_named,
+    check_faulty_columns_are_named,
+    check_odd_tables,
+    check_result_round_trips,
+    check_no_cell_leaks,
+    check_direction,
+    check_half_the_rows,
+    check_memory,
+)
