@@ -214,7 +214,7 @@ class DPAudit(Metric):
 
     def estimate_cost(self) -> int:
         """Return how often the generator will be fitted and sampled, before anything runs."""
-        self._check_parameters()
+        self.named_columns()  # raises if a parameter is illegal
         return self._plan().n_fits
 
     def _prepare(self, context: Context) -> None:
