@@ -124,6 +124,7 @@ class Metric(BaseEstimator):
         TableError, SchemaMismatchError
             If the tables cannot be used; all faulty columns are named at once.
         """
+        self.named_columns()  # an illegal parameter is found before large tables are read
         context = Context.of(train, holdout, schema=schema)
         self.fit_context(context)
         if check_holdout:
