@@ -23,7 +23,7 @@ import skeval.privacy
 from skeval import MetricSuite
 from skeval.datasets import make_census
 from skeval.generators import GaussianCopula
-from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.neighbors import MixedNearestNeighbors
 
 REPEATS = 3
 WATCHED = ("fit", "kneighbors", "nearest_mass", "count_within")
@@ -33,7 +33,8 @@ def all_screens() -> MetricSuite:
     """Return every exported distance metric, with its defaults."""
     kinds = [getattr(skeval.privacy, name) for name in skeval.privacy.__all__]
     kinds = [kind for kind in kinds if kind.tags.evidence in {"screen", None}]
-    kinds.append(skeval.fidelity.MDAResemblance)
+    near = ("MDAResemblance", "NNDistanceDistributions", "NearestNeighborAdversarialAccuracy")
+    kinds += [getattr(skeval.fidelity, name) for name in near]
     return MetricSuite([(kind.__name__, kind()) for kind in kinds], check_holdout=False)
 
 
