@@ -163,7 +163,7 @@ def test_narrow_tables(tmp_path, n_columns):
         for i in range(3)
     ]
     if n_columns == 1:
-        with pytest.warns(UserWarning, match="fewer than two columns|no column"):
+        with pytest.warns(UserWarning, match="fewer than two columns can be measured|no column"):
             report(*tables, tmp_path / "report.pdf")
     else:
         with pytest.warns(
