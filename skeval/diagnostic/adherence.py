@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +16,6 @@ from skeval.diagnostic.columns import (
     ShareTally,
     by_column,
     check_names,
-    columns_of,
     empty_notices,
     extent,
     lacks,
@@ -27,7 +25,8 @@ from skeval.diagnostic.columns import (
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
-from skeval.result import Result, mean_of_columns, undefined
+from skeval.result import Result, undefined
+from skeval.steps.samples import columns_of
 from skeval.tables.cells import Kind, plain_values, read_column, with_real_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
@@ -81,14 +80,9 @@ class RuleAdherence(Metric):
             else:
                 tally.add(name, valid, counted)
                 violations[name] = {how: n for how, n in broken.items() if n}
-        result = mean_of_columns(
-            {name: tally.shares.get(name, np.nan) for name in names},
-            n_total=len(context.schema.kinds),
-            warnings=empty_notices(without_rule, empty),
-            intervals=tally.intervals,
-            violations={name: counts for name, counts in violations.items() if counts},
-        )
-        return replace(result, interval=tally.interval())
+        violations = {name: counts for name, counts in violations.items() if counts}
+        notices = empty_notices(without_rule, empty)
+        return tally.mean(context, names, notices, violations=violations)
 
 
 class BoundaryAdherence(RuleAdherence):
@@ -450,14 +444,7 @@ class FormatAdherence(Metric):
             else:
                 tally.add(name, _matches(context.given("synthetic")[name], pattern))
         of_train = {name: _share_of_train(context, name, patterns[name]) for name in patterns}
-        result = mean_of_columns(
-            {name: tally.shares.get(name, np.nan) for name in patterns},
-            n_total=len(context.schema.kinds),
-            warnings=_notices(dates, of_train),
-            intervals=tally.intervals,
-            train=of_train,
-        )
-        return replace(result, interval=tally.interval())
+        return tally.mean(context, patterns, _notices(dates, of_train), train=of_train)
 
     def _summary(self, result: Result) -> str:
         return (
