@@ -31,6 +31,13 @@ from skeval.tables.cells import Kind, plain_values, read_column, with_real_level
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 Pattern = str | re.Pattern[str]
+Patterns = Annotated[
+    Mapping[str, Pattern] | None,
+    by_column(
+        "regular expressions and formats of dates",
+        lambda pattern: isinstance(pattern, str | re.Pattern),
+    ),
+]
 Checked = tuple[np.ndarray, np.ndarray | None, dict[str, int]]
 _DIRECTIVE = re.compile(r"%[a-zA-Z]")
 _TRUE_DATES = {"date", "datetime", "datetime64", "timedelta"}
@@ -164,12 +171,12 @@ class BoundaryAdherence(RuleAdherence):
 
     def _prepare(self, context: Context) -> None:
         own = context.schema.columns(*NUMERIC)
-        check_names("lower", self.lower or (), own)
-        check_names("upper", self.upper or (), own)
-        for name in {**(self.lower or {}), **(self.upper or {})}:
-            low, high = self._bounds(context, name)
-            given = name in (self.lower or {}) and name in (self.upper or {})
-            if given and low > high:
+        lower, upper = self.lower or {}, self.upper or {}
+        check_names("lower", lower, own)
+        check_names("upper", upper, own)
+        for name in {**lower, **upper}:
+            low, high = _bounds(context, name, lower, upper)
+            if name in lower and name in upper and low > high:
                 raise InvalidParameterError(
                     f"BoundaryAdherence: the lower bound of {name} lies above its upper bound."
                 )
@@ -180,16 +187,8 @@ class BoundaryAdherence(RuleAdherence):
             "and date columns lie within train's ranges."
         )
 
-    def _bounds(self, context: Context, column: str) -> tuple[float, float]:
-        low, high = extent(context, "train", column)
-        if column in (self.lower or {}):
-            low = _bound(context, column, (self.lower or {})[column])
-        if column in (self.upper or {}):
-            high = _bound(context, column, (self.upper or {})[column])
-        return low, high
-
     def _checked(self, context: Context, column: str) -> Checked | None:
-        low, high = self._bounds(context, column)
+        low, high = _bounds(context, column, self.lower or {}, self.upper or {})
         if np.isnan(low) or np.isnan(high):
             return None
         values = numbers(context.synthetic[[column]]).ravel()
@@ -208,6 +207,17 @@ class BoundaryAdherence(RuleAdherence):
 
 def _is_value(bound: object) -> bool:
     return bool(pd.api.types.is_scalar(bound)) and not pd.isna(bound)
+
+
+def _bounds(
+    context: Context, column: str, lower: Mapping[str, Any], upper: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Return the bounds that a user gives a column, or else those of train."""
+    low, high = extent(context, "train", column)
+    return (
+        _bound(context, column, lower[column]) if column in lower else low,
+        _bound(context, column, upper[column]) if column in upper else high,
+    )
 
 
 def _bound(context: Context, column: str, bound: Any) -> float:
@@ -297,8 +307,8 @@ class CategoryAdherence(RuleAdherence):
 
     def _prepare(self, context: Context) -> None:
         check_names("categories", self.categories or (), context.schema.columns(*NOMINAL))
-        for name in self.categories or {}:
-            self._levels(context, name)
+        for name, listed in (self.categories or {}).items():
+            _levels(context, name, listed)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -306,22 +316,11 @@ class CategoryAdherence(RuleAdherence):
             "categorical and boolean columns hold a category that train has."
         )
 
-    def _levels(self, context: Context, column: str) -> tuple[list[str], bool]:
-        """Return the labels of the categories that a user lists, and whether one is missing."""
-        listed = pd.Series(list((self.categories or {})[column]), dtype=object, name=column)
-        read = read_column(listed, context.schema.kinds[column], None)
-        if (unread := listed[listed.notna() & read.isna()]).size:
-            raise InvalidParameterError(
-                f"CategoryAdherence: {unread.iloc[0]!r} cannot be a value of {column}, which is "
-                f"{context.schema.kinds[column]}."
-            )
-        return [str(label) for label in read.dropna().unique()], bool(listed.isna().any())
-
     def _checked(self, context: Context, column: str) -> Checked | None:
         nullable = self._allows_missing(context, column)
         values = context.synthetic[column]
         if column in (self.categories or {}):
-            levels, has_missing = self._levels(context, column)
+            levels, has_missing = _levels(context, column, (self.categories or {})[column])
             values = with_real_levels(values, levels)
             known = np.ones(len(levels), dtype=bool)
             nullable |= self.nullable == "auto" and has_missing
@@ -343,6 +342,18 @@ class CategoryAdherence(RuleAdherence):
             "unreadable": int(invalid.sum()),
         }
         return valid | missing if nullable else valid, None, violations
+
+
+def _levels(context: Context, column: str, categories: Iterable[Any]) -> tuple[list[str], bool]:
+    """Return the labels of the categories that a user lists, and whether one is missing."""
+    listed = pd.Series(list(categories), dtype=object, name=column)
+    read = read_column(listed, context.schema.kinds[column], None)
+    if (unread := listed[listed.notna() & read.isna()]).size:
+        raise InvalidParameterError(
+            f"CategoryAdherence: {unread.iloc[0]!r} cannot be a value of {column}, which is "
+            f"{context.schema.kinds[column]}."
+        )
+    return [str(label) for label in read.dropna().unique()], bool(listed.isna().any())
 
 
 def _is_collection(values: object) -> bool:
@@ -404,16 +415,7 @@ class FormatAdherence(Metric):
 
     tags = OF_COLUMNS
 
-    def __init__(
-        self,
-        patterns: Annotated[
-            Mapping[str, Pattern] | None,
-            by_column(
-                "regular expressions and formats of dates",
-                lambda pattern: isinstance(pattern, str | re.Pattern),
-            ),
-        ] = None,
-    ) -> None:
+    def __init__(self, patterns: Patterns = None) -> None:
         self.patterns = patterns
 
     def _prepare(self, context: Context) -> None:

@@ -217,7 +217,7 @@ class CategoryCoverage(Metric):
 def _n_covered(context: Context, column: str, frequent: np.ndarray) -> int:
     """Return how many of some levels of train occur in synthetic, which may have more levels."""
     counts = level_counts(context, "synthetic", column)
-    return np.count_nonzero(counts[: frequent.size][frequent])
+    return int(np.count_nonzero(counts[: frequent.size][frequent]))
 
 
 def _notices(

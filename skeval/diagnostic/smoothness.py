@@ -100,19 +100,12 @@ class SmoothnessSimilarity(Metric):
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)
         empty, same = without_range(context, names)
-        n_values = {
-            name: present_numbers(context, "synthetic", name).size
-            for name in names
-            if name not in (*empty, *same)
-        }
+        measured = [name for name in names if name not in (*empty, *same)]
         settings = (self.bandwidth, self.grid)
-        scores = {
-            name: _agreement(context, name, n, *settings) if n else 0.0
-            for name, n in n_values.items()
-            if n != 1
-        }
-        single = [name for name, n in n_values.items() if n == 1]
-        gone = [name for name, n in n_values.items() if n == 0 and not lacks(context, name)]
+        scores = {name: _agreement(context, name, *settings) for name in measured}
+        sizes = {name: present_numbers(context, "synthetic", name).size for name in measured}
+        single = [name for name, n in sizes.items() if n == 1]
+        gone = [name for name, n in sizes.items() if n == 0 and not lacks(context, name)]
         text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
         return mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
@@ -131,9 +124,12 @@ class SmoothnessSimilarity(Metric):
         )
 
 
-def _agreement(context: Context, column: str, n_values: int, bandwidth: str, grid: int) -> float:
+def _agreement(context: Context, column: str, bandwidth: str, grid: int) -> float:
     """Return the agreement of a column's widths; one factor of the bandwidth serves both tables."""
-    n = min(n_values, present_numbers(context, "train", column).size)
+    n_train, n_synthetic = (present_numbers(context, role, column).size for role in ROLES)
+    if n_synthetic < 2:
+        return np.nan if n_synthetic else 0.0
+    n = min(n_train, n_synthetic)
     factor = n**-0.2 if bandwidth == "scott" else (0.75 * n) ** -0.2
     a, b = (_width(context, role, column, factor, grid) for role in ROLES)
     return 1.0 - abs(a - b) / max(a, b)

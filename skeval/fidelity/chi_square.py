@@ -119,14 +119,13 @@ class ChiSquaredTest(Metric):
         return replace(result, p_value=min(1.0, len(known) * min(known)) if known else None)
 
     def _summary(self, result: Result) -> str:
-        details = result.details
         strength = (
             f"Table and value of a column are associated as strongly as {number(result.value)} "
-            f"(Cramer's V) on average; chance alone gives {number(details['ceiling'])}."
+            f"(Cramer's V) on average; chance alone gives {number(result.details['ceiling'])}."
         )
         if result.p_value is None:
             return strength
-        rows = details["p_values_against"].split(",")[0]
+        rows = result.details["p_values_against"].split(",")[0]
         return (
             f"{strength} Against {rows}, the worst of all columns has a p-value of "
             f"{number(result.p_value)}."

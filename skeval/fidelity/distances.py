@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -304,24 +304,31 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
         if "holdout" in context and context.n_rows("holdout") >= 2:
             fresh = self._samples(context, "holdout", columns)
             baseline = float(np.mean([one.accuracy for one in fresh]))
-        n_samples = len(samples)
-        between = float(np.var([one.accuracy for one in samples], ddof=1)) if n_samples > 1 else 0.0
-        # one sample's variance holds that of sampling, most of which the mean averages out
-        single = float(np.mean([one.variance for one in samples]))
-        variance = max(single - between * (1.0 - 1.0 / n_samples), between / n_samples)
-        return replace(
-            result,
-            interval=stats.paired_interval(result.value, variance, samples[0].n_rows),
-            baseline=baseline,
-            details={
-                "on_train": float(np.mean([one.first for one in samples])),
-                "on_synthetic": float(np.mean([one.second for one in samples])),
-                "standard_error": float(np.sqrt(variance)),
-                "between_samples": float(np.sqrt(between)),
-                "n_samples": n_samples,
-            },
-        )
+        details, variance = _sides_and_spread(samples)
+        interval = stats.paired_interval(result.value, variance, samples[0].n_rows)
+        return replace(result, interval=interval, baseline=baseline, details=details)
 
     def _summary(self, result: Result) -> str:
         guess = "A guess by the nearest neighbour tells train and synthetic rows apart"
         return f"{guess} {percent(result.value)} of the time; 50% would be by chance."
+
+
+def _sides_and_spread(samples: Sequence[Adversarial]) -> tuple[dict[str, float], float]:
+    """Return what the samples say of each table and how they vary, and the variance of the mean."""
+    first, second, accuracy, variance = (
+        [getattr(one, name) for one in samples]
+        for name in ("first", "second", "accuracy", "variance")
+    )
+    n_samples = len(samples)
+    between = float(np.var(accuracy, ddof=1)) if n_samples > 1 else 0.0
+    # one sample's variance holds that of sampling, most of which the mean averages out
+    single = float(np.mean(variance)) - between * (1.0 - 1.0 / n_samples)
+    of_mean = max(single, between / n_samples)
+    details = {
+        "on_train": float(np.mean(first)),
+        "on_synthetic": float(np.mean(second)),
+        "standard_error": float(np.sqrt(of_mean)),
+        "between_samples": float(np.sqrt(between)),
+        "n_samples": n_samples,
+    }
+    return details, of_mean

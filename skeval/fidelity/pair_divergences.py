@@ -14,7 +14,8 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import MetricTags, Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import ROLES, chosen_columns
+from skeval.steps.samples import ROLES, columns_of
+from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 
@@ -24,14 +25,13 @@ class PairKLDivergence(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
     )
-    kinds: ClassVar[tuple[str, ...]]
+    kinds: ClassVar[tuple[Kind, ...]]
     smoothing: float
     columns: Columns
     n_bins: int = 10
 
     def _compute(self, context: Context) -> Result:
-        chosen = chosen_columns(context.schema, self.columns)
-        names = tuple(name for name in chosen if context.schema.kinds[name] in self.kinds)
+        names = columns_of(context, self.columns, self.kinds)
         if len(names) < 2:
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
