@@ -26,9 +26,13 @@ class PairKLDivergence(Metric):
         "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
     )
     kinds: ClassVar[tuple[Kind, ...]]
-    smoothing: float
-    columns: Columns
-    n_bins: int = 10
+
+    def __init__(
+        self, n_bins: BinCount = 10, smoothing: NonNegative = 1e-5, columns: Columns = None
+    ) -> None:
+        self.n_bins = n_bins
+        self.smoothing = smoothing
+        self.columns = columns
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, self.kinds)
@@ -114,13 +118,6 @@ class ContinuousKLDivergence(PairKLDivergence):
 
     kinds = NUMERIC
 
-    def __init__(
-        self, n_bins: BinCount = 10, smoothing: NonNegative = 1e-5, columns: Columns = None
-    ) -> None:
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.columns = columns
-
 
 class DiscreteKLDivergence(PairKLDivergence):
     """Agreement of joint categories: 1 where pairs have the same shares, near 0 where they miss.
@@ -169,5 +166,4 @@ class DiscreteKLDivergence(PairKLDivergence):
     kinds = NOMINAL
 
     def __init__(self, smoothing: NonNegative = 1e-5, columns: Columns = None) -> None:
-        self.smoothing = smoothing
-        self.columns = columns
+        super().__init__(smoothing=smoothing, columns=columns)

@@ -23,6 +23,8 @@ from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn,
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
 
+MaxRows = Annotated[int, Interval(2)] | None
+
 
 class TwoSided(Metric):
     """Base of metrics of two published numbers: the value is their harmonic mean.
@@ -33,12 +35,23 @@ class TwoSided(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
     _with_radii: ClassVar[tuple[str, ...]] = ("train",)
-    k: int
-    strict: bool
-    space: Any
-    columns: Columns
-    max_rows: int | None
-    random_state: int
+
+    def __init__(
+        self,
+        k: Count = 3,
+        *,
+        strict: bool = False,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: MaxRows = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.k = k
+        self.strict = strict
+        self.space = space
+        self.columns = columns
+        self.max_rows = max_rows
+        self.random_state = random_state
 
     def _measure(self, context: Context) -> dict[str, Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
@@ -160,23 +173,6 @@ class ImprovedPrecisionRecall(TwoSided):
     _parts = ("precision", "recall")
     _with_radii = ("train", "synthetic")
 
-    def __init__(
-        self,
-        k: Count = 3,
-        *,
-        strict: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.strict = strict
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
-
     def _measure(self, context: Context) -> dict[str, Any]:
         return {
             "precision": float(self._counts(context, "synthetic", "train", 1).mean()),
@@ -262,7 +258,7 @@ class DensityCoverage(TwoSided):
         strict: bool = False,
         space: Space = "gower",
         columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = None,
+        max_rows: MaxRows = None,
         random_state: Seed = 0,
     ) -> None:
         self.k = k
@@ -446,7 +442,7 @@ class ProbabilisticPrecisionRecall(TwoSided):
         *,
         space: Space = "gower",
         columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = 5_000,
+        max_rows: MaxRows = 5_000,
         random_state: Seed = 0,
     ) -> None:
         self.k = k

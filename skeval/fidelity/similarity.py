@@ -250,7 +250,6 @@ class SimilarityScore(SimilarityMatrix):
     """
 
     tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")))
-
     n_triples, max_categories, random_state = 10_000, 50, 0
 
     def __init__(
@@ -280,13 +279,11 @@ class SimilarityScore(SimilarityMatrix):
         result = super()._compute(context)
         if result.interval is None:
             return result
-        low, high = result.interval
+        low, high = (self.scale * end for end in result.interval)
         top = self.scale * result.details["ceiling_value"]
+        details = {**result.details, "ceiling_value": top}
         return replace(
-            result,
-            value=self.scale * result.value,
-            interval=(self.scale * low, self.scale * high),
-            details={**result.details, "ceiling_value": top},
+            result, value=self.scale * result.value, interval=(low, high), details=details
         )
 
 

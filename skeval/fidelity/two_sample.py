@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -179,33 +180,33 @@ class ClassifierTwoSampleTest(Metric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if math.isnan(result.value):
             return result
-        models = with_defaults(self.estimator)
+        models, chosen = with_defaults(self.estimator), result.details["model"]
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
-        by_model, tests = {}, {}
-        for name, model in models.items():
-            scores = fold_scores(context, model, *self._rows)
-            tests[name] = _split_test(split(context, model, *halves), self.scoring)
-            rates = {scoring: _statistic(scores, scoring) for scoring in ("accuracy", "auc")}
-            by_model[name] = {**rates, "p_value": tests[name]["p_value"]}
-        headline, first = tests[result.details["model"]], models[result.details["model"]]
-        p_value, real = headline["p_value"], headline["real_rows"]
+        tests = {
+            name: _split_test(split(context, model, *halves), self.scoring)
+            for name, model in models.items()
+        }
+        by_model = {
+            name: _rates(fold_scores(context, model, *self._rows))
+            | {"p_value": tests[name]["p_value"]}
+            for name, model in models.items()
+        }
+        p_value, real = tests[chosen]["p_value"], tests[chosen]["real_rows"]
         if self.test == "permutation":
             fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
             real = "holdout" if fresh else "train"
             settings = (self.scoring, real, self.n_permutations, *self._rows)
-            p_value = permutation_p_value(context, first, *settings)
+            p_value = permutation_p_value(context, models[chosen], *settings)
+        every = importances(context, models[chosen], *halves)
         details = {
             **result.details,
             "models": by_model,
-            "split": headline,
+            "split": tests[chosen],
             "test": {"kind": self.test, "real_rows": real},
-            "top_features": dict(list(importances(context, first, *halves).items())[:_N_TOP]),
+            "top_features": dict(list(every.items())[:_N_TOP]),
             "copied_share": copied_share(context, self.columns),
         }
-        warnings: tuple[MetricWarning, ...] = ()
-        if headline["p_value_below"] < WARNING_LEVEL:
-            text = _COPIES.format(auc=headline["auc"], p=headline["p_value_below"])
-            warnings = (MetricWarning(text),)
+        warnings = _notices(tests[chosen])
         return replace(result, p_value=p_value, details=details, warnings=warnings)
 
     def _summary(self, result: Result) -> str:
@@ -217,6 +218,17 @@ def _statistic(scores: Scores, scoring: str) -> float:
     if scoring == "auc":
         return auc(scores.synthetic, scores.real)
     return Confusion.of(scores.real, scores.synthetic).accuracy
+
+
+def _rates(scores: Scores) -> dict[str, float]:
+    return {scoring: _statistic(scores, scoring) for scoring in ("accuracy", "auc")}
+
+
+def _notices(tested: Mapping[str, Any]) -> tuple[MetricWarning, ...]:
+    """Say that synthetic rows read as copies, where they do."""
+    area, p_value = tested["auc"], tested["p_value_below"]
+    copied = p_value < WARNING_LEVEL
+    return (MetricWarning(_COPIES.format(auc=area, p=p_value)),) if copied else ()
 
 
 def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
