@@ -421,12 +421,7 @@ class FormatAdherence(Metric):
     def _prepare(self, context: Context) -> None:
         check_names("patterns", self.patterns or (), list(context.schema.kinds))
         for name, pattern in (self.patterns or {}).items():
-            try:
-                _matches(pd.Series(["2020-01-01"]), pattern)
-            except (re.error, ValueError) as error:
-                raise InvalidParameterError(
-                    f"FormatAdherence: the pattern of {name} cannot be read: {error}."
-                ) from error
+            _check_pattern(name, pattern)
 
     def _compute(self, context: Context) -> Result:
         patterns = self.patterns or _known_patterns(context)
@@ -453,6 +448,15 @@ class FormatAdherence(Metric):
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
             "columns are written in the format asked for."
         )
+
+
+def _check_pattern(column: str, pattern: Pattern) -> None:
+    try:
+        _matches(pd.Series(["2020-01-01"]), pattern)
+    except (re.error, ValueError) as error:
+        raise InvalidParameterError(
+            f"FormatAdherence: the pattern of {column} cannot be read: {error}."
+        ) from error
 
 
 def _known_patterns(context: Context) -> dict[str, Pattern]:

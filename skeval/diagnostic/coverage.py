@@ -185,11 +185,7 @@ class CategoryCoverage(Metric):
         n_categories = {name: int(which.sum()) for name, which in frequent.items() if which.any()}
         n_covered = {name: _n_covered(context, name, frequent[name]) for name in n_categories}
         scores = {name: n_covered[name] / n for name, n in n_categories.items()}
-        n_train, n_synthetic = (context.n_rows(role) for role in ROLES)
-        ceilings = {
-            name: expected_category_coverage(counts[name][frequent[name]] / n_train, n_synthetic)
-            for name in n_categories
-        }
+        ceilings = {name: _category_ceiling(context, name, self.min_count) for name in scores}
         gone = [name for name in scores if not level_counts(context, "synthetic", name).any()]
         empty = [name for name, n in counts.items() if not n.any()]
         rare = [name for name in names if name not in (*scores, *empty)]
@@ -212,6 +208,13 @@ class CategoryCoverage(Metric):
             f"{details['n_used']} columns is {percent(result.value)}, and as many fresh real rows "
             f"would reach about {percent(details['ceiling'])}."
         )
+
+
+def _category_ceiling(context: Context, column: str, min_count: int) -> float:
+    """Return the coverage that as many fresh real rows as synthetic ones have on average."""
+    counts = level_counts(context, "train", column)
+    shares = counts[counts >= min_count] / context.n_rows("train")
+    return expected_category_coverage(shares, context.n_rows("synthetic"))
 
 
 def _n_covered(context: Context, column: str, frequent: np.ndarray) -> int:

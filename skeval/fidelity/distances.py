@@ -289,8 +289,9 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "synthetic")) < 2:
             return undefined(TOO_FEW_ROWS)
-        samples = self._samples(context, "synthetic", columns)
-        return float(np.mean([one.accuracy for one in samples]))
+        return float(
+            np.mean([one.accuracy for one in self._samples(context, "synthetic", columns)])
+        )
 
     def _samples(self, context: Context, other: str, columns: Any) -> list[Adversarial]:
         settings = (self.space, columns, self.ties)

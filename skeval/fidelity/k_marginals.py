@@ -183,8 +183,7 @@ class KMarginalSimilarity(Metric):
         low, high = deviation_interval(1.0 - value, float(compared.bias.mean()), inverse_size)
         groups = {}
         if self.group_by is not None:
-            levels = _large_levels(context, self.group_by, self.min_count)
-            scores = _by_level(context, names, self.group_by, levels, settings)
+            scores = _by_level(context, names, self.group_by, self.min_count, settings)
             groups["groups"] = {level: self.scale * score for level, score in scores.items()}
         text = f"fewer than {self.k} columns can be measured: joint shares of {len(names)} are "
         return Result(
@@ -234,30 +233,24 @@ def _of_subsets(compared: Marginals, scale: float) -> dict[str, Any]:
     }
 
 
-def _large_levels(context: Context, column: str, min_count: int) -> list[str]:
-    """Return the levels of a column that enough rows of train have."""
-    counts = context.train[column].value_counts()
-    return [level for level in context.levels[column] if counts.get(level, 0) >= min_count]
-
-
 def _by_level(
     context: Context,
     names: tuple[str, ...],
     column: str,
-    levels: list[str],
+    min_count: int,
     settings: tuple[int, str | int, int, int],
 ) -> dict[str, float]:
-    """Return the mean similarity of the other columns among the rows of each level of a column."""
+    """Return the similarity of the other columns at each level of a column that train has often."""
     others = tuple(name for name in names if name != column)
-    if not others:
-        return {}
-    present, places = set(context.synthetic[column].dropna()), context.levels[column]
-    groups = {level: (column, places.index(level)) for level in levels if level in present}
-    scores = {
-        level: float(marginals(context, others, *settings, group).similarity.mean())
-        for level, group in groups.items()
-    }
-    return {level: scores.get(level, 0.0) for level in levels}
+    train, synthetic = (context[role][column].value_counts() for role in ROLES)
+    scores = {}
+    for code, level in enumerate(context.levels[column]):
+        if others and train.get(level, 0) >= min_count:
+            scores[level] = 0.0
+            if synthetic.get(level, 0) > 0:
+                compared = marginals(context, others, *settings, (column, code))
+                scores[level] = float(compared.similarity.mean())
+    return scores
 
 
 @shared

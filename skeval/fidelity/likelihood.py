@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
@@ -142,7 +142,9 @@ class GMLikelihood(Metric):
             return replace(lost, warnings=(*warnings, *lost.warnings))
         value = float(logs.mean())
         details = {
-            **model.details(),
+            "n_components": model.gaussians.n_components,
+            "criteria": {str(k): score for k, score in model.criteria.items()},
+            "train": model.train,
             "standardised": value + float(np.log(model.scale).sum()),
             "names": list(varying),
             "n_rows": {"fitted": model.n_rows, "synthetic": logs.size},
@@ -191,12 +193,6 @@ class Mixture(NamedTuple):
     criteria: dict[int, float]
     train: float
     n_rows: int
-
-    def details(self) -> dict[str, Any]:
-        """Return what a reader is told of the fit."""
-        criteria = {str(k): score for k, score in self.criteria.items()}
-        n_components = self.gaussians.n_components
-        return {"n_components": n_components, "criteria": criteria, "train": self.train}
 
 
 def mean_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float] | None:

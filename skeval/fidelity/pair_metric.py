@@ -112,7 +112,9 @@ class AssociationDifference(PairMetric):
 
     def _compute(self, context: Context) -> Result:
         names = self._names(context)
-        if reason := _too_few(context, names):
+        if len(names) < 2 or context.n_rows("synthetic") < 2:
+            few = "fewer than two columns can be measured."
+            reason = few if len(names) < 2 else "synthetic has one row: no association is defined."
             return undefined(reason, names=list(names))
         train, synthetic = (self._associations(context, role, names) for role in ROLES)
         counted = self._counted(context, names)
@@ -139,14 +141,6 @@ class AssociationDifference(PairMetric):
             "n_used": int((~np.isnan(gaps)).sum()),
         }
         return Result(value, details=details, warnings=notes)
-
-
-def _too_few(context: Context, names: tuple[str, ...]) -> str:
-    """Return why no pair can be measured; empty if one can."""
-    if len(names) < 2:
-        return "fewer than two columns can be measured."
-    short = context.n_rows("synthetic") < 2
-    return "synthetic has one row: no association is defined." if short else ""
 
 
 def above_diagonal(n_columns: int) -> np.ndarray:

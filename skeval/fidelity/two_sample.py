@@ -182,16 +182,12 @@ class ClassifierTwoSampleTest(Metric):
             return result
         models, chosen = with_defaults(self.estimator), result.details["model"]
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
-        tests = {
-            name: _split_test(split(context, model, *halves), self.scoring)
+        tested = {
+            name: _tested(context, model, self.scoring, self._rows, halves)
             for name, model in models.items()
         }
-        by_model = {
-            name: _rates(fold_scores(context, model, *self._rows))
-            | {"p_value": tests[name]["p_value"]}
-            for name, model in models.items()
-        }
-        p_value, real = tests[chosen]["p_value"], tests[chosen]["real_rows"]
+        headline = tested[chosen][1]
+        p_value, real = headline["p_value"], headline["real_rows"]
         if self.test == "permutation":
             fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
             real = "holdout" if fresh else "train"
@@ -200,14 +196,13 @@ class ClassifierTwoSampleTest(Metric):
         every = importances(context, models[chosen], *halves)
         details = {
             **result.details,
-            "models": by_model,
-            "split": tests[chosen],
+            "models": {name: rates for name, (rates, _) in tested.items()},
+            "split": headline,
             "test": {"kind": self.test, "real_rows": real},
             "top_features": dict(list(every.items())[:_N_TOP]),
             "copied_share": copied_share(context, self.columns),
         }
-        warnings = _notices(tests[chosen])
-        return replace(result, p_value=p_value, details=details, warnings=warnings)
+        return replace(result, p_value=p_value, details=details, warnings=_notices(headline))
 
     def _summary(self, result: Result) -> str:
         what = "rows on the right side" if self.scoring == "accuracy" else "pairs of rows in order"
@@ -220,15 +215,21 @@ def _statistic(scores: Scores, scoring: str) -> float:
     return Confusion.of(scores.real, scores.synthetic).accuracy
 
 
-def _rates(scores: Scores) -> dict[str, float]:
-    return {scoring: _statistic(scores, scoring) for scoring in ("accuracy", "auc")}
+def _tested(
+    context: Context, estimator: Any, scoring: str, rows: tuple[Any, ...], halves: tuple[Any, ...]
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Return what a classifier reaches out of fold, with its p-value, and the test of one split."""
+    scores = fold_scores(context, estimator, *rows)
+    test = _split_test(split(context, estimator, *halves), scoring)
+    rates = {each: _statistic(scores, each) for each in ("accuracy", "auc")}
+    return {**rates, "p_value": test["p_value"]}, test
 
 
 def _notices(tested: Mapping[str, Any]) -> tuple[MetricWarning, ...]:
     """Say that synthetic rows read as copies, where they do."""
-    area, p_value = tested["auc"], tested["p_value_below"]
-    copied = p_value < WARNING_LEVEL
-    return (MetricWarning(_COPIES.format(auc=area, p=p_value)),) if copied else ()
+    if tested["p_value_below"] < WARNING_LEVEL:
+        return (MetricWarning(_COPIES.format(auc=tested["auc"], p=tested["p_value_below"])),)
+    return ()
 
 
 def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:
