@@ -20,6 +20,7 @@ from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
+from skeval.steps.samples import ROLES
 
 
 class NNDistanceDistributions(NeighborMetric):
@@ -75,7 +76,7 @@ class NNDistanceDistributions(NeighborMetric):
     )
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
-        size = min(context.n_rows("train"), context.n_rows("synthetic"))
+        size = min(context.n_rows(role) for role in ROLES)
         if size < 2:
             return undefined("train and synthetic need two rows each to have neighbours.")
         return kolmogorov_distance(*self._within(context, size, columns).values())
@@ -85,11 +86,11 @@ class NNDistanceDistributions(NeighborMetric):
         sample = {"n_reference": size, "seed": self.random_state}
         return {
             f"{role} to {role}": self._distances(context, role, role, columns, **sample)
-            for role in ("train", "synthetic")
+            for role in ROLES
         }
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        size = min(context.n_rows("train"), context.n_rows("synthetic"))
+        size = min(context.n_rows(role) for role in ROLES)
         within = self._within(context, size, columns)
         pairs = [("synthetic", "train")]
         if "holdout" in context:
@@ -287,18 +288,15 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
         super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
-        if min(context.n_rows(role) for role in ("train", "synthetic")) < 2:
+        if min(context.n_rows(role) for role in ROLES) < 2:
             return undefined(TOO_FEW_ROWS)
-        return float(
-            np.mean([one.accuracy for one in self._samples(context, "synthetic", columns)])
-        )
+        samples = self._samples(context, "synthetic", columns)
+        return float(np.mean([one.accuracy for one in samples]))
 
     def _samples(self, context: Context, other: str, columns: Any) -> list[Adversarial]:
-        settings = (self.space, columns, self.ties)
-        seeds = (self.n_resample, self.random_state)
-        return [
-            one for (one,) in resampled_accuracies(context, ("train",), other, settings, *seeds)
-        ]
+        settings = ((self.space, columns, self.ties), self.n_resample, self.random_state)
+        samples = resampled_accuracies(context, ("train",), other, *settings)
+        return [one for (one,) in samples]
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         samples, baseline = self._samples(context, "synthetic", columns), None

@@ -10,9 +10,10 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.divergences import kl_divergence
+from skeval.fidelity.pair_metric import PairMetric
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
 from skeval.steps.samples import ROLES, columns_of
 from skeval.tables.cells import Kind
@@ -22,9 +23,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 class PairKLDivergence(Metric):
     """Base of the metrics of one kind of columns, whose pairs are counted on the cells of train."""
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
-    )
+    tags = PairMetric.tags
     kinds: ClassVar[tuple[Kind, ...]]
 
     def __init__(
@@ -40,9 +39,10 @@ class PairKLDivergence(Metric):
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
         divergences = np.full((len(names), len(names)), np.nan)
-        binning = Binning(self.n_bins)
-        train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
-        for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
+        tables = [
+            joint_tables(context, role, names, Binning(self.n_bins)).pairs() for role in ROLES
+        ]
+        for (i, j, p), (_, _, q) in zip(*tables, strict=True):
             divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), self.smoothing)
         above = divergences[np.triu_indices(len(names), 1)]
         scores = 1.0 / (1.0 + np.fmin(divergences, divergences.T))

@@ -88,24 +88,6 @@ class TwoSided(Metric):
         balls = (self.k, limit, clipped, self.strict)
         return ball_counts(context, query, reference, *balls, *self._settings(context))
 
-    def _near_synthetic(self, context: Context) -> np.ndarray:
-        """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
-        settings = self._settings(context)
-        space, columns, max_rows, seed = settings
-        distances, _ = nearest(
-            context,
-            "train",
-            "synthetic",
-            k=min(self.k, n_drawn(context, "synthetic", max_rows)),
-            space=space,
-            columns=columns,
-            n_query=max_rows,
-            n_reference=max_rows,
-            seed=seed,
-        )
-        radius = radii(context, "train", self.k, *settings)
-        return np.asarray(is_within(distances, radius[:, None], self.strict).sum(axis=1))
-
 
 class ImprovedPrecisionRecall(TwoSided):
     """Harmonic mean of precision and recall by neighbours: 0 if a side is lost, 1 if none.
@@ -270,9 +252,10 @@ class DensityCoverage(TwoSided):
 
     def _measure(self, context: Context) -> dict[str, Any]:
         n_train, n_synthetic = (n_drawn(context, role, self.max_rows) for role in ROLES)
+        near = near_synthetic(context, self.k, self.strict, *self._settings(context))
         return {
             "density": float(self._counts(context, "synthetic", "train").mean() / self.k),
-            "coverage": float((self._near_synthetic(context) > 0).mean()),
+            "coverage": float((near > 0).mean()),
             "expected_density": 1.0,
             "expected_coverage": expected_coverage(n_train, n_synthetic, self.k),
         }
@@ -351,7 +334,8 @@ class ClippedDensityCoverage(DensityCoverage):
 
     def _measure(self, context: Context) -> dict[str, Any]:
         n_train, n_synthetic = (n_drawn(context, role, self.max_rows) for role in ROLES)
-        raw = float(self._near_synthetic(context).mean() / self.k)
+        near = near_synthetic(context, self.k, self.strict, *self._settings(context))
+        raw = float(near.mean() / self.k)
         return {
             "density": self._density(context),
             "coverage": calibrated_coverage(raw, n_train, n_synthetic, self.k),
@@ -374,6 +358,23 @@ class ClippedDensityCoverage(DensityCoverage):
             own = np.minimum(radius, np.median(radius)) > 0
         train = float((held - own).mean())
         return min(1.0, float(synthetic) / train) if train > 0 else float(synthetic > 0)
+
+
+def near_synthetic(
+    context: Context,
+    k: int,
+    strict: bool,
+    space: Any,
+    columns: ColumnChoice,
+    max_rows: int | None,
+    seed: int,
+) -> np.ndarray:
+    """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
+    limits: dict[str, Any] = {"n_query": max_rows, "n_reference": max_rows, "seed": seed}
+    n_nearest = min(k, n_drawn(context, "synthetic", max_rows))
+    distances, _ = nearest(context, "train", "synthetic", n_nearest, space, columns, **limits)
+    radius = radii(context, "train", k, space, columns, max_rows, seed)
+    return np.asarray(is_within(distances, radius[:, None], strict).sum(axis=1))
 
 
 class ProbabilisticPrecisionRecall(TwoSided):

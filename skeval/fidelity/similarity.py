@@ -12,10 +12,10 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.fidelity.pair_metric import worst_pair
+from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -100,9 +100,7 @@ class SimilarityMatrix(Metric):
     1.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
-    )
+    tags = PairMetric.tags
 
     def __init__(
         self,
