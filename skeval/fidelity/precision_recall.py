@@ -370,9 +370,17 @@ def near_synthetic(
     seed: int,
 ) -> np.ndarray:
     """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
-    limits: dict[str, Any] = {"n_query": max_rows, "n_reference": max_rows, "seed": seed}
-    n_nearest = min(k, n_drawn(context, "synthetic", max_rows))
-    distances, _ = nearest(context, "train", "synthetic", n_nearest, space, columns, **limits)
+    distances, _ = nearest(
+        context,
+        "train",
+        "synthetic",
+        k=min(k, n_drawn(context, "synthetic", max_rows)),
+        space=space,
+        columns=columns,
+        n_query=max_rows,
+        n_reference=max_rows,
+        seed=seed,
+    )
     radius = radii(context, "train", k, space, columns, max_rows, seed)
     return np.asarray(is_within(distances, radius[:, None], strict).sum(axis=1))
 
