@@ -454,11 +454,14 @@ class BNLogLikelihood(BNLikelihood):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 0.0))
+    log = True
 
     def __init__(
         self, smoothing: NonNegative = 1.0, n_bins: BinCount | None = None, columns: Columns = None
     ) -> None:
-        super().__init__(smoothing, log=True, n_bins=n_bins, columns=columns)
+        self.smoothing = smoothing
+        self.n_bins = n_bins
+        self.columns = columns
 
 
 def _likely(context: Context, role: str, tree: Tree, log: bool) -> np.ndarray:

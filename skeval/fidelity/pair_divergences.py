@@ -164,6 +164,8 @@ class DiscreteKLDivergence(PairKLDivergence):
     """
 
     kinds = NOMINAL
+    n_bins = 10  # categories have cells of their own
 
     def __init__(self, smoothing: NonNegative = 1e-5, columns: Columns = None) -> None:
-        super().__init__(smoothing=smoothing, columns=columns)
+        self.smoothing = smoothing
+        self.columns = columns
