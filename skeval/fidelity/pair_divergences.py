@@ -164,7 +164,7 @@ class DiscreteKLDivergence(PairKLDivergence):
     """
 
     kinds = NOMINAL
-    n_bins = 10  # categories have cells of their own
+    n_bins = 10  # of numeric columns, none of which is looked at
 
     def __init__(self, smoothing: NonNegative = 1e-5, columns: Columns = None) -> None:
         self.smoothing = smoothing
