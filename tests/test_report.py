@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from pypdf import PdfReader
 
-from skeval import MetricSuite, MetricTags, ReportColumns, Result, SuiteResult, report
+from skeval import MetricSuite, ReportColumns, SuiteResult, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
@@ -177,15 +177,4 @@ def test_narrow_tables(tmp_path, n_columns):
 def test_summary_of_a_leak(tmp_path):
     result = report(TRAIN, HOLDOUT, TRAIN, tmp_path / "report.pdf")
     assert summary(result).count("Leak found") == 1
-    assert "dcr_overfitting is worse than chance allows" in summary(result)
-
-
-def test_summary_never_clears():
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
-    fine = SuiteResult({"a": Result(1.0, interval=(0.9, 1.0), baseline=0.98, tags=tags)})
-    assert summary(fine) == (
-        "No leak found by one distance screen. Such tests can raise an alarm and never clear a release."
-    )
-    blind = SuiteResult({"a": Result(1.0, tags=tags)})
-    assert "No leak can be looked for" in summary(blind)
-    assert summary(SuiteResult({})) == ""
+    assert "dcr_overfitting" in result.verdict().alarms
