@@ -14,7 +14,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rows import drawing_order
-from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order, seed_of
+from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
 from skeval.steps.neighbors import (
@@ -25,7 +25,7 @@ from skeval.steps.neighbors import (
     ranges,
     reference_index,
 )
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.verdict import ALARM_LEVEL
@@ -322,7 +322,9 @@ def column_splits(
     n_hidden = len(candidates) if n_unknown is None else n_unknown
     if known is None and n_unknown is None:
         n_hidden -= max(1, round(known_fraction * len(candidates)))
-    sets = column_sets(len(candidates), max(1, n_hidden), n_splits, seed_of("hidden columns", seed))
+    sets = column_sets(
+        len(candidates), max(1, n_hidden), n_splits, named_seed("hidden columns", seed)
+    )
     hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
     return tuple((tuple(sorted(fixed or set(candidates) - set(names))), names) for names in hidden)
 
@@ -381,7 +383,7 @@ def guesses_by_trees(
     columns = _places(context.schema, known)
     seen, asked = released[:, columns], queries[:, columns]
     for j in _places(context.schema, hidden):
-        guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, seed_of("trees", seed))
+        guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, named_seed("trees", seed))
         seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
     return asked[:, len(columns) :]
 
