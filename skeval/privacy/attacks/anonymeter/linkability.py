@@ -257,8 +257,7 @@ def _links(
     near = [nearest_synthetic(context, key, k, n_attacks, seed) for key in keys]
     if ties == "first":
         both = np.sort(np.concatenate([near[0][1], near[1][1]], axis=1), axis=1)
-        common: np.ndarray = (both[:, 1:] == both[:, :-1]).any(axis=1)
-        return common
+        return np.asarray((both[:, 1:] == both[:, :-1]).any(axis=1))
     radii = [_units(d[:, -1], len(p)) for (d, _), p in zip(near, parts, strict=True)]
     union = tuple(dict.fromkeys((*parts[0], *parts[1])))
     listed, candidates = nearest_synthetic(

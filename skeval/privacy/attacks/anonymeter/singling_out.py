@@ -465,5 +465,4 @@ def _n_isolated(
     predicate = np.repeat(np.arange(lengths.size), lengths)
     totals = np.add.reduceat(mine, np.cumsum(lengths) - lengths, axis=0)[predicate]
     others = absence[np.minimum(totals - mine, last)]
-    alone: np.ndarray = (others - absence[np.minimum(totals, last)]).sum(axis=0)
-    return alone
+    return np.asarray((others - absence[np.minimum(totals, last)]).sum(axis=0))

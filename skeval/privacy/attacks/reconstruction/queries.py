@@ -207,8 +207,7 @@ class Queries:
         if scaling == "share":
             return self.secrets * (n_people / n_released)
         counted = np.asarray(self.members.sum(axis=1)).ravel()
-        answers: np.ndarray = self.secrets * (counted / self.matches)[:, None]
-        return answers
+        return np.asarray(self.secrets * (counted / self.matches)[:, None])
 
 
 def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-ipm") -> np.ndarray:
@@ -252,8 +251,7 @@ def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-i
     solved = linprog(costs, method=solver, **program)
     if solved.x is None:  # there is a solution always; the simplex method finds it at some length
         solved = linprog(costs, method="highs-ds", **program)
-    shares: np.ndarray = np.clip(solved.x[:n_people], 0.0, 1.0)
-    return shares
+    return np.asarray(np.clip(solved.x[:n_people], 0.0, 1.0))
 
 
 def guess_levels(

@@ -358,8 +358,7 @@ def guesses_by_neighbors(
 def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
     """Return one value for each row: the most common code, the nearest of them; or the median."""
     if values.shape[1] == 1:
-        only: np.ndarray = values[:, 0]
-        return only
+        return np.asarray(values[:, 0])
     missing = np.isnan(values)
     if not is_code:
         most_missing = missing.sum(axis=1) * 2 > values.shape[1]
@@ -403,14 +402,12 @@ def _tree_guess(
     if 2 * present.sum() < target.size:
         return np.full(len(asked), np.nan)
     regressor = DecisionTreeRegressor(random_state=seed % 2**31)
-    guessed: np.ndarray = regressor.fit(seen[present], target[present]).predict(asked)
-    return guessed
+    return np.asarray(regressor.fit(seen[present], target[present]).predict(asked))
 
 
 def _bounded(values: np.ndarray) -> np.ndarray:
     """Return values that trees take: they compare in single precision."""
-    bounded: np.ndarray = np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR))
-    return bounded
+    return np.asarray(np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR)))
 
 
 def agreement(
