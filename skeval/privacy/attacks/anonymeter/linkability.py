@@ -20,6 +20,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     near_rows,
     nearest_synthetic,
     places,
+    risk_of,
     shown_level,
     shown_rates,
     targets,
@@ -178,7 +179,8 @@ class LinkabilityRisk(ResidualRiskMetric):
             chosen_columns(context.schema, part)
 
     def _compute(self, context: Context) -> Result:
-        result, (first, second) = self._risk(self._attack(context)), self.aux_cols or ((), ())
+        result = risk_of(self._attack(context), self.ci_method, self.confidence_level)
+        first, second = self.aux_cols or ((), ())
         if both := [name for name in first if name in second]:
             warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
             return replace(result, warnings=(warning, *result.warnings))

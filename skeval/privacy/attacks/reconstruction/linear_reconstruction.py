@@ -189,11 +189,9 @@ class LinearReconstructionAttack(Metric):
             return undefined("no synthetic row lies where people are attacked.")
         most = self.max_queries if attacked.n_levels == 2 else int(_PER_LEVEL * self.max_queries)
         most = max(1, most if self.n_queries is None else min(most, self.n_queries))
-        counting = {"n_queries": most, "n_min": self.n_min, "scaling": self.scaling}
         seed = named_seed("queries", self.random_state)
-        return contrast(
-            attacked, *solved_secrets(attacked, self.k, self.solver, {**counting, "seed": seed})
-        )
+        counting = {"n_queries": most, "n_min": self.n_min, "scaling": self.scaling, "seed": seed}
+        return contrast(attacked, *solved_secrets(attacked, self.k, self.solver, counting))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -231,18 +229,11 @@ def solved_secrets(
     """
     codes, released = attacked.codes, attacked.secrets["synthetic"]
     sets = column_sets(codes["synthetic"].shape[1], k, _MOST_SETS, counting["seed"])
+    settings: dict[str, Any] = {**counting, "sets": sets, "n_levels": attacked.n_levels}
     guesses, n_queries = {}, {}
     for role in _REAL:
         kinds, kind, sizes = np.unique(codes[role], axis=0, return_inverse=True, return_counts=True)
-        queries = count_queries(
-            kinds,
-            sizes,
-            codes["synthetic"],
-            released,
-            sets=sets,
-            n_levels=attacked.n_levels,
-            **counting,
-        )
+        queries = count_queries(kinds, sizes, codes["synthetic"], released, **settings)
         levels, n_queries[role] = np.full(len(kinds), attacked.majority), queries.matches.size
         if n_queries[role]:
             answers = queries.answers(counting["scaling"], kind.size, released.size)

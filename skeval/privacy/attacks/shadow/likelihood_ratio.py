@@ -320,12 +320,12 @@ def _over_models(
     # online, what one pair says of another is in the AUC of both
     n_apart = pairs.size / (2.0 if online else 1.0)
     reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
-    rates = [tpr_at_fpr(ratios[inside], ratios[~inside], alpha) for alpha in alphas]
     return {
         "auc": value,
         "interval": [max(0.0, value - reach), min(1.0, value + reach)],
         "tpr_at_fpr": [
-            {"fpr": float(alpha), "tpr": tpr} for alpha, tpr in zip(alphas, rates, strict=True)
+            {"fpr": alpha, "tpr": tpr_at_fpr(ratios[inside], ratios[~inside], alpha)}
+            for alpha in alphas
         ],
     }
 
