@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -340,3 +342,13 @@ def test_estimates_are_honest_too():
         small += result.p_value < 0.05
     assert 0.92 <= covered / n <= 0.985, covered
     assert small / n <= 0.05 + 0.046, small
+
+
+def test_score_does_without_the_holdout(monkeypatch):
+    module = sys.modules[DisclosureProtection.__module__]
+    train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
+    metric = DisclosureProtection(["age", "city"], "plan", "tcap").fit(train, holdout)
+    expected = metric.evaluate(fresh).value
+    for name in ("exchange_p_value", "targeted_shares", "matched_share"):
+        monkeypatch.setattr(module, name, None)
+    assert metric.score(fresh) == expected
