@@ -40,6 +40,7 @@ _N_MOVED = 5
 _TRAININGS = {"train": TRAIN, "synthetic": SYNTHETIC}
 AGREEMENTS = ("spearman", "topk", "l1")
 _ROUNDING = 1e-12
+_UNUSED = "the model trained on synthetic rows goes by no column: it agrees in nothing."
 
 
 class FeatureImportanceAgreement(ModelMetric):
@@ -188,12 +189,11 @@ class FeatureImportanceAgreement(ModelMetric):
         agreed = agreement(as_shares(train), synthetic, self.statistic, k)
         if np.isnan(agreed[0]):
             return undefined("the model of train goes by all columns alike: nothing to agree on.")
-        unused = "the model trained on synthetic rows goes by no column: it agrees in nothing."
         return Result(
             agreed[0],
             interval=percentile_interval(agreed),
             tags=replace(self.tags, bounds=(-1.0 if self.statistic == "spearman" else 0.0, 1.0)),
-            warnings=() if synthetic[0].any() else (DegenerateInputWarning(unused),),
+            warnings=() if synthetic[0].any() else (DegenerateInputWarning(_UNUSED),),
         )
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
@@ -201,7 +201,6 @@ class FeatureImportanceAgreement(ModelMetric):
         names = problem_of(context, question).features
         k = min(self.k, len(names) - 1)
         train, synthetic = (as_shares(part[:1]) for part in self._importances(context))
-        asked = (self._model(), question, measure.scoring, 0, 1, measure.seed)
         baselines = agreements_by_chance(context, self._model(), question, measure, k)
         details = {
             "statistics": {n: float(agreement(train, synthetic, n, k)[0]) for n in AGREEMENTS},
@@ -209,10 +208,7 @@ class FeatureImportanceAgreement(ModelMetric):
             "baselines": baselines,
             "k": k,
             "scoring": measure.scoring,
-            "scores": {
-                name: float(replicates(context, training, HOLDOUT, *asked)[0])
-                for name, training in _TRAININGS.items()
-            },
+            "scores": scores_of(context, self._model(), question, measure),
             **self._counts(context, _TRAININGS),
             "n_tested": len(sampled_holdout(context, question, measure)),
         }
@@ -280,6 +276,17 @@ def moved(names: Sequence[str], train: np.ndarray, synthetic: np.ndarray) -> dic
             "train": dict(zip(names, train.tolist(), strict=True)),
             "synthetic": dict(zip(names, synthetic.tolist(), strict=True)),
         },
+    }
+
+
+def scores_of(
+    context: Context, estimator: Any, question: Question, measure: Measure
+) -> dict[str, float]:
+    """Return the scores of both models on the holdout."""
+    asked = (estimator, question, measure.scoring, 0, 1, measure.seed)
+    return {
+        name: float(replicates(context, training, HOLDOUT, *asked)[0])
+        for name, training in _TRAININGS.items()
     }
 
 
