@@ -17,7 +17,8 @@ from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 
-SHARE_TAGS = MetricTags(
+# of screens that contrast train with the holdout
+CONTRAST_TAGS = MetricTags(
     "privacy",
     needs=frozenset({"holdout"}),
     greater_is_better=False,
@@ -197,7 +198,7 @@ class DCROverfittingProtection(TrainShareScreen):
     0.0
     """
 
-    tags = replace(SHARE_TAGS, greater_is_better=True)
+    tags = replace(CONTRAST_TAGS, greater_is_better=True)
 
     def _measure(self, context: Context, columns: Any) -> float:
         _, expected = self._n_train_and_expected(context)

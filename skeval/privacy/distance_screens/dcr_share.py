@@ -17,7 +17,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import SHARE_TAGS, TrainShare, TrainShareScreen
+from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS, TrainShare, TrainShareScreen
 from skeval.result import Result
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import relabelling_test
@@ -127,7 +127,7 @@ class DCRShare(TrainShareScreen):
     'group 1'
     """
 
-    tags = SHARE_TAGS
+    tags = CONTRAST_TAGS
 
     def __init__(
         self,

@@ -12,7 +12,8 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
@@ -82,13 +83,7 @@ class NNAAPrivacyLoss(NeighborMetric):
     (0.5, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(-1.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(CONTRAST_TAGS, bounds=(-1.0, 1.0))
 
     def __init__(
         self,
@@ -122,15 +117,17 @@ class NNAAPrivacyLoss(NeighborMetric):
         settings = (self.space, columns, self.ties, self.n_permutations, self.random_state)
         test = loss_test(context, *settings)
         half = _Z * test.spread
-        interval = (max(-1.0, result.value - half), min(1.0, result.value + half))
-        details = {
-            "on_train": float(np.mean(on_train)),
-            "on_holdout": float(np.mean(on_holdout)),
-            "standard_error": test.spread,
-            "n_samples": len(on_train),
-        }
         return replace(
-            result, interval=interval, p_value=test.p_value, baseline=0.0, details=details
+            result,
+            interval=(max(-1.0, result.value - half), min(1.0, result.value + half)),
+            p_value=test.p_value,
+            baseline=0.0,
+            details={
+                "on_train": float(np.mean(on_train)),
+                "on_holdout": float(np.mean(on_holdout)),
+                "standard_error": test.spread,
+                "n_samples": len(on_train),
+            },
         )
 
     def _summary(self, result: Result) -> str:
