@@ -57,12 +57,10 @@ class _Efficacy(ModelMetric):
             by_model[name] = {"threshold": threshold, **values}
         gain = shares["augmented"][self._free] - shares["train"][self._free]
         scaled = gain / 2.0 + 0.5
-        fixed = {"fixed": {self._fixed: level}, "gain": gain[0], "models": by_model}
+        details = {"fixed": {self._fixed: level}, "gain": gain[0], "models": by_model}
+        details |= self._counts(context, trainings)
         return Result(
-            scaled[0],
-            interval=percentile_interval(scaled),
-            baseline=0.5,
-            details={**fixed, **self._counts(context, trainings)},
+            scaled[0], interval=percentile_interval(scaled), baseline=0.5, details=details
         )
 
     def _predictions(
@@ -70,12 +68,11 @@ class _Efficacy(ModelMetric):
     ) -> tuple[Predictions, Predictions]:
         """Return predictions for train, where the threshold is chosen, and for the holdout."""
         estimator = models.DEFAULT if self.estimator is None else self.estimator
-        asked, seed = (context, training), self.random_state
-        of = (estimator, self._question(context))
-        tested = models.predicted(*asked, models.HOLDOUT, *of, seed)
+        asked, seed = (estimator, self._question(context)), self.random_state
+        tested = models.predicted(context, training, models.HOLDOUT, *asked, seed)
         if self.threshold == "train":
-            return models.predicted(*asked, models.TRAIN.rows, *of, seed), tested
-        return models.out_of_fold(*asked, *of, self.n_folds, seed), tested
+            return models.predicted(context, training, models.TRAIN.rows, *asked, seed), tested
+        return models.out_of_fold(context, training, *asked, self.n_folds, seed), tested
 
     def _summary(self, result: Result) -> str:
         level = percent(as_float(result.details["fixed"][self._fixed]))
