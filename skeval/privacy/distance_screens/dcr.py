@@ -17,6 +17,15 @@ from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 
+# of screens that contrast train with the holdout
+CONTRAST_TAGS = MetricTags(
+    "privacy",
+    needs=frozenset({"holdout"}),
+    greater_is_better=False,
+    bounds=(0.0, 1.0),
+    evidence="screen",
+)
+
 
 class TrainShareScreen(NeighborMetric):
     """Base of the screens of the fraction of synthetic rows that are closer to train."""
@@ -189,13 +198,7 @@ class DCROverfittingProtection(TrainShareScreen):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(CONTRAST_TAGS, greater_is_better=True)
 
     def _measure(self, context: Context, columns: Any) -> float:
         _, expected = self._n_train_and_expected(context)
@@ -266,8 +269,7 @@ def nearest_on_own_scale(
         rows_of(context, one, "gower", columns, n_rows, seed) for one in (role, "synthetic")
     )
     engine = gower_engine(context, columns).set_params(ranges=None).fit(rows)
-    distances: np.ndarray = engine.kneighbors(queries, 1)[0][:, 0]
-    return distances
+    return np.asarray(engine.kneighbors(queries, 1)[0][:, 0])
 
 
 @dataclass(frozen=True)
