@@ -20,8 +20,7 @@ from skeval.parameters import Legal, check_parameters, legal_sets
 from skeval.result import MetricTags, Result
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
-from skeval.tables.cells import Kind
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 _UNMET = {
     "holdout": "compares against holdout rows, and fit received none. "

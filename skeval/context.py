@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
-from skeval.tables.cells import Kind
 from skeval.tables.frames import (
     as_frame,
     check_columns,
@@ -32,7 +31,7 @@ from skeval.tables.frames import (
     shared_share,
     with_levels,
 )
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 _SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "

@@ -27,8 +27,7 @@ from skeval.parameters import JobCount, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult, property_warnings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
-from skeval.tables.cells import Kind
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]

@@ -28,8 +28,8 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, mean_of_columns, undefined
-from skeval.tables.cells import Kind, plain_values, read_column, with_real_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
 
 Pattern = str | re.Pattern[str]
 Checked = tuple[np.ndarray, np.ndarray | None, dict[str, int]]

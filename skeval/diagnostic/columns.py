@@ -12,9 +12,8 @@ from skeval.parameters import Legal
 from skeval.result import MetricTags
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ColumnChoice, chosen_columns, emptied
-from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import numbers
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 # of diagnostics with a score for each column
 OF_COLUMNS = MetricTags(

@@ -21,8 +21,15 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
-from skeval.tables.cells import Kind, plain_values, read_column, sorted_labels, with_real_levels
-from skeval.tables.schema import EXACT, TableSchema
+from skeval.tables.schema import (
+    EXACT,
+    Kind,
+    TableSchema,
+    plain_values,
+    read_column,
+    sorted_labels,
+    with_real_levels,
+)
 
 Levels = Mapping[str, Sequence[str]]
 _LIBRARIES = frozenset({"polars", "pyarrow", "modin", "cudf", "duckdb", "dask", "ibis"})
@@ -57,7 +64,8 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
     """
     frame = table if isinstance(table, pd.DataFrame) else _through_narwhals(table, role)
     names = [str(name) for name in frame.columns]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
         raise TableError(
             f"{role} has columns of the same name: {', '.join(twice)}. Rename or drop one of each."
         )
@@ -95,8 +103,9 @@ def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
 
 def check_columns(frame: pd.DataFrame, names: Sequence[str], role: str, *, exact: bool) -> None:
     """Raise one error for all columns that are missing, and for unexpected ones if `exact`."""
-    missing = [name for name in names if name not in frame.columns]
-    extra = [name for name in frame.columns if name not in set(names)]
+    wanted = dict.fromkeys(names)
+    missing = [name for name in wanted if name not in frame.columns]
+    extra = [name for name in frame.columns if name not in wanted]
     faults = []
     if missing:
         near = {name: difflib.get_close_matches(name, extra, n=1) for name in missing}
@@ -157,15 +166,17 @@ def conform(
         name: read_column(frame[name], kind, schema.datetime_formats.get(name))
         for name, kind in schema.kinds.items()
     }
+    # a cell that is missing reads as missing, and others do where they are of another type
     unread = {
-        name: int((frame[name].notna() & columns[name].isna()).sum())
+        name: count
         for name in schema.columns("continuous", "datetime", "boolean")
+        if (count := int(frame[name].count() - columns[name].count()))
     }
-    unread = {name: count for name, count in unread.items() if count}
     if unread and not lenient:
         _check_types(frame, schema, unread, role)
     numeric = schema.columns("continuous")
-    infinite = [name for name in numeric if np.isinf(columns[name].to_numpy()).any()]
+    large = [name for name in numeric if (np.abs(columns[name].to_numpy()) >= EXACT).any()]
+    infinite = [name for name in large if np.isinf(columns[name].to_numpy()).any()]
     if infinite and role in _REAL:
         raise TableError(
             f"{role} has infinite values in {', '.join(infinite)}. "
@@ -173,10 +184,12 @@ def conform(
         )
     notices = tuple(
         kind(f"{role} {text.format(', '.join(names))}")
-        for kind, text, names in _notices(frame, columns, schema, unread, infinite, absent)
+        for kind, text, names in _notices(frame, columns, schema, unread, infinite, large, absent)
         if names
     )
-    return with_levels(pd.DataFrame(columns), levels or {}), notices
+    # of arrays: pandas would align columns that have an index
+    rows = pd.DataFrame({name: values.array for name, values in columns.items()})
+    return with_levels(rows, levels or {}), notices
 
 
 def _notices(
@@ -185,6 +198,7 @@ def _notices(
     schema: TableSchema,
     unread: Mapping[str, int],
     infinite: list[str],
+    large: list[str],
     absent: list[str],
 ) -> Iterator[tuple[type[MetricWarning], str, list[str]]]:
     """Yield what is to be said of columns, and the columns of which it is."""
@@ -194,7 +208,6 @@ def _notices(
         cells.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
     yield InvalidValueWarning, "has cells of another type, counted as missing: {}.", cells
     yield InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}.", infinite
-    large = [n for n in schema.columns("continuous") if (columns[n].abs() >= EXACT).any()]
     text = (
         "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
         "columns of all tables, or declare them id or categorical."
@@ -202,7 +215,7 @@ def _notices(
     names = [name for name in large if _loses_integers(frame[name], columns[name])]
     yield InvalidValueWarning, text, names
     text = "has no value at all in {}. Drop the columns from all tables, or fill them."
-    names = [name for name in columns if name not in absent and columns[name].isna().all()]
+    names = [name for name in columns if name not in absent and not columns[name].count()]
     yield DegenerateInputWarning, text, names
     yield InvalidValueWarning, "lacks columns of train, which count as empty: {}.", absent
     names = [name for name in frame.columns if name not in schema.kinds]
@@ -274,6 +287,19 @@ def canonical(
     return with_levels(frame[list(schema.kinds)], levels or {})
 
 
+def column_values(values: pd.Series) -> np.ndarray:
+    """Return a canonical column as float64: numbers, seconds since 1970, codes; missing is nan."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        codes = values.cat.codes.to_numpy().astype(np.float64)
+        codes[codes < 0] = np.nan
+        return codes
+    if values.dtype.kind == "M":
+        seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
+        seconds[values.isna().to_numpy()] = np.nan
+        return seconds
+    return values.to_numpy(dtype=np.float64)
+
+
 def learn(
     table: Any, schema: TableSchema | Mapping[str, Kind] | None
 ) -> tuple[pd.DataFrame, TableSchema, dict[str, list[str]]]:
@@ -292,7 +318,7 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         for name, real in levels.items()
         if list(frame[name].cat.categories[: len(real)]) != list(real)
     }
-    return frame.assign(**columns)
+    return frame.assign(**columns) if columns else frame
 
 
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:

@@ -18,8 +18,8 @@ from sklearn.exceptions import NotFittedError
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import CodeBook, column_lines, run_chunks
+from skeval.neighbors.kernels import nearest_rows
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.sweeps import nearest_rows
 
 NAN, INF = np.nan, np.inf
 BACKENDS = ["numba", "numpy"]
@@ -567,7 +567,7 @@ def test_numpy_backend_does_not_import_numba():
 
 
 def test_without_numba_auto_takes_numpy(monkeypatch):
-    for name in ("tree", "kernels", "sweeps"):
+    for name in ("tree", "kernels"):
         monkeypatch.delitem(sys.modules, f"skeval.neighbors.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     near = MixedNearestNeighbors().fit([[0.0], [1.0]])
