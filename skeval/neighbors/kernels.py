@@ -331,7 +331,10 @@ def _gather_ties(
     forest: Forest, query: Floats, query_codes: Bytes, own: int, least: float, bounds: Floats,
     step: int, sums: Floats, counts: Bytes, tied: Ints,
 ) -> int:  # fmt: skip
-    """Write the indices of all rows at the least distance to `tied`; return how many there are."""
+    """Write the indices of all nearest rows to `tied`; return how many there are.
+
+    `least` is their distance, or one that they do not exceed.
+    """
     n_tied = 0
     for leaf in range(bounds.size):
         if bounds[leaf] > least:
@@ -346,6 +349,8 @@ def _gather_ties(
         for r in range(stop - start):
             row = forest.rows[start + r]
             if sums[r] <= least and row != own:
+                if sums[r] < least:
+                    least, n_tied = sums[r], 0
                 tied[n_tied] = row
                 n_tied += 1
     return n_tied
@@ -358,7 +363,8 @@ def spread_ties(
 ) -> Floats:  # fmt: skip
     """Divide each picked query evenly among its nearest rows; return the mass of each row.
 
-    `least` is the distance of each query to its nearest row, as `nearest_rows` finds it.
+    `least` is the distance of each query to its nearest row, as `nearest_rows` finds it, or more:
+    `MISSING` where it is not known.
     """
     n_rows = forest.rows.size
     mass, tied = np.zeros(n_rows), np.empty(n_rows, np.int64)

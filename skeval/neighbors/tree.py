@@ -104,17 +104,16 @@ class TreeIndex:
     def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats:
         """Divide each query evenly among its nearest rows; return what each row gets."""
         numbers, codes, order = self._sorted(queries)
-        limits = np.full(order.size, MISSING)
-        forest, *how = self._leaves_for(order, numbers, codes, own, limits, 1)
+        least = np.full(order.size, MISSING)
+        search = (numbers, codes, own, least, 1)
+        forest, bounded, step = self._leaves_for(order, *search)
+        if bounded:  # ties are sought in the few leaves within the least distance of a query
+            nearest = run_chunks(
+                nearest_rows, order, forest, *search, True, step, n_jobs=n_jobs, tile=TILE
+            )
+            least[order] = np.concatenate([sums[:, 0] for sums, _, _ in nearest])
         parts = run_chunks(
-            nearest_rows, order, forest, numbers, codes, own, limits, 1, *how,
-            n_jobs=n_jobs, tile=TILE,
-        )  # fmt: skip
-        least = np.empty(order.size)
-        least[order] = np.concatenate([sums[:, 0] for sums, _, _ in parts])
-        forest, *how = self._leaves_for(order, numbers, codes, own, least, 1)
-        parts = run_chunks(
-            spread_ties, order, forest, least, numbers, codes, own, *how,
+            spread_ties, order, forest, least, numbers, codes, own, bounded, step,
             n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend

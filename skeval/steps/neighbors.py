@@ -216,9 +216,10 @@ def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearest
     """Return the unfitted engine with the context's common scale."""
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
-    chosen = chosen_columns(context.schema, columns)
-    n_nominal = len(set(chosen).intersection(context.schema.columns(*NOMINAL)))
-    is_nominal = np.arange(len(chosen)) >= len(chosen) - n_nominal  # numbers come first
+    n_numeric, n_nominal = (len(context.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
+    is_nominal = np.repeat([False, True], [n_numeric, n_nominal])
+    if columns is not None:
+        is_nominal = is_nominal[kept_features(context, "gower", columns)]
     return MixedNearestNeighbors(ranges=ranges(context, columns), categorical=is_nominal)
 
 

@@ -8,7 +8,7 @@ first. Codes of two tables of one context can therefore be compared.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,21 @@ _WANTED = {
     "datetime": "dates",
     "boolean": "true/false, yes/no, y/n, t/f or 1/0",
 }
+_NOTICES = (
+    (InvalidValueWarning, "has cells of another type, counted as missing: {}."),
+    (InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}."),
+    (
+        InvalidValueWarning,
+        "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
+        "columns of all tables, or declare them id or categorical.",
+    ),
+    (
+        DegenerateInputWarning,
+        "has no value at all in {}. Drop the columns from all tables, or fill them.",
+    ),
+    (InvalidValueWarning, "lacks columns of train, which count as empty: {}."),
+    (MetricWarning, "has columns that train lacks; ignored: {}."),
+)
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
 _DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
 
@@ -135,7 +150,7 @@ def conform(
     Parameters
     ----------
     frame : DataFrame
-        As :func:`as_frame` returns it; it has all columns of the schema.
+        As :func:`as_frame` returns it.
     schema : TableSchema
         The kinds to read the columns as.
     role : str
@@ -156,11 +171,16 @@ def conform(
     Raises
     ------
     SchemaMismatchError
-        If a column holds no value that its kind can be read from, all such columns at once.
+        If a column is missing, a holdout has others, or a column holds no value that its kind can
+        be read from; all such columns at once.
     TableError
         If a real table has infinite values.
     """
-    absent = [name for name in schema.kinds if name not in frame.columns] if lenient else []
+    absent = [name for name in schema.kinds if name not in frame.columns]
+    extra = [name for name in frame.columns if name not in schema.kinds]
+    exact = role == "holdout"
+    if (absent and not lenient) or (extra and exact):
+        check_columns(frame, list(schema.kinds), role, exact=exact)
     frame = frame.assign(**dict.fromkeys(absent)) if absent else frame
     columns = {
         name: read_column(frame[name], kind, schema.datetime_formats.get(name))
@@ -182,44 +202,29 @@ def conform(
             f"{role} has infinite values in {', '.join(infinite)}. "
             "Replace them by missing values or finite ones."
         )
-    notices = tuple(
-        kind(f"{role} {text.format(', '.join(names))}")
-        for kind, text, names in _notices(frame, columns, schema, unread, infinite, large, absent)
-        if names
-    )
-    # of arrays: pandas would align columns that have an index
-    rows = pd.DataFrame({name: values.array for name, values in columns.items()})
-    return with_levels(rows, levels or {}), notices
+    empty = [name for name in columns if name not in absent and not columns[name].count()]
+    notices: tuple[MetricWarning, ...] = ()
+    if unread or large or empty or absent or extra:
+        inexact = [name for name in large if _loses_integers(frame[name], columns[name])]
+        cells = _named_cells(frame, schema, unread)
+        named = (cells, infinite, inexact, empty, absent, extra)
+        notices = tuple(
+            kind(f"{role} {text.format(', '.join(names))}")
+            for (kind, text), names in zip(_NOTICES, named, strict=True)
+            if names
+        )
+    # columns with an index would be aligned, and arrays of objects inferred to be strings
+    plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
+    return with_levels(pd.DataFrame(plain), levels or {}), notices
 
 
-def _notices(
-    frame: pd.DataFrame,
-    columns: Mapping[str, pd.Series],
-    schema: TableSchema,
-    unread: Mapping[str, int],
-    infinite: list[str],
-    large: list[str],
-    absent: list[str],
-) -> Iterator[tuple[type[MetricWarning], str, list[str]]]:
-    """Yield what is to be said of columns, and the columns of which it is."""
-    cells = []
+def _named_cells(frame: pd.DataFrame, schema: TableSchema, unread: Mapping[str, int]) -> list[str]:
+    """Name columns with the number of their cells that are not read, and the format of dates."""
+    named = []
     for name, count in unread.items():
         form = _format_of_strings(frame[name], schema)
-        cells.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
-    yield InvalidValueWarning, "has cells of another type, counted as missing: {}.", cells
-    yield InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}.", infinite
-    text = (
-        "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
-        "columns of all tables, or declare them id or categorical."
-    )
-    names = [name for name in large if _loses_integers(frame[name], columns[name])]
-    yield InvalidValueWarning, text, names
-    text = "has no value at all in {}. Drop the columns from all tables, or fill them."
-    names = [name for name in columns if name not in absent and not columns[name].count()]
-    yield DegenerateInputWarning, text, names
-    yield InvalidValueWarning, "lacks columns of train, which count as empty: {}.", absent
-    names = [name for name in frame.columns if name not in schema.kinds]
-    yield MetricWarning, "has columns that train lacks; ignored: {}.", names
+        named.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
+    return named
 
 
 def _check_types(

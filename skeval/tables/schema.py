@@ -1,6 +1,7 @@
 """The kinds of a table's columns, and how the cells of each kind are read.
 
-Kinds are inferred from train, given, or read from SDV metadata; cells become numbers, dates, labels.
+Kinds are inferred from train, given, or read from SDV metadata; cells become numbers, dates or
+labels.
 """
 
 from __future__ import annotations
@@ -172,11 +173,8 @@ class TableSchema:
         for name, values in table.items():
             kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
             complete[name] = kind
-            if (
-                kind == "datetime"
-                and values.dtype.kind != "M"
-                and (form := datetime_format(values))
-            ):
+            in_strings = kind == "datetime" and values.dtype.kind != "M"
+            if in_strings and (form := datetime_format(values)):
                 formats[name] = form
         formats |= schema.datetime_formats
         return replace(schema, kinds=complete, datetime_formats=formats)
