@@ -229,7 +229,7 @@ class Metric(BaseEstimator):
     def _result(self, context: Context) -> Result:
         return self._finished(self._compute(context))
 
-    def _finished(self, computed: Any) -> Result:
+    def _finished(self, computed: float | Result) -> Result:
         """Return what `_compute` gave as a result of this metric."""
         if not isinstance(computed, Result | Real):
             raise TypeError(

@@ -315,14 +315,18 @@ def _read_as_numbers(distinct: pd.Series) -> bool:
 
 def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     """Read a column as its kind; `form` is the format of dates in strings, where it is known."""
+    # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
     held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
-    if kind == "continuous":
-        return values.astype("float64") if held in {*"iuf"} else _read_numbers(plain_values(values))
-    if kind == "datetime":
-        naive = held == "M"  # dtypes of times with a zone are pandas' own
-        return values.astype("datetime64[us]") if naive else _read_dates(plain_values(values), form)
+    if kind == "continuous" and held in ("i", "u", "f"):
+        return values.astype("float64")
+    if kind == "datetime" and held == "M":
+        return values.astype("datetime64[us]")
     if kind == "boolean" and held == "b":
         return _recoded(values.to_numpy().astype(np.intp), _BOOLEAN_LEVELS, _BOOLEAN_LEVELS)
+    if kind == "continuous":
+        return _read_numbers(plain_values(values))
+    if kind == "datetime":
+        return _read_dates(plain_values(values), form)
     if kind in {"categorical", "boolean"}:
         return _read_labels(values, boolean=kind == "boolean")
     return values.astype(object).where(values.notna(), None)
