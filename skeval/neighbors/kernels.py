@@ -1,4 +1,6 @@
-"""The compiled loops of the nearest-neighbour engine: distances, bounds, sweeps over leaves.
+"""The compiled loops of the neighbour engine; the only module that imports numba.
+
+Distances and bounds of leaves, and the sweeps of many queries over the leaves of a tree.
 
 Every distance in here is a *sum*: one for each categorical column that differs, plus `min(1, |a -
 b| * weight)` for each number column in the order of the columns, in float64, rounded at the very
