@@ -23,16 +23,14 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
-from skeval.tables.cells import Kind
 from skeval.tables.frames import (
     as_frame,
-    check_columns,
     conform,
     learn_levels,
     shared_share,
     with_levels,
 )
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 _SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
@@ -174,7 +172,6 @@ class Context:
         frames = {"train": frame}
         if holdout is not None:
             frames["holdout"] = as_frame(holdout, "holdout")
-            check_columns(frames["holdout"], list(schema.kinds), "holdout", exact=True)
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
@@ -204,8 +201,6 @@ class Context:
             If the table is empty, or, unless `lenient`, columns are missing or of another type.
         """
         given = as_frame(synthetic, "synthetic")
-        if not lenient:
-            check_columns(given, list(self.schema.kinds), "synthetic", exact=False)
         rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
         return self.standing_in(rows, given, notices)
 

@@ -14,9 +14,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.result import SuiteResult
 from skeval.steps.samples import sampled
 from skeval.suite import MetricSuite, make_suite
-from skeval.tables.cells import Kind
 from skeval.tables.frames import as_frame
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 Chosen = int | Sequence[str]
 Progress = Callable[[str, int, int], None]

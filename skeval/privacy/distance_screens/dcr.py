@@ -65,7 +65,8 @@ class TrainShareScreen(NeighborMetric):
         """Return the fraction of rows closer to train in each draw, as seen in some columns."""
         if self.ties == "pool" and self.scale == "common":
             n_train, _ = self._n_train_and_expected(context)
-            return [share_of_mass(a, n_train) for a in self._masses(context, columns)]
+            # a sum of many 1/n is rounded, to keep "all" at 1
+            return [round(float(a[:n_train].sum()), 12) for a in self._masses(context, columns)]
         weight = 0.0 if self.ties == "holdout" else 0.5
         return [closer_share(d, e, ties=weight) for d, e in self._pairs(context, columns)]
 
@@ -346,11 +347,6 @@ class TrainShare:
         tail = 0.05 / n_shares
         met = float(np.mean([(a**2).sum() for a in self.masses]))
         return max(float(norm.isf(tail / 2.0)) * self.standard_error, -float(np.log(tail)) * met)
-
-
-def share_of_mass(masses: np.ndarray, n_train: int) -> float:
-    """Return the mass on train; being a sum of many 1/n, it is rounded to keep "all" at 1."""
-    return round(float(masses[:n_train].sum()), 12)
 
 
 def closer_share(to_train: np.ndarray, to_holdout: np.ndarray, *, ties: float) -> float:
