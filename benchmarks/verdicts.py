@@ -28,7 +28,6 @@ from scipy.stats import beta
 
 from skeval import Context, SuiteResult, make_suite
 from skeval.datasets import load_flights, make_census
-from skeval.exceptions import SkevalError
 from skeval.generators import GaussianCopula, IndependentMarginals
 from skeval.steps.neighbors import nearest
 from skeval.tables.preprocessing import NOMINAL
@@ -405,7 +404,7 @@ def power_tables(cells):
             rows.append([f"preset *{preset}*", *shares])
         for name in dict.fromkeys(name for cell in own for name in cell["metrics"]):
             found = [cell["metrics"].get(name) for cell in own]
-            rows.append([f"``{name}``", *(one and both(one) or "" for one in found)])
+            rows.append([f"``{name}``", *((one and both(one)) or "" for one in found)])
         lines += list_table(rows)
     return lines
 
