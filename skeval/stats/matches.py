@@ -17,7 +17,7 @@ _TENS = np.array([float(f"1e{i}") for i in range(309)])
 _BLOCK = 2**21  # counts held at once
 _DRAWS_A_ROW = 16  # a count drawn costs about as much as so many rows dealt out
 _WORD = 64  # relabellings held at once, one bit each
-_AT_ONCE = 8 * _WORD  # relabellings between two looks at the outcome
+_AT_ONCE = 16 * _WORD  # relabellings between two looks at the outcome
 _LISTS_AT_ONCE = 2**15  # lists whose bits are spread out at once
 _SHORTEST, _LONGEST = 16, 128
 

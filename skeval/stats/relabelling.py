@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import hypergeom
@@ -145,11 +145,11 @@ def sequential_test(observed: float, draws: Iterable[np.ndarray]) -> Relabelled:
 
     Notes
     -----
-    Where the observed value is reached 10 times, the p-value is 10 over the number of draws that it
-    took, and no further block is asked for: a p-value of 0.3 needs 33 draws to be known as such,
-    one of 0.001 some thousands. Where all N draws reach it k < 10 times, the p-value is
-    (1 + k) / (N + 1). Either way it is at most alpha with a chance of at most alpha if nothing
-    leaks.
+    Where k >= 10 of the n draws of the first block reach the observed value, the p-value is
+    (1 + k) / (n + 1). Otherwise blocks are drawn until it is reached 10 times, and the p-value is
+    10 over the number of draws that it took, which is at most 10 / (n + 1); or, where all N draws
+    reach it k < 10 times, (1 + k) / (N + 1). If nothing leaks, it is at most alpha with a chance of
+    at most alpha, whatever alpha is.
 
     References
     ----------
@@ -160,8 +160,8 @@ def sequential_test(observed: float, draws: Iterable[np.ndarray]) -> Relabelled:
     >>> import numpy as np
     >>> from skeval.stats.relabelling import sequential_test
     >>> draws = np.tile([0.0, 0.0, 0.0, 1.0], 250)
-    >>> sequential_test(0.5, [draws, draws]).p_value, sequential_test(2.0, [draws]).p_value
-    (0.25, 0.000999000999000999)
+    >>> sequential_test(2.0, [draws]).p_value, round(sequential_test(0.5, [draws, draws]).p_value, 2)
+    (0.000999000999000999, 0.25)
     """
     return sequential_tests(np.array([observed]), (block[:, None] for block in draws))[0]
 
@@ -184,19 +184,28 @@ def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[
         if (n_reached >= EXCEEDANCES).all():
             break
     values = np.concatenate(blocks) if blocks else np.empty((0, observed.size))
-    return [compared(float(one), values[:, i]) for i, one in enumerate(observed)]
+    n_first = len(blocks[0]) if blocks else 0
+    return [_stopped(float(one), values[:, i], n_first) for i, one in enumerate(observed)]
 
 
 def compared(observed: float, draws: np.ndarray) -> Relabelled:
-    """Return what was observed with its values over draws; see :func:`sequential_test`."""
+    """Return what was observed with its values over all draws."""
     finite = draws[np.isfinite(draws)]
     mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
+    n_reached = int((draws >= observed - NOISE).sum())
+    return Relabelled(observed, mean, spread, (1 + n_reached) / (draws.size + 1))
+
+
+def _stopped(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
+    """Return the test that stops at the tenth draw that reaches what was observed."""
+    test = compared(observed, draws)
     reached = np.flatnonzero(draws >= observed - NOISE)
-    if reached.size >= EXCEEDANCES:
-        p_value = EXCEEDANCES / (int(reached[EXCEEDANCES - 1]) + 1)
-    else:
-        p_value = (1 + reached.size) / (draws.size + 1)
-    return Relabelled(observed, mean, spread, p_value)
+    if reached.size < EXCEEDANCES:
+        return test
+    n_drawn = int(reached[EXCEEDANCES - 1]) + 1
+    if n_drawn > n_first:
+        return replace(test, p_value=EXCEEDANCES / n_drawn)
+    return replace(test, p_value=compared(observed, draws[:n_first]).p_value)
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:

@@ -10,6 +10,7 @@ from scipy.stats import fisher_exact
 
 from skeval.stats.relabelling import (
     EXCEEDANCES,
+    block_sizes,
     compared,
     exchange_p_value,
     holm,
@@ -44,10 +45,7 @@ def test_relabelling_tends_to_the_enumeration():
     assert np.mean([one.mean for one in found]) == pytest.approx(every.mean(), abs=0.05)
     assert np.mean([one.spread for one in found]) == pytest.approx(every.std(), abs=0.05)
     chance = (every >= found[0].observed - 1e-12).mean()
-    # draws until the tenth have this mean, whatever the chance
-    assert np.mean([EXCEEDANCES / one.p_value for one in found]) == pytest.approx(
-        EXCEEDANCES / chance, rel=0.05
-    )
+    assert np.mean([one.p_value for one in found]) == pytest.approx(chance, abs=0.01)
 
 
 def test_relabelling_counts_equal_statistics_as_reached():
@@ -83,12 +81,13 @@ def test_every_relabelling_has_as_many_train_rows():
 def test_p_value_after_ten_or_after_all():
     draws = np.zeros(50)
     draws[[3, 5, 8, 12, 13, 20, 21, 30, 33, 40, 44]] = 1.0
-    assert sequential_test(1.0, [draws]).p_value == 10 / 41
-    assert sequential_test(1.0, [draws[:34]]).p_value == 10 / 35  # nine of 34
-    assert sequential_test(1.0, [draws[:33]]).p_value == 9 / 34
+    assert compared(1.0, draws).p_value == 12 / 51
+    assert sequential_test(1.0, [draws]).p_value == 12 / 51  # ten in the first block: all of it
+    assert sequential_test(1.0, [draws, draws]).p_value == 12 / 51
+    assert sequential_test(1.0, [draws[:25], draws[25:]]).p_value == 10 / 41
+    assert sequential_test(1.0, [draws[:25], draws[25:34]]).p_value == 10 / 35
     assert sequential_test(0.0, [draws]).p_value == 1.0
     assert sequential_test(0.5, []).p_value == 1.0
-    assert compared(1.0, draws).p_value == 10 / 41
 
 
 def test_no_block_is_drawn_after_the_tenth():
@@ -119,10 +118,15 @@ def test_each_of_several_stops_for_itself():
 def test_level_of_sequential_tests(alpha):
     """Draws and what was observed are of one distribution: p is at most alpha that often."""
     rng, n = np.random.default_rng(3), 4000
-    # the number of draws until the tenth that is reached, of which each is with a chance of u
+    # given what is observed each draw reaches it with the same chance, which is uniform
     chances = rng.random(n)
     p_values = np.array(
-        [sequential_test(0.5, [(rng.random(1999) < u).astype(float)]).p_value for u in chances]
+        [
+            sequential_test(
+                0.5, ((rng.random(size) < u).astype(float) for size in block_sizes(1999))
+            ).p_value
+            for u in chances
+        ]
     )
     share = np.mean(p_values <= alpha)
     assert abs(share - alpha) <= 3.5 * np.sqrt(alpha / n)
