@@ -441,6 +441,8 @@ def _headlines() -> Named:
     import skeval.privacy as privacy
 
     return [
+        ("exact_matches", privacy.ExactMatchShare()),
+        ("near_duplicates", privacy.NearDuplicateShare()),
         ("privacy_score", privacy.PrivacyScore()),
         ("dcr_overfitting", privacy.DCROverfittingProtection()),
         ("dcr_baseline", privacy.DCRBaselineProtection()),

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection.scorers import GeneratorScorer
-from skeval.overall import OverallScore, weighted_mean
+from skeval.overall import OverallScore, weighted_mean, with_verdict
 from skeval.parameters import Interval
 from skeval.result import Aspect, Result, SuiteResult
 from skeval.stats import pareto
@@ -448,6 +448,7 @@ def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
         if any(result[name].interval is not None for name in own["metric"]):
             scores, weights = (own[name].to_numpy(dtype=float) for name in ("score", "weight"))
             ends[facet] = weighted_mean(scores, weights, scorer.mean)
+    ends["privacy"] = with_verdict(ends["privacy"], result)
     return ends
 
 
