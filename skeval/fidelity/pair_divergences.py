@@ -16,8 +16,8 @@ from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
 from skeval.steps.samples import ROLES, columns_of
-from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.schema import Kind
 
 
 class PairKLDivergence(Metric):
