@@ -76,6 +76,24 @@ class GlobalGenerator(Sound):
         return 0.5
 
 
+class FitsNothing(Sound):
+    """See Sound; `power`."""
+
+    def fit(self, train, holdout=None):
+        return Sound(self.power).fit(train, holdout)
+
+    def evaluate(self, synthetic):
+        return Result(0.5)
+
+
+class SortsItsInputs(Sound):
+    """See Sound; `power`."""
+
+    def fit(self, train, holdout=None):
+        train.sort_values("age", inplace=True)
+        return super().fit(train, holdout)
+
+
 class OrderOfRows(Sound):
     """See Sound; `power`."""
 
@@ -155,6 +173,8 @@ class TooMuchMemory(Sound):
         (OutOfBounds, "check_bounds"),
         (FalseInterval, "check_interval"),
         (Random, "check_deterministic"),
+        (FitsNothing, "check_fit_returns_self"),
+        (SortsItsInputs, "check_inputs_untouched"),
         (GlobalGenerator, "check_global_state_untouched"),
         (OrderOfRows, "check_row_order_ignored"),
         (OrderOfColumns, "check_column_order_ignored"),

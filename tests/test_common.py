@@ -26,17 +26,14 @@ SLOW = (
     "check_column_order_ignored",
     "check_context_untouched",
     "check_faulty_columns_are_named",
-    "check_global_state_untouched",
     "check_half_the_rows",
     "check_index_ignored",
-    "check_inputs_untouched",
     "check_memory",
     "check_missing_needs_are_named",
     "check_odd_tables",
     "check_pickles",
     "check_refit_forgets",
     "check_row_order_ignored",
-    "check_score_is_the_value",
     "check_suite_agrees",
 )
 NAMES, CASES = parametrize_with_metric_checks(exported()).args
