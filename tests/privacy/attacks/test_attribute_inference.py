@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 import numpy as np
