@@ -13,7 +13,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import near_texts as join_module
 from skeval.privacy import near_texts as texts_module
-from skeval.privacy.copies import NearDuplicateShare
+from skeval.privacy.near_duplicates import NearDuplicateShare
 from skeval.steps.neighbors import encoded, nearest, ranges
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
