@@ -53,18 +53,17 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
     Examples
     --------
     >>> from skeval.formatting import pair
-    >>> pair(0.5, 0.25, share=True), pair(0.12341, 0.12349, share=False)
-    (('50.0%', '25.0%'), ('0.1234', '0.1235'))
+    >>> pair(0.5, 0.5, share=True), pair(0.12341, 0.12349, share=False)
+    (('50.0%', '50.0%'), ('0.1234', '0.1235'))
     """
-    texts = ("", "")
-    for more in range(_MOST_DIGITS):
+    for more in range(_MOST_DIGITS if first != second else 0):
         if share:
             texts = percent(first, 1 + more), percent(second, 1 + more)
         else:
             texts = number(first, 3 + more), number(second, 3 + more)
         if texts[0] != texts[1]:
-            break
-    return texts
+            return texts
+    return (percent(first), percent(second)) if share else (number(first), number(second))
 
 
 def beside(baseline: float | None, what: str) -> str:

@@ -77,7 +77,7 @@ class KAnonymity(SmallestClassMetric):
     :class:`~skeval.privacy.ReplicatedUniques`, which looks at train.
 
     It describes the release and makes no test. The value grows with the number of rows. There is
-    no interval: the smallest class of a sample says little about the smallest one of the population.
+    no interval: the smallest class of a sample says little about the smallest of the population.
 
     References
     ----------

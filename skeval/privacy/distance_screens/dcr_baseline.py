@@ -158,9 +158,9 @@ class DCRBaselineProtection(NeighborMetric):
     def _summary(self, result: Result) -> str:
         medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
         share = percent(next(medians) / next(medians))
-        far = f"Synthetic rows are {share} as far from train as rows of random values"
+        far = f"Synthetic rows are {share} as far from train as random rows"
         shown = "" if result.contrast is None else f"; {result.contrast}"
-        return f"{far}, in the median{shown}."
+        return f"{far}{shown}."
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:

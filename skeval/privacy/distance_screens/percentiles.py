@@ -544,7 +544,7 @@ def median_evidence(
 
     settings = (space, columns, n_permutations, seed)
     test, to_train = sides_test(context, medians, *settings)
-    what = "median distance of synthetic rows to train"
+    what = "median distance to train"
     said = {"reference": "to the holdout", **_LOW}
     return test.p_value, contrast_of(context, what, to_train, test, **said)
 

@@ -206,9 +206,9 @@ class PrivacyScore(NeighborMetric):
     def _summary(self, result: Result) -> str:
         p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
         real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
-        near = f"{p_s} of train rows have a synthetic row within the relative distance"
+        near = f"{p_s} of train rows have a synthetic row as near, relatively, as"
         shown = "" if result.contrast is None else f"; {result.contrast}"
-        return f"{near} that {p_t} have {real} in{shown}."
+        return f"{near} {p_t} have {real}{shown}."
 
 
 @shared
@@ -230,7 +230,7 @@ def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[fl
     is_close = ratios(np.concatenate(to_synthetic), to_real[:, 0]) <= threshold
     k, k_other = int(is_close[:n_train].sum()), int(is_close[n_train:].sum())
     n_other = n_real - n_train
-    what = "train rows much closer to a synthetic row than to any other real row"
+    what = "train rows much nearer to a synthetic row than to a real one"
     shown = Contrast(what, k / n_train, k_other / n_other, "of holdout rows")
     return share_p_value(k, n_train, k_other, n_other), shown
 
