@@ -29,7 +29,7 @@ real = Context.of(frame(train), frame(holdout))
 # The first release: 3 is added to one column of train, nothing else. A distance screen asks whether
 # synthetic rows are closer to train than to the holdout, an attack whether train rows can be told
 # from holdout rows by what is near them. Both read one half if all is well, and both do here, the
-# best of eight attacks among them. An attacker who knows, or guesses, how the table was moved takes
+# best of nine attacks among them. An attacker who knows, or guesses, how the table was moved takes
 # 3 off again and is never wrong.
 shift = np.array([3.0, 0.0, 0.0, 0.0])
 moved = real.with_synthetic(frame(train + shift))
@@ -37,7 +37,7 @@ moved_back = real.with_synthetic(frame(train))
 readings = {
     "share closer to train": DCRShare().evaluate_context(moved),
     "attack by distance": MembershipInference("distance").evaluate_context(moved),
-    "best of eight attacks": MembershipInference().evaluate_context(moved),
+    "best of nine attacks": MembershipInference().evaluate_context(moved),
     "attack that knows the shift": MembershipInference("distance").evaluate_context(moved_back),
 }
 for name, result in readings.items():
