@@ -148,6 +148,7 @@ class MembershipInference(Metric):
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
     ShadowMembershipInference : An attacker who can run the generator.
     LikelihoodRatioMIA : Scores held against those of generators with and without the row.
+    StackedMembershipInference : All attacks blended, as tables of the generator teach.
     DCROverfittingProtection : The screen that compares distances to train and holdout.
 
     Notes
