@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
@@ -198,55 +198,37 @@ class StackedMembershipInference(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        chosen, left_out = self._usable(context)
+        chosen, left_out = usable_attacks(context, self.attacks, self.reference_fraction)
         if not chosen:
             return undefined(" ".join(left_out.values()), left_out=left_out)
-        if context.n_rows("holdout") < 4 or context.n_rows("train") < 2:
+        pool = self._pool(context)
+        if min(pool.members.size, pool.others.size) < 2:
             return undefined("fewer than two rows of train or of the holdout are attacked.")
-        blended = self._blended(context, chosen)
-        area = delong(blended.members, blended.others)
+        members, others = pool.split(self._blended(context, pool))
+        area = delong(members, others)
         return Result(
             area.value,
             interval=area.interval,
-            p_value=auc_p_value(blended.members, blended.others),
+            p_value=auc_p_value(members, others),
             baseline=0.5,
             details={
                 "attack": _NAME,
-                "n_members": blended.members.size,
-                "n_others": blended.others.size,
+                "n_members": members.size,
+                "n_others": others.size,
                 "n_fits": self.n_models,
                 "left_out": left_out,
             },
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        chosen, _ = self._usable(context)
         if np.isnan(result.value):
             return result
-        blended = self._blended(context, chosen)
-        pool = attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)
-        plain = pooled_scores(context, chosen, pool, self.random_state)
-        singly = {
-            name: area_with_test(*np.split(scores, [pool.n_members]))
-            for name, scores in zip(chosen, plain, strict=True)
-        }
+        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
+        pool, seed = self._pool(context), self.random_state
+        scores = pooled_scores(context, chosen, pool, seed)
+        tried = {_NAME: self._blended(context, pool), **dict(zip(chosen, scores, strict=True))}
         alphas = tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
-        tests, _ = label_tests(
-            blended.members,
-            blended.others,
-            alphas,
-            n_permutations=_N_PERMUTATIONS,
-            seed=self.random_state,
-        )
-        added = {
-            "attacks": {_NAME: area_with_test(blended.members, blended.others), **singly},
-            "tpr_at_fpr": [
-                rate_with_test(blended, alpha, test.p_value)
-                for alpha, test in zip(alphas, tests, strict=True)
-            ],
-            "curve": curve_points(blended),
-        }
-        return replace(result, details={**result.details, **added})
+        return replace(result, details={**result.details, **overview(tried, pool, alphas, seed)})
 
     def _summary(self, result: Result) -> str:
         singly = {n: a for n, a in result.details.get("attacks", {}).items() if n != _NAME}
@@ -257,33 +239,52 @@ class StackedMembershipInference(Metric):
         if not singly:
             return f"{sentence}."
         best = max(singly, key=lambda name: as_float(singly[name]["auc"]))
-        return f"{sentence}; by the best of them, {best}, {percent(singly[best]['auc'])}."
+        area = percent(as_float(singly[best]["auc"]))
+        return f"{sentence}; by the best of them, {best}, {area}."
 
-    def _usable(self, context: Context) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Return the attacks that can be run, and of the others why not."""
-        names = ATTACKS if isinstance(self.attacks, str) else tuple(dict.fromkeys(self.attacks))
-        reasons = {n: needs_of(context, n, self.reference_fraction, None) for n in names}
-        return (
-            tuple(name for name in names if not reasons[name]),
-            {name: reason for name, reason in reasons.items() if reason},
-        )
+    def _pool(self, context: Context) -> Pool:
+        return attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)
 
-    def _blended(self, context: Context, attacks: tuple[str, ...]) -> MemberScores:
-        pool = attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)
+    def _blended(self, context: Context, pool: Pool) -> np.ndarray:
+        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
         worlds = scores_of_worlds(
             context,
             self.generator,
-            attacks,
+            chosen,
             pool,
             self.n_models,
             context.n_rows("synthetic"),
             self.random_state,
             Execution(self.n_jobs, self.progress),
         )
-        released = pooled_scores(context, attacks, pool, self.random_state)
-        blended = stacked_scores(released, *worlds, self.classifier, self.random_state)
-        members, others = np.split(blended, [pool.n_members])
-        return MemberScores(members, others, pool.members, pool.others)
+        released = pooled_scores(context, chosen, pool, self.random_state)
+        return stacked_scores(released, *worlds, self.classifier, self.random_state)
+
+
+def usable_attacks(
+    context: Context, attacks: str | Sequence[str], fraction: float
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the attacks that can be run, and of the others why not."""
+    names = ATTACKS if isinstance(attacks, str) else tuple(dict.fromkeys(attacks))
+    reasons = {name: needs_of(context, name, fraction, None) for name in names}
+    left_out = {name: reason for name, reason in reasons.items() if reason}
+    return tuple(name for name in names if name not in left_out), left_out
+
+
+def overview(
+    tried: Mapping[str, np.ndarray], pool: Pool, alphas: Sequence[float], seed: int
+) -> dict[str, Any]:
+    """Return the AUC of each attack on the same rows, and rates and curve of the first."""
+    areas = {name: area_with_test(*pool.split(scores)) for name, scores in tried.items()}
+    scores = pool.of_members(next(iter(tried.values())))
+    tests, _ = label_tests(
+        scores.members, scores.others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed
+    )
+    rates = [
+        rate_with_test(scores, alpha, test.p_value)
+        for alpha, test in zip(alphas, tests, strict=True)
+    ]
+    return {"attacks": areas, "tpr_at_fpr": rates, "curve": curve_points(scores)}
 
 
 class Pool(NamedTuple):
@@ -304,10 +305,13 @@ class Pool(NamedTuple):
     reference: np.ndarray
     max_rows: int | None
 
-    @property
-    def n_members(self) -> int:
-        """Number of attacked rows of train."""
-        return int(self.members.size)
+    def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of the members, and of the others."""
+        return scores[: self.members.size], scores[self.members.size :]
+
+    def of_members(self, scores: np.ndarray) -> MemberScores:
+        """Return the scores with the rows that they are of."""
+        return MemberScores(*self.split(scores), self.members, self.others)
 
 
 def attacked_pool(context: Context, fraction: float, max_rows: int | None, seed: int) -> Pool:

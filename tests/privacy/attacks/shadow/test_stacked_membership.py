@@ -178,7 +178,7 @@ def test_what_cannot_be_attacked():
     for wrong in ("distance", [], ["guess"]):
         with pytest.raises(InvalidParameterError, match="attacks must be"):
             StackedMembershipInference(Bootstrap(), wrong).fit(TRAIN, HOLDOUT)
-    small = Context.of(TRAIN, HOLDOUT[:3]).with_synthetic(RELEASE)
+    small = Context.of(TRAIN, HOLDOUT[:2]).with_synthetic(RELEASE)
     assert np.isnan(evaluate(small).value)
     only = evaluate(Context.of(TRAIN, HOLDOUT[:12]).with_synthetic(RELEASE), attacks=["domias"])
     assert np.isnan(only.value)
