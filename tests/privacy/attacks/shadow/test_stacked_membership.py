@@ -8,10 +8,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from skeval import Context
-from skeval.checks import check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.generators import Bootstrap, IndependentMarginals, SequentialCART
+from skeval.generators import Bootstrap, SequentialCART
 from skeval.privacy import StackedMembershipInference
 from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.privacy.attacks.shadow.game import Execution
@@ -185,11 +184,6 @@ def test_what_cannot_be_attacked():
     assert only.details["left_out"] == {
         "domias": "domias needs 10 reference rows to learn from; there are 6."
     }
-
-
-@pytest.mark.slow
-def test_common_checks():
-    check_metric(StackedMembershipInference(IndependentMarginals(), CHEAP, n_models=8))
 
 
 @pytest.mark.slow
