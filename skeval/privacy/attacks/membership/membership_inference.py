@@ -163,13 +163,14 @@ class MembershipInference(Metric):
     "levatt" is for generators that repeat digits, as language models do: two rows are as far apart
     as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
     near 12340 and 9234, which no distance of numbers is. A category is one character, and numbers
-    have the decimals that the real ones have, six digits at most.
+    have the decimals that the real ones have, six digits at most. Scores are counts and tie often,
+    which leaves some of the false positives unused that a rate allows.
 
     A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
     not that nothing leaks: an attacker who knows the generator does better. A release that holds a
     few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
-    and the AUC does not, there is a warning. A release that is train moved by a constant is not
-    found by any of them, see the gallery.
+    and the AUC does not, there is a warning. Train with a constant added to one column is found by
+    "levatt" only, with amounts of many digits added to all columns by none, see the gallery.
 
     ``details`` has
 
