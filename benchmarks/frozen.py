@@ -94,6 +94,7 @@ LIGHT: dict[str, dict[str, Any]] = {
     "LikelihoodRatioMIA": {"n_models": 8, "n_targets": 20},
     "ShadowAttributeInference": SHADOW,
     "ShadowMembershipInference": SHADOW,
+    "StackedMembershipInference": {"n_models": 8},
 }
 EUCLIDEAN = {"space": "euclidean"}
 # further settings by class; "$name" is a column of the table in hand

@@ -62,6 +62,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
     "ShadowAttributeInference": _SHADOW,
     "ShadowMembershipInference": _SHADOW,
+    "StackedMembershipInference": {"n_models": 8},
 }
 
 

@@ -18,6 +18,7 @@ from skeval.privacy.attacks.reconstruction.record_reconstruction import RecordRe
 from skeval.privacy.attacks.shadow.likelihood_ratio import LikelihoodRatioMIA
 from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
 from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
+from skeval.privacy.attacks.shadow.stacked_membership import StackedMembershipInference
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, NearDuplicateShare
 from skeval.privacy.disclosure.diversity import LDiversity, TCloseness
 from skeval.privacy.disclosure.k_anonymity import KAnonymity, ReplicatedUniques
@@ -72,5 +73,6 @@ __all__ = [
     "ShadowAttributeInference",
     "ShadowMembershipInference",
     "SinglingOutRisk",
+    "StackedMembershipInference",
     "TCloseness",
 ]
