@@ -208,25 +208,22 @@ class ProximityDisplay(HistogramDisplay):
 
 
 class Bars:
-    """The bars of a column's axis: its own, then missing and unseen."""
+    """The bars of a column's axis: its own, those of frequent numbers, then missing and unseen."""
 
     def __init__(self, axis: Mapping[str, Any]) -> None:
         self.kind = str(axis["kind"])
         self.edges = None if axis["edges"] is None else numbers(axis["edges"])
-        self.labels = [str(label) for label in axis["labels"]]
-        self.n_own = len(self.labels) if self.edges is None else len(self.edges) - 1
-
-    @property
-    def names(self) -> list[str]:
-        """Category, or empty for numbers, of each bar; then missing and unseen."""
-        own = self.labels if self.edges is None else [""] * self.n_own
-        return [*own, *_EXTRA]
+        labels = [str(label) for label in axis["labels"]]
+        own = labels if self.edges is None else [""] * (len(self.edges) - 1)
+        self.n_own = len(own)
+        self.beside = list(_EXTRA) if self.edges is None else [*labels, *_EXTRA]
+        self.names = [*own, *self.beside]
 
     def frame(self) -> pd.DataFrame:
         """Return `bar`, `low`, `high` of each bar; edges are dates for a datetime column."""
-        low, high = np.full((2, self.n_own + 2), np.nan)
+        low, high = np.full((2, len(self.names)), np.nan)
         if self.edges is not None:
-            low[:-2], high[:-2] = self.edges[:-1], self.edges[1:]
+            low[: self.n_own], high[: self.n_own] = self.edges[:-1], self.edges[1:]
         frame = pd.DataFrame({"bar": np.array(self.names, dtype=object), "low": low, "high": high})
         if self.kind == "datetime":
             for end in ("low", "high"):
@@ -234,16 +231,17 @@ class Bars:
         return frame
 
     def shown(self, totals: Sequence[np.ndarray]) -> list[int]:
-        """Return the own bars, and of the other two those that are not empty in all tables."""
-        n = self.n_own
-        return [*range(n), *(i for i in (n, n + 1) if any(total[i] > 0 for total in totals))]
+        """Return the own bars, and of the others those that are not empty in all tables."""
+        beside = range(self.n_own, len(self.names))
+        return [*range(self.n_own), *(i for i in beside if any(total[i] > 0 for total in totals))]
 
 
 class MarginalDisplay(Display):
     """The shares of one column's values in train, holdout and synthetic.
 
     Numbers and dates are drawn as a filled outline for train and lines for the others; categories
-    as a bar for train and markers for the others. Missing and unseen values have bars of their own.
+    as a bar for train and markers for the others. Missing and unseen values have bars of their own,
+    and so has a number that holds a quarter of train: beside the outline, which is of the others.
 
     Parameters
     ----------
@@ -333,7 +331,7 @@ class MarginalDisplay(Display):
         self._label_outline(ax, edges, extra, right)
 
     def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int]) -> float:
-        """Draw the bars of missing and unseen values after the axis; return where it ends."""
+        """Draw the bars of single values and of missing ones after the axis; return its end."""
         right = float(edges[-1])
         span = right - float(edges[0])
         for i in extra:
@@ -435,7 +433,7 @@ class PairDisplay(Display):
         bars = self.bars[1]
         places, texts = _cell_labels(bars, shown, 3)
         if bars.edges is not None:
-            first = [i for i in range(len(texts)) if texts[i] in _EXTRA]
+            first = [i for i in range(len(texts)) if texts[i] in bars.beside]
             label_line(ax, 6.0, [(places, texts, first)])
             return
         every, size = strided(len(shown), points(ax)[0], 6.0)
@@ -444,14 +442,14 @@ class PairDisplay(Display):
 
 
 def _bar_names(bars: Bars) -> list[str]:
-    """Return category, or low and high end, of each bar; then missing and unseen."""
+    """Return category, or low and high end, of each bar; then those beside."""
     if bars.edges is None:
         return bars.names
     ends = [f"{edge:.6g}" for edge in bars.edges]
     if bars.kind == "datetime":
         dates = pd.to_datetime(pd.Series(bars.edges), unit="s")
         ends = dates.dt.strftime("%Y-%m-%d %H:%M").tolist()
-    return [*(f"{low} to {high}" for low, high in pairwise(ends)), *_EXTRA]
+    return [*(f"{low} to {high}" for low, high in pairwise(ends)), *bars.beside]
 
 
 def _cell_labels(bars: Bars, shown: Sequence[int], most: int) -> tuple[list[float], list[str]]:
