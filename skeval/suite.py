@@ -28,8 +28,7 @@ from skeval.properties import property_warnings
 from skeval.result import Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
-from skeval.tables.cells import Kind
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]

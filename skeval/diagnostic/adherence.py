@@ -27,8 +27,8 @@ from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
 from skeval.steps.samples import columns_of
-from skeval.tables.cells import Kind, plain_values, read_column, with_real_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
 
 Pattern = str | re.Pattern[str]
 Patterns = Annotated[
