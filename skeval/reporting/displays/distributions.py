@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 _FILLED: dict[str, Any] = {"fill": True, "alpha": 0.35}
 _EXTRA = ("missing", "unseen")
+# the gap before a bar beside an outline and its width, in lengths of the outline: of one bar, of
+# several
+_BESIDE = ((0.07, 0.15), (0.1, 0.2))
 # the three questions, each a contrast of two distributions and the roles whose colours they have
 _CONTRASTS = (
     ("Within each table", ("train to train", "train"), ("synthetic to synthetic", "synthetic")),
@@ -324,22 +327,25 @@ class MarginalDisplay(Display):
             ax.stairs(shares[:n], edges, color=COLOURS[role], label=role, ls=ls, **style)
         own = max((shares[:n].max(initial=0.0) for shares in self.shares.values()), default=0.0)
         extra = self.shown[n:]
-        right = self._draw_extra(ax, edges, extra)
         apart = max((shares[n:].max() for shares in self.shares.values()), default=0.0)
-        _share_axis(ax, max(own, min(apart, 3.0 * own)) if own > 0 else apart)
+        # bars beside that would flatten the outline are on a scale of their own
+        top = max(own, min(apart, 3.0 * own)) if own > 0 else apart
+        right = self._draw_extra(ax, edges, extra, top / apart if apart > top else 1.0)
+        _share_axis(ax, top)
         ax.set_xlim(edges[0], right)
         self._label_outline(ax, edges, extra, right)
 
-    def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int]) -> float:
+    def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int], scale: float) -> float:
         """Draw the bars of single values and of missing ones after the axis; return its end."""
         right = float(edges[-1])
         span = right - float(edges[0])
+        gap, wide = _BESIDE[len(extra) > 1]
         for i in extra:
-            left = right + 0.07 * span
-            right = left + 0.15 * span
+            left = right + gap * span
+            right = left + wide * span
             width = (right - left) / max(1, len(self.shares))
             for k, (role, shares) in enumerate(self.shares.items()):
-                bar = left + k * width, shares[i], 0.85 * width
+                bar = left + k * width, scale * shares[i], 0.85 * width
                 alpha = 0.35 if role == "train" else 0.9
                 ax.bar(*bar, color=COLOURS[role], alpha=alpha, align="edge")
         return right + 0.02 * span if extra else right
@@ -348,11 +354,20 @@ class MarginalDisplay(Display):
         self, ax: Axes, edges: np.ndarray, extra: Sequence[int], right: float
     ) -> None:
         low, high = float(edges[0]), float(edges[-1])
-        beyond = [right - (0.095 + 0.22 * k) * (high - low) for k in reversed(range(len(extra)))]
+        gap, wide = _BESIDE[len(extra) > 1]
+        beyond = [
+            right - (0.02 + wide / 2.0 + (gap + wide) * k) * (high - low)
+            for k in reversed(range(len(extra)))
+        ]
         names = []
-        for i in extra:
-            top = max(shares[i] for shares in self.shares.values())
-            names.append(f"{self.bars.names[i]} {percent(top, 0)}")
+        for i, place in zip(extra, beyond, strict=True):
+            top = percent(max(shares[i] for shares in self.shares.values()), 0)
+            if len(extra) == 1:
+                names.append(f"{self.bars.names[i]} {top}")
+            else:  # both do not fit below the bars
+                names.append(self.bars.names[i])
+                above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center"}
+                ax.annotate(top, (place, 0.99), va="top", size=SMALL, color=INK, **above)
         candidates: list[Candidate] = []
         for most in (4, 3, 2):
             ticks, labels = value_ticks(self.bars.kind, low, high, most=most)
