@@ -363,7 +363,8 @@ class MarginalDisplay(Display):
         for i, place in zip(extra, beyond, strict=True):
             top = percent(max(shares[i] for shares in self.shares.values()), 0)
             if len(extra) == 1:
-                names.append(f"{self.bars.names[i]} {top}")
+                name = self.bars.names[i]
+                names.append(f"{name} {top}" if name in _EXTRA else f"{name}: {top}")
             else:  # both do not fit below the bars
                 names.append(self.bars.names[i])
                 above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center"}
