@@ -55,6 +55,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "EqualizedOddsImprovement": {"estimators": "linear"},
     "FairnessGap": {"estimators": "linear"},
     "FeatureImportanceAgreement": {"estimator": "linear"},
+    "GlobalUtility": {"estimator": "linear", "n_bootstrap": 50},
     "LikelihoodRatioMIA": {"n_models": 8},
     "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
     "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
