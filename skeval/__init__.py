@@ -2,6 +2,7 @@
 
 from skeval._versions import show_versions
 from skeval.base import Metric
+from skeval.by_group import ByGroup
 from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.context import Context, shared
 from skeval.overall import OverallScore
@@ -16,6 +17,7 @@ from skeval.tables.schema import TableSchema
 __version__ = "0.1.0"
 
 __all__ = [
+    "ByGroup",
     "Context",
     "Discretizer",
     "Metric",
