@@ -4,6 +4,7 @@ from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.by_group import ByGroup
 from skeval.checks import check_metric, parametrize_with_metric_checks
+from skeval.combining import combine_draws
 from skeval.context import Context, shared
 from skeval.overall import OverallScore
 
@@ -30,6 +31,7 @@ __all__ = [
     "TablePreprocessor",
     "TableSchema",
     "check_metric",
+    "combine_draws",
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",
