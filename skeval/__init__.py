@@ -7,6 +7,7 @@ from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.combining import combine_draws
 from skeval.context import Context, shared
 from skeval.overall import OverallScore
+from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
@@ -25,6 +26,7 @@ __all__ = [
     "MetricSuite",
     "MetricTags",
     "OverallScore",
+    "PrivacyStats",
     "ReportColumns",
     "Result",
     "SuiteResult",
@@ -32,6 +34,7 @@ __all__ = [
     "TableSchema",
     "check_metric",
     "combine_draws",
+    "compute_privacy_stats",
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",
