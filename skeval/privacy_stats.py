@@ -8,7 +8,6 @@ from typing import Any
 
 from skeval.formatting import as_float
 from skeval.parameters import NonNegative, OpenFraction, Seed, check_parameters, legal_sets
-from skeval.privacy.distance_screens.privacy_score import PrivacyScore
 from skeval.tables.cells import Kind
 from skeval.tables.schema import TableSchema
 
@@ -107,6 +106,8 @@ def compute_privacy_stats(
     """
     settings = {"q": q, "risk_confidence": risk_confidence, "random_state": random_state}
     check_parameters("compute_privacy_stats", settings, legal_sets(compute_privacy_stats))
+    from skeval.privacy import PrivacyScore  # with all metrics of privacy: not wanted at import
+
     metric = PrivacyScore(q, risk_confidence, random_state=random_state)
     result = metric.fit(train, holdout, schema=schema).evaluate(synthetic)
     details = result.details
