@@ -90,7 +90,9 @@ class ExactMatchShare(Metric):
     H)``, its mean over relabellings (``expected``, not 0 if the tables are of unequal size) and
     their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
     ``singleton_match_share`` counts the matches to rows that stand once in train and not in the
-    holdout: those that point at one person.
+    holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
+    that stand there twice or more: where train repeats itself, so may a generator that has
+    memorised nothing, and where the synthetic table does more than train, it repeats few rows.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -157,6 +159,7 @@ class ExactMatchShare(Metric):
             "n_compared": n,
             "above_alert": result.value > self.alert,
             "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
+            "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
         }
         result = replace(result, interval=wilson(k, n), details=details)
         return self._against_holdout(context, counts, result) if "holdout" in counts else result
@@ -264,6 +267,19 @@ class IdenticalMatchShare(ExactMatchShare):
     def _summary(self, result: Result) -> str:
         fresh = beside(result.baseline, "of those of the holdout are")
         return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
+
+
+def duplicated_share(counts: np.ndarray) -> float:
+    """Return the share of a table's rows that stand in it twice or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import duplicated_share
+    >>> duplicated_share(np.array([3, 1, 0]))
+    0.75
+    """
+    return float(counts[counts > 1].sum() / counts.sum())
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -385,7 +401,9 @@ class NearDuplicateShare(Metric):
     the share that is near a holdout row (``to_holdout``), the difference of the two shares, its
     mean over relabellings (``expected``, not 0 if the tables are of unequal size) and its spread
     (``null_standard_error``). The interval is Wilson's, of the share that a table of many more rows
-    from this generator would have.
+    from this generator would have. ``train_duplicates`` and ``holdout_duplicates`` are the shares
+    of rows of train, and of the holdout, that are near another row of their own table, and so
+    what real tables repeat by themselves.
 
     This is a distance screen: it can raise an alarm and cannot clear a release.
 
@@ -439,6 +457,7 @@ class NearDuplicateShare(Metric):
         details: dict[str, Any] = {
             "tau": rule.tau if rule.measures else float("nan"),
             "text_columns": len(rule.texts),
+            "train_duplicates": share_near_itself(context, rule, "train"),
         }
         result = replace(result, interval=wilson(round(result.value * n), n), details=details)
         if "holdout" not in context:
@@ -452,6 +471,7 @@ class NearDuplicateShare(Metric):
             baseline=share_near_train(context, rule, "holdout"),
             details={
                 **details,
+                "holdout_duplicates": share_near_itself(context, rule, "holdout"),
                 "to_holdout": to_holdout / n,
                 "difference": (to_train - to_holdout) / n,
                 "expected": test.mean,
@@ -566,3 +586,21 @@ def share_near_train(context: Context, rule: NearRule, query: str) -> float:
     real = profiles(context, rule, ("train",))
     pairs = near_texts(context, rule, queries, real, longest=0)
     return int(queries.count(query)[pairs.near_train].sum()) / within.size
+
+
+@shared
+def share_near_itself(context: Context, rule: NearRule, role: str) -> float:
+    """Return the share of a role's rows that are near another row of it."""
+    n_rows = context.n_rows(role)
+    if n_rows < 2:
+        return 0.0
+    within = _within(context, rule, role, role)
+    if not rule.texts:
+        return float(within.mean())
+    rows = profiles(context, rule, (role,), within)
+    n_each = rows.count(role)
+    alone = Profiles(rows.measured, rows.texts, {"train": n_each})
+    # the first list entry is the row itself; one more says that it has company
+    lists = near_texts(context, rule, rows, alone, longest=2).lists(n_each, n_rows)
+    again = (np.diff(lists.starts) > 1) | (lists.weights > 1)
+    return float(lists.weights[again].sum() / n_rows)

@@ -80,7 +80,7 @@ def test_radius_is_an_order_statistic(n_holdout):
         assert result.baseline >= 0.01
     if n_holdout is None:
         assert (result.p_value, result.baseline) == (None, None)
-        assert set(result.details) == {"tau", "text_columns"}
+        assert set(result.details) == {"tau", "text_columns", "train_duplicates"}
 
 
 def test_one_train_row():
@@ -131,6 +131,15 @@ def gower(rows, others, span, n_numbers=4):
     missing = np.isnan(a) | np.isnan(b)
     gaps = np.concatenate([numbers, (a != b)[..., n_numbers:]], axis=2)
     return np.where(missing, np.isnan(a) != np.isnan(b), gaps).mean(axis=2)
+
+
+def test_what_real_tables_repeat_by_themselves():
+    train, holdout, synthetic = column(0, 0, 1, 50, 100), column(3, 90), column(7)
+    details = evaluate(NearDuplicateShare(0.02), train, holdout, synthetic).details
+    assert (details["train_duplicates"], details["holdout_duplicates"]) == (0.6, 0.0)
+    alone = NearDuplicateShare(0.02).fit(train).evaluate(synthetic).details
+    assert alone["train_duplicates"] == 0.6
+    assert "holdout_duplicates" not in alone
 
 
 def test_unequal_tables_have_an_expectation():
@@ -263,6 +272,9 @@ def test_texts_are_brute_force(crowd, measured, text):
     p = np.mean(np.array(draws) >= shares[0] - shares[1] - 1e-12)
     assert result.p_value == pytest.approx(p, abs=0.06)
     assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.02)
+    for role, table in (("train", train), ("holdout", holdout)):
+        again = near_by_pairs(table, table, span, 0.2, text) & ~np.eye(len(table), dtype=bool)
+        assert result.details[f"{role}_duplicates"] == again.any(axis=1).mean()
     assert result.details["text_columns"] == 1
     assert np.isfinite(result.details["tau"]) == measured
 
