@@ -358,6 +358,9 @@ class NearDuplicateShare(Metric):
     text : float, default=0.9
         The least similarity of the texts of a near duplicate, in every text column, in [0, 1]; 0
         leaves texts out. It has no effect on a table without text columns.
+    edit_length : int, default=40
+        Texts of at most so many characters, such as names and codes, are similar too if few of
+        their letters differ; 0 for words alone.
     n_permutations : int, default=999
         Number of relabellings behind the p-value.
     random_state : int, default=0
@@ -382,8 +385,10 @@ class NearDuplicateShare(Metric):
     .. math:: d(s, t) \le \tau, \qquad J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{text}
 
     with a and b the sets of words, runs of letters, digits and underscores in lower case. Two
-    missing texts are similar, and so are two empty ones; a missing and an empty one are not. In a
-    table of texts and ids only, texts alone decide.
+    missing texts are similar, and so are two empty ones; a missing and an empty one are not. Two
+    short texts, in lower case, are also similar where Levenshtein's distance, the least number of
+    letters to insert, delete or replace, is at most ``1 - text`` times the length of the longer:
+    one in ten by default. In a table of texts and ids only, texts alone decide.
 
     The percentile behind "loo-q01" is an order statistic: the least distance that at least 1% of
     the real rows do not exceed. It is taken of rows that search a table as large as train, since
@@ -430,6 +435,7 @@ class NearDuplicateShare(Metric):
         columns: AnyColumns = None,
         text: Fraction = 0.9,
         *,
+        edit_length: Annotated[int, Interval(0)] = 40,
         n_permutations: Count = 999,
         random_state: Seed = 0,
     ) -> None:
@@ -437,20 +443,26 @@ class NearDuplicateShare(Metric):
         self.space = space
         self.columns = columns
         self.text = text
+        self.edit_length = edit_length
         self.n_permutations = n_permutations
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
         compared(context.schema, self.columns)
 
+    def _rule(self, context: Context) -> NearRule | str:
+        """Return when two rows are near, or why that cannot be said."""
+        settings = (self.tau, self.space, self.text, self.edit_length)
+        return near_rule(context, self.columns, *settings)
+
     def _compute(self, context: Context) -> Result:
-        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
+        rule = self._rule(context)
         if isinstance(rule, str):
             return undefined(rule)
         return Result(share_near_train(context, rule, "synthetic"))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
+        rule = self._rule(context)
         if isinstance(rule, str):
             return result
         n = context.n_rows("synthetic")
@@ -489,7 +501,12 @@ class NearDuplicateShare(Metric):
 
 
 def near_rule(
-    context: Context, chosen: ColumnChoice, tau: float | str, space: Any, text: float
+    context: Context,
+    chosen: ColumnChoice,
+    tau: float | str,
+    space: Any,
+    text: float,
+    edit_length: int = 0,
 ) -> NearRule | str:
     """Return when two rows are near, or why that cannot be said."""
     measured, texts = compared(context.schema, chosen)
@@ -501,7 +518,7 @@ def near_rule(
     radius = radius_of(context, tau, space, columns) if measures else 1.0
     if np.isnan(radius):
         return "train has one row, which has no neighbour; give tau as a number."
-    return NearRule(radius, measures, space, columns, texts, float(text))
+    return NearRule(radius, measures, space, columns, texts, float(text), edit_length)
 
 
 @shared

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -230,13 +231,32 @@ def jaccard(a, b):
     return len(a & b) / len(a | b) if a | b else 1.0
 
 
+def edits(a, b):
+    """Return Levenshtein's distance, by the table of all beginnings."""
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, start=1):
+        above, row[0] = row[0], i
+        for j, other in enumerate(b, start=1):
+            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (letter != other))
+    return row[-1]
+
+
+@cache
+def alike(a, b, text, edit_length=40):
+    if jaccard(a, b) >= text - 1e-12:
+        return True
+    if not isinstance(a, str) or not isinstance(b, str) or max(len(a), len(b)) > edit_length:
+        return False
+    return edits(a.lower(), b.lower()) <= (1 - text) * max(len(a), len(b)) + 1e-9
+
+
 def near_by_pairs(rows, others, span, tau, text, names=("note",)):
     near = np.ones((len(rows), len(others)), dtype=bool)
     if "x" in rows:
         gaps = np.abs(rows["x"].to_numpy()[:, None] - others["x"].to_numpy())
         near &= np.minimum(1.0, gaps / span) <= tau + 1e-12
     for name in names:
-        similar = [[jaccard(a, b) >= text - 1e-12 for b in others[name]] for a in rows[name]]
+        similar = [[alike(a, b, text) for b in others[name]] for a in rows[name]]
         near &= np.array(similar)
     return near
 
@@ -341,6 +361,52 @@ def test_a_word_replaced_is_found():
     assert leak.p_value == 0.001
     assert evaluate(NearDuplicateShare(), *tables, NOTE).value == 0.0
     assert evaluate(NearDuplicateShare(text=0.95), *tables[:2], copied, NOTE).value == 0.0
+
+
+def names_of(seed, n):
+    rng = np.random.default_rng(seed)
+    first, last = (["Anna", "Bernd", "Chloe", "Dmitri"], ["Albrecht", "Bonaparte", "Castellano"])
+    return pd.DataFrame(
+        {
+            "x": rng.integers(0, 30, n) * 1.0,
+            "note": [
+                f"{rng.choice(first)} {rng.choice(last)} {rng.integers(10**6)}" for _ in range(n)
+            ],
+        }
+    )
+
+
+def misspelt(table, seed=0):
+    """Replace a letter of each text by another."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for text in table["note"]:
+        place = rng.integers(len(text))
+        texts.append(text[:place] + "q" + text[place + 1 :])
+    return table.assign(note=texts)
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_letter_replaced_is_found_in_short_texts(crowd, measured):
+    tables = [names_of(seed, 80) for seed in range(3)]
+    if not measured:
+        tables = [table[["note"]] for table in tables]
+    copied = misspelt(tables[0])
+    tau = 0.0 if measured else "loo-q01"
+    leak = evaluate(NearDuplicateShare(tau), *tables[:2], copied, NOTE)
+    by_words = evaluate(NearDuplicateShare(tau, edit_length=0), *tables[:2], copied, NOTE)
+    assert leak.value == 1.0
+    assert leak.p_value == 0.001
+    assert by_words.value < 0.2
+    assert evaluate(NearDuplicateShare(tau), *tables, NOTE).value < 0.1
+
+
+def test_texts_too_long_for_letters_are_compared_by_words():
+    train = pd.DataFrame({"note": ["x" * 40, "y" * 41]})
+    copied = pd.DataFrame({"note": ["x" * 38 + "ab", "y" * 39 + "ab"]})
+    assert evaluate(NearDuplicateShare(), train, None, copied, NOTE).value == 0.5
+    assert evaluate(NearDuplicateShare(edit_length=41), train, None, copied, NOTE).value == 1.0
+    assert evaluate(NearDuplicateShare(edit_length=0), train, None, copied, NOTE).value == 0.0
 
 
 def test_row_order_of_texts(monkeypatch):
