@@ -89,7 +89,9 @@ class ExactMatchShare(Metric):
     H)``, its mean over relabellings (``expected``, not 0 if the tables are of unequal size) and
     their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
     ``singleton_match_share`` counts the matches to rows that stand once in train and not in the
-    holdout: those that point at one person.
+    holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
+    that stand there twice or more: where train repeats itself, so may a generator that has
+    memorised nothing, and where the synthetic table does more than train, it repeats few rows.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -153,6 +155,7 @@ class ExactMatchShare(Metric):
             "n_compared": n,
             "above_alert": result.value > self.alert,
             "singleton_match_share": matches_of_singletons(counts, self.count) / n,
+            "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
         }
         if "holdout" in counts:
             seeds = (self.n_permutations, self.random_state)
@@ -330,6 +333,19 @@ def beside_holdout(
         "contrast": contrast,
         "details": details,
     }
+
+
+def duplicated_share(counts: np.ndarray) -> float:
+    """Return the share of a table's rows that stand in it twice or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import duplicated_share
+    >>> duplicated_share(np.array([3, 1, 0]))
+    0.75
+    """
+    return float(counts[counts > 1].sum() / counts.sum())
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
