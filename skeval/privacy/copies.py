@@ -92,6 +92,8 @@ class ExactMatchShare(Metric):
     holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
     that stand there twice or more: where train repeats itself, so may a generator that has
     memorised nothing, and where the synthetic table does more than train, it repeats few rows.
+    Copies are said as a ``fact``, whatever the p-value: how many synthetic rows are copies of train
+    rows, how many of these are unique in train, and how many holdout rows are copies.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that

@@ -85,7 +85,8 @@ class NearDuplicateShare(Metric):
     the real rows do not exceed. It is taken of rows that search a table as large as train, since
     rows of a smaller table are farther apart; the search in train is the same for synthetic and for
     holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
-    about 1% by construction where `tau` stems from them and no text matters.
+    about 1% by construction where `tau` stems from them and no text matters. Where the value is
+    above it, a ``fact`` has both as counts.
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
     which were train are equally likely if none was learned, and the difference is held against that
