@@ -118,6 +118,7 @@ def evaluate(
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     from skeval.suite import make_suite
+    from skeval.verdict import summary
 
     if output is not None and output.suffix.lower() not in _WRITERS:
         raise InvalidParameterError(f"{output} must end in .txt, .csv or .json.")
@@ -125,6 +126,8 @@ def evaluate(
     metrics = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
     result = metrics.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
     _print_scores(result)
+    if sentence := summary(result):
+        _say(sentence)
     if output is not None:
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")

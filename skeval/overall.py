@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.parameters import Interval, Legal, check_parameters, legal_sets
 from skeval.result import Aspect, Result
+from skeval.verdict import ALARM_LEVEL, adjusted_p_values
 
 _FACETS = get_args(Aspect)
 _MEANS = ("arithmetic", "geometric", "min")
@@ -80,13 +81,15 @@ class OverallScore(BaseEstimator):
     where fresh real rows have the worst value already, a metric cannot count; :meth:`frame` says
     which were left out, and why. A facet without a metric that counts is nan and is not skipped.
 
+    Half of the privacy score is the verdict of the suite (:meth:`~skeval.SuiteResult.verdict`),
+    where it made any test: 0 beside a found leak, 1 without one. So no table with a found leak
+    ranks above one without, however well it does by most metrics.
+
     Scores of different metrics lie between the same ends, but are not of one unit: most distances
     use a small part of a bounded scale, so that their scores stay near 1, whereas ratios fall
     quickly. Compare scores of one suite only, and of several synthetic tables of each generator,
-    for they have no interval. Within privacy, an arithmetic mean lets screens that see nothing
-    outvote the one metric that finds a leak: take ``mean="min"`` there. A privacy score of 1 says
-    that by no metric of the suite the table is worse than fresh real rows; it never clears a
-    release.
+    for they have no interval. A privacy score of 1 says that by no metric of the suite the table is
+    worse than fresh real rows; it never clears a release.
 
     Examples
     --------
@@ -151,7 +154,9 @@ class OverallScore(BaseEstimator):
         frame = self.frame(result)
         self._warn_of_bounds(frame)
         parts = [self._facet(frame[frame["facet"] == facet]) for facet in _FACETS]
-        return pd.DataFrame(parts, index=pd.Index(_FACETS, name="facet"))
+        facets = pd.DataFrame(parts, index=pd.Index(_FACETS, name="facet"))
+        facets.loc["privacy", "score"] = with_verdict(facets.loc["privacy", "score"], result)
+        return facets
 
     def frame(self, result: Mapping[str, Result]) -> pd.DataFrame:
         """Return how each metric is scored.
@@ -261,6 +266,25 @@ class OverallScore(BaseEstimator):
                 "fresh real rows need not score 1. Pass a holdout to fit, or calibrated=False."
             )
             warnings.warn(MetricWarning(text), stacklevel=3)
+
+
+def with_verdict(score: float, results: Mapping[str, Result]) -> float:
+    """Return a privacy score half of which is the verdict, where any test was made.
+
+    Parameters
+    ----------
+    score : float
+        Mean of the metrics of privacy, in [0, 1] or nan.
+    results : mapping of str to Result
+        The whole suite.
+
+    Returns
+    -------
+    float
+        At most 0.5 where a leak was found, else at least 0.5.
+    """
+    adjusted = adjusted_p_values(results).values()
+    return (score + (min(adjusted) > ALARM_LEVEL)) / 2.0 if adjusted else score
 
 
 def _scored(result: Result, weight: float, calibrated: bool) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import Any
 
 from skeval.formatting import as_float
 from skeval.parameters import NonNegative, OpenFraction, Seed, check_parameters, legal_sets
-from skeval.tables.cells import Kind
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -22,6 +22,8 @@ from skeval.exceptions import (
     NothingToMeasureWarning,
 )
 from skeval.formatting import as_float
+from skeval.properties import property_scores
+from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -152,6 +154,12 @@ class Result:
     summary : str
         The finding, in a sentence that needs no knowledge of the metric; reports print it. It is
         written by the metric, in `_compute` or in `_summary`, which knows the baseline too.
+    contrast : Contrast, optional
+        Of a test of privacy, the two numbers that it compared; verdicts quote them.
+    fact : str
+        A count that stands whatever a test says of it, such as of copies of train rows; a sentence.
+    advice : str
+        Where a leak lies and what to do about it; a sentence, printed beside an alarm only.
 
     Examples
     --------
@@ -171,6 +179,9 @@ class Result:
     seconds: float | None = None
     error: str = ""
     summary: str = ""
+    contrast: Contrast | None = None
+    fact: str = ""
+    advice: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -215,18 +226,20 @@ class Result:
         content = {item.name: getattr(self, item.name) for item in fields(self)}
         content["warnings"] = _named(self.warnings)
         content["tags"] = self.tags.to_dict() if self.tags else None
+        content["contrast"] = self.contrast.to_dict() if self.contrast else None
         plain: dict[str, Any] = _plain(content)
         return plain
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Result:
         """Rebuild a result from what :meth:`to_dict` gave."""
-        tags, interval = content["tags"], content["interval"]
+        tags, interval, contrast = content["tags"], content["interval"], content["contrast"]
         rebuilt = {
             "value": as_float(content["value"]),
             "interval": None if interval is None else tuple(map(as_float, interval)),
             "warnings": _rebuilt(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
+            "contrast": Contrast.from_dict(contrast) if contrast else None,
         }
         return cls(**{**content, **rebuilt})
 
@@ -295,9 +308,41 @@ class SuiteResult(Mapping[str, Result]):
         return _html_table(self.frame())
 
     def frame(self) -> pd.DataFrame:
-        """Return one row a metric: value, interval, baseline, direction, evidence and more."""
+        """Return one row a metric: value, interval, baseline, direction, evidence and more.
+
+        `p_adjusted` is the p-value of a test of privacy by Holm's procedure over all of them: the
+        chance that clean tables have any below 0.05 is at most 5%.
+        """
         rows = [{**result.row(), "metric": name} for name, result in self.items()]
-        return pd.DataFrame(rows, columns=list(Result(np.nan).row()))
+        frame = pd.DataFrame(rows, columns=list(Result(np.nan).row()))
+        adjusted = frame["metric"].map(adjusted_p_values(self)).astype(float)
+        frame.insert(frame.columns.get_loc("p_value") + 1, "p_adjusted", adjusted)
+        return frame
+
+    def verdict(self, level: float = ALARM_LEVEL) -> Verdict:
+        """Return what these results may conclude about privacy.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Chance of any alarm, at most, where nothing leaks: Holm's procedure over all tests.
+
+        Returns
+        -------
+        Verdict
+            Whether there is an alarm and which tests raised it, facts such as copies, what was not
+            looked at, and all this in words.
+
+        Examples
+        --------
+        >>> from skeval import make_suite
+        >>> from skeval.datasets import make_mixed
+        >>> train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
+        >>> suite = make_suite("screens").fit(train, holdout)
+        >>> suite.evaluate(train).verdict().alarm, suite.evaluate(fresh).verdict().alarm
+        (True, False)
+        """
+        return verdict(self, level)
 
     def compare(self, other: SuiteResult) -> pd.DataFrame:
         """Set the values of two evaluations side by side.
@@ -337,7 +382,7 @@ class SuiteResult(Mapping[str, Result]):
         -------
         DataFrame
             By property: `score`, `baseline` and `n_used`, the number of columns or pairs; see
-            :func:`~skeval.result.property_scores`.
+            :func:`~skeval.properties.property_scores`.
         """
         return property_scores(self)
 
@@ -353,6 +398,7 @@ class SuiteResult(Mapping[str, Result]):
             "results": {name: result.to_dict() for name, result in self.items()},
             "sizes": self.sizes,
             "notices": _named(self.notices),
+            "verdict": _plain(self.verdict().to_dict()),
         }
 
     @classmethod
@@ -440,102 +486,6 @@ def mean_of_columns(
         },
         warnings=warnings,
     )
-
-
-def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
-    """Return the mean score of each property of a quality report, and their mean.
-
-    A property is what the names of several metrics have before a slash: in
-    ``column_shapes/ks_complement`` it is ``column_shapes``. Its score is the mean over all columns,
-    or pairs of columns, that its metrics scored, so that a metric counts by the number of them; one
-    of the table as a whole counts once.
-
-    Parameters
-    ----------
-    results : SuiteResult or mapping of str to Result
-        By the names in the suite. Names without a slash are left out, and so are metrics that
-        failed. Where two metrics of a property scored the same column or pair, the later counts.
-
-    Returns
-    -------
-    DataFrame
-        By property, then "overall": `score`, `baseline` (what fresh real rows score; nan without a
-        holdout) and `n_used`, the number of columns or pairs. A property whose pairs were all left
-        out is nan, and the overall mean is that of the others; `evaluate` has warned, and why.
-
-    Notes
-    -----
-    Only scores on one scale should share a property. The overall number lets one property buy back
-    the other: show both.
-
-    Examples
-    --------
-    >>> from skeval import MetricSuite
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import KSComplement, TVComplement
-    >>> from skeval.result import property_scores
-    >>> shapes = [("shapes/ks", KSComplement()), ("shapes/tv", TVComplement())]
-    >>> result = MetricSuite(shapes).fit(make_mixed()).evaluate(make_mixed())
-    >>> property_scores(result)["score"].to_dict()
-    {'shapes': 1.0, 'overall': 1.0}
-    """
-    parts: dict[str, dict[Hashable, tuple[float, float]]] = {}
-    for name, result in results.items():
-        group, slash, _ = name.partition("/")
-        if slash:
-            parts.setdefault(group, {}).update(_parts(result))
-    rows = {group: _means(list(scores.values())) for group, scores in parts.items()}
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["score", "baseline", "n_used"])
-    overall = [*(frame[name].mean() for name in ("score", "baseline")), frame["n_used"].sum()]
-    frame.loc["overall"] = overall
-    return frame.astype({"n_used": int}).rename_axis("property")
-
-
-def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
-    """Return the warnings of all results, those of a property without a score as one.
-
-    That the table has no columns of some kind, or no strong pair, is nothing to warn of where the
-    other metrics of the property score what there is.
-    """
-    kept: list[MetricWarning] = []
-    lacking: dict[str, list[str]] = {}
-    for name, result in results.items():
-        group, slash, _ = name.partition("/")
-        for warning in () if result.error else result.warnings:
-            if slash and isinstance(warning, NothingToMeasureWarning):
-                lacking.setdefault(group, []).append(str(warning).rstrip("."))
-            else:
-                kept.append(warning)
-    for group, reasons in lacking.items():
-        scores = [r.value for name, r in results.items() if name.startswith(f"{group}/")]
-        if np.isnan(scores).all():
-            why = "; ".join(dict.fromkeys(reasons))
-            kept.append(NothingToMeasureWarning(f"{group} has no score: {why}."))
-    return kept
-
-
-def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:
-    """Yield each column or pair that a metric scored, with its score and that of fresh rows."""
-    fresh, details = as_float(result.baseline), result.details
-    if "matrix" in details:
-        names, matrix = details["names"], np.asarray(details["matrix"], dtype=np.float64)
-        for i, j in zip(*np.nonzero(np.triu(~np.isnan(matrix), 1)), strict=True):
-            yield frozenset((names[i], names[j])), (float(matrix[i, j]), fresh)
-    elif "columns" in details:
-        of_fresh = details.get("baseline_columns", {})
-        for name, score in details["columns"].items():
-            if not np.isnan(as_float(score)):
-                yield name, (float(score), float(of_fresh.get(name, fresh)))
-    elif not np.isnan(result.value):
-        yield result.metric, (result.value, fresh)
-
-
-def _means(scored: list[tuple[float, float]]) -> tuple[float, float, int]:
-    if not scored:
-        return float("nan"), float("nan"), 0
-    scores, fresh = np.array(scored).T
-    known = fresh[~np.isnan(fresh)]
-    return float(scores.mean()), float(known.mean()) if known.size else float("nan"), len(scored)
 
 
 def _html_table(frame: pd.DataFrame) -> str:

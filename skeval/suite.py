@@ -24,11 +24,11 @@ from skeval.exceptions import (
     SkevalError,
 )
 from skeval.parameters import JobCount, check_parameters, legal_sets
-from skeval.result import Result, SuiteResult, property_warnings
+from skeval.properties import property_warnings
+from skeval.result import Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
-from skeval.tables.cells import Kind
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]
@@ -440,6 +440,8 @@ def _headlines() -> Named:
     import skeval.privacy as privacy
 
     return [
+        ("exact_matches", privacy.ExactMatchShare()),
+        ("near_duplicates", privacy.NearDuplicateShare()),
         ("privacy_score", privacy.PrivacyScore()),
         ("dcr_overfitting", privacy.DCROverfittingProtection()),
         ("dcr_baseline", privacy.DCRBaselineProtection()),

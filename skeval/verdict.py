@@ -1,16 +1,26 @@
-"""What a result may conclude: the levels of its tests, alarms, and a suite in two sentences."""
+"""What results may conclude: one family-wise rule over all tests of privacy, and facts before it.
+
+Each test keeps its own level, which a sentence over twenty of them would not: the chance that a
+clean table meets at least one alarm is held by Holm's procedure over all tests of a suite.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning
+from skeval.formatting import as_float, number, percent
+from skeval.stats.relabelling import holm
 
 if TYPE_CHECKING:
     from skeval.result import Result, SuiteResult
 
-# One-sided, so that an alarm and a two-sided interval at 95% say the same.
-ALARM_LEVEL = 0.025
+# Of all alarms of a suite together, and of one metric where it stands alone.
+ALARM_LEVEL = 0.05
 # Of tests of the inputs or of a metric itself, many of which are made unasked: they warn.
 WARNING_LEVEL = 0.01
 # Of tests whose outcome a result reports as passed or significant.
@@ -21,53 +31,308 @@ _KINDS = {
     "audit": "audit",
     "disclosure": "measure of disclosure",
 }
+_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
+_MOST_ALARMS = 3  # that the sentence spells out; the others are named
+_CAVEAT = "Such tests can raise an alarm and never clear a release."
 
 
-def raises_alarm(result: Result) -> bool:
-    """Tell whether a test is significant at 2.5%; without a p-value, by interval and baseline."""
-    if result.p_value is not None and result.tags is not None and result.tags.aspect == "privacy":
-        return result.p_value < ALARM_LEVEL
-    if result.tags is None or result.baseline is None or result.interval is None:
-        return False
-    low, high = result.interval
-    worse = {1: high < result.baseline, -1: low > result.baseline, 0: False}
-    return worse[result.tags.sign]
+@dataclass(frozen=True)
+class Contrast:
+    """The two numbers that a test of privacy compared, so that sentences quote what was tested.
+
+    Results that show equal contrasts made the same test, which then counts once in a suite.
+
+    Parameters
+    ----------
+    what : str
+        What was measured, as a noun phrase: "synthetic rows closer to train than to the holdout".
+    observed : float
+        On the side of train.
+    expected : float
+        Where nothing was learned of any one row.
+    reference : str, default="by chance"
+        Where `expected` comes from, such as "for holdout rows".
+    high_leaks : bool, default=True
+        Whether it is a leak if `observed` is above `expected`; if False, below.
+    share : bool, default=True
+        Whether the numbers are shares, to be printed as percentages.
+    n_tests : int, default=1
+        Number of tests that this one was picked from, its p-value corrected for them.
+
+    Examples
+    --------
+    >>> from skeval.verdict import Contrast
+    >>> shown = Contrast("synthetic rows closer to train than to the holdout", 0.64, 0.5)
+    >>> str(shown), shown.supports_leak
+    ('synthetic rows closer to train than to the holdout: 64.0%, by chance 50.0%', True)
+    """
+
+    what: str
+    observed: float
+    expected: float
+    reference: str = "by chance"
+    high_leaks: bool = True
+    share: bool = True
+    n_tests: int = 1
+
+    def __str__(self) -> str:
+        written = percent if self.share else number
+        return f"{self.what}: {written(self.observed)}, {self.reference} {written(self.expected)}"
+
+    @property
+    def supports_leak(self) -> bool:
+        """Whether the two numbers lie as they do where there is a leak."""
+        above = self.observed - self.expected
+        return above > 0 if self.high_leaks else above < 0
+
+    @property
+    def test(self) -> tuple[str, float, float]:
+        """What two results have in common that made the same test."""
+        return self.what, self.observed, self.expected
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Contrast:
+        """Rebuild a contrast from what :meth:`to_dict` gave."""
+        numbers = {name: as_float(content[name]) for name in ("observed", "expected")}
+        return cls(**{**content, **numbers})
 
 
-def summary(result: SuiteResult) -> str:
+@dataclass(frozen=True)
+class Verdict:
+    """What a suite may conclude about privacy.
+
+    Parameters
+    ----------
+    alarm : bool
+        Whether a leak was found by a test. False is no clearance.
+    alarms : tuple of str
+        The metrics whose tests are significant family-wise, the most significant first.
+    facts : tuple of str
+        What was counted, such as copies of train rows, whatever a test says of it.
+    not_looked_at : dict of str to str
+        By the metric that made no test, why.
+    void : tuple of str
+        Why contrasts of train and holdout hold nothing here: the two are not samples of one
+        population, or mostly the same rows. Without an alarm, nothing can be told then.
+    n_tests : int
+        Number of different tests.
+    level : float
+        Chance of any alarm, at most, where nothing leaks.
+    adjusted : dict of str to float
+        Holm's adjusted p-values, by metric: an alarm is one of at most `level`.
+    sentence : str
+        All this in words: what was not looked at, facts, then alarms or their absence.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> train, holdout = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
+    >>> verdict = make_suite("screens").fit(train, holdout).evaluate(train).verdict()
+    >>> verdict.alarm, "exact_matches" in verdict.alarms
+    (True, True)
+    """
+
+    alarm: bool
+    alarms: tuple[str, ...]
+    facts: tuple[str, ...]
+    not_looked_at: dict[str, str]
+    void: tuple[str, ...]
+    n_tests: int
+    level: float
+    adjusted: dict[str, float]
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
+        return asdict(self)
+
+
+def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
+    """Tell whether the test of one privacy metric, where it stands alone, is significant."""
+    return _is_test(result) and as_float(result.p_value) <= level
+
+
+def adjusted_p_values(results: Mapping[str, Result]) -> dict[str, float]:
+    """Return Holm's adjusted p-values of all tests of privacy, by metric.
+
+    Results with equal contrasts made one test; the one that was picked from the fewest gives its
+    p-value, and of several such the least significant.
+    """
+    tests: dict[Any, list[str]] = {}
+    for name, result in results.items():
+        if _is_test(result):
+            tests.setdefault(result.contrast.test if result.contrast else name, []).append(name)
+    adjusted = holm([_p_value([results[name] for name in names]) for names in tests.values()])
+    by_metric = {
+        name: p_value
+        for names, p_value in zip(tests.values(), adjusted, strict=True)
+        for name in names
+    }
+    return {name: by_metric[name] for name in results if name in by_metric}
+
+
+def _p_value(same: list[Result]) -> float:
+    """Return the p-value of a test that several results made."""
+    n_tests = [result.contrast.n_tests if result.contrast else 1 for result in same]
+    simplest = [r for r, n in zip(same, n_tests, strict=True) if n == min(n_tests)]
+    return max(as_float(result.p_value) for result in simplest)
+
+
+def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
+    """Judge a suite; see :meth:`SuiteResult.verdict`.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        Of any suite.
+    level : float, default=0.05
+        Chance of any alarm where nothing leaks.
+
+    Returns
+    -------
+    Verdict
+    """
+    of_privacy = {name: r for name, r in results.items() if _aspect(r) == "privacy"}
+    adjusted = adjusted_p_values(of_privacy)
+    order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
+    alarms = sorted(order, key=lambda name: order[name])
+    facts = tuple(dict.fromkeys(r.fact for r in of_privacy.values() if r.fact))
+    skipped = _not_looked_at(of_privacy, "holdout" in results.sizes)
+    tested = {name: of_privacy[name] for name in adjusted}
+    void = tuple(str(n) for n in results.notices if tested and isinstance(n, _VOID))
+    parts = [
+        _left_out(skipped, len(skipped) + len(tested)),
+        *facts,
+        *void,
+        _alarmed(alarms, tested) if alarms else _without_alarm(tested, bool(of_privacy), void),
+        *dict.fromkeys(tested[name].advice for name in alarms),
+    ]
+    return Verdict(
+        alarm=bool(alarms),
+        alarms=tuple(alarms),
+        facts=facts,
+        not_looked_at=skipped,
+        void=void,
+        n_tests=len(_distinct(tested.values())),
+        level=level,
+        adjusted=adjusted,
+        sentence=" ".join(filter(None, parts)),
+    )
+
+
+def _aspect(result: Result) -> str:
+    return result.tags.aspect if result.tags is not None else ""
+
+
+def _is_test(result: Result) -> bool:
+    return _aspect(result) == "privacy" and not math.isnan(as_float(result.p_value))
+
+
+def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
+    """Return one result of each test."""
+    return {r.contrast.test if r.contrast else id(r): r for r in tested}
+
+
+def _not_looked_at(of_privacy: Mapping[str, Result], holdout: bool) -> dict[str, str]:
+    reasons = {}
+    for name, result in of_privacy.items():
+        if _is_test(result):
+            continue
+        if result.error:
+            reasons[name] = result.error
+        elif math.isnan(result.value):
+            reasons[name] = " ".join(map(str, result.warnings)) or "it has no value."
+        elif result.row()["evidence"] != "disclosure":  # that family describes, and tests nothing
+            reasons[name] = "it made no test." if holdout else "its test needs holdout rows."
+    return reasons
+
+
+def _left_out(skipped: Mapping[str, str], n_wanted: int) -> str:
+    if not skipped:
+        return ""
+    for_holdout = sum("holdout" in reason for reason in skipped.values())
+    why = "need holdout rows" if for_holdout == len(skipped) else "could not be made"
+    if 2 * len(skipped) >= n_wanted:
+        return f"Privacy was hardly looked at: {len(skipped)} of {n_wanted} tests {why}."
+    return f"Not looked at: {', '.join(skipped)} ({len(skipped)} of {n_wanted} tests {why})."
+
+
+def _alarmed(alarms: list[str], tested: Mapping[str, Result]) -> str:
+    n_tests = len(_distinct(tested.values()))
+    different = list(_distinct(tested[name] for name in alarms).values())
+    shown = [_written(tested, result) for result in different[:_MOST_ALARMS]]
+    more = len(different) - len(shown)
+    rest = f"; and by {more} more" if more else ""
+    by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
+    return f"Leak found by {by}: {'; '.join(shown)}{rest}."
+
+
+def _written(tested: Mapping[str, Result], result: Result) -> str:
+    name = next(name for name, one in tested.items() if one is result)
+    if result.contrast is not None:
+        return f"{result.contrast} ({name})"
+    return f"{name} (p = {number(result.p_value)})"
+
+
+def _without_alarm(tested: Mapping[str, Result], wanted: bool, void: tuple[str, ...]) -> str:
+    if not tested:
+        return "No test of privacy was made." if wanted else ""
+    if void:
+        return "Whether there is a leak cannot be told."
+    counts = Counter(r.row()["evidence"] for r in _distinct(tested.values()).values())
+    kinds = [
+        f"one {what}" if counts[kind] == 1 else f"{counts[kind]} {what}s"
+        for kind, what in _KINDS.items()
+        if counts[kind]
+    ]
+    listed = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
+    return f"No leak found by {listed}. {_CAVEAT}"
+
+
+def summary(results: SuiteResult) -> str:
     """Say in a few sentences how alike the tables are and whether a leak was found.
 
     Parameters
     ----------
-    result : SuiteResult
+    results : SuiteResult
         Of any suite; what it lacks is not spoken of.
 
     Returns
     -------
     str
-        It never says that data are private or safe: screens can raise an alarm only.
+        It never says that data are private or safe: tests can raise an alarm only.
 
     Examples
     --------
     >>> from skeval import MetricTags, Result, SuiteResult
+    >>> from skeval.verdict import Contrast, summary
     >>> tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
-    >>> leak = Result(0.1, interval=(0.05, 0.2), baseline=0.98, metric="Screen", tags=tags)
-    >>> from skeval.verdict import summary
-    >>> print(summary(SuiteResult({"screen": leak})))
-    Leak found: screen is worse than chance allows (0.1, fresh real rows: 0.98).
+    >>> shown = Contrast("rows that equal a train row", 0.9, 0.0)
+    >>> leak = Result(0.1, p_value=0.001, metric="Screen", tags=tags, contrast=shown)
+    >>> print(summary(SuiteResult({"screen": leak}, sizes={"holdout": 10})))
+    Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
     """
-    sentences = [part(result) for part in (_fidelity, _utility, _privacy)]
-    return " ".join(filter(None, sentences))
+    return " ".join(
+        filter(None, [_fidelity(results), _utility(results), verdict(results).sentence])
+    )
 
 
-def _measured(result: SuiteResult, metric: str) -> Result | None:
+def _measured(results: SuiteResult, metric: str) -> Result | None:
     """Return the first result of a metric, if it has a value."""
-    first = next((r for r in result.values() if r.metric == metric), None)
+    first = next((r for r in results.values() if r.metric == metric), None)
     return None if first is None or math.isnan(first.value) else first
 
 
-def _fidelity(result: SuiteResult) -> str:
-    score = _measured(result, "SimilarityScore")
+def _fidelity(results: SuiteResult) -> str:
+    score = _measured(results, "SimilarityScore")
     if score is None:
         return ""
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
@@ -77,38 +342,11 @@ def _fidelity(result: SuiteResult) -> str:
     )
 
 
-def _utility(result: SuiteResult) -> str:
-    tstr = _measured(result, "TSTR")
+def _utility(results: SuiteResult) -> str:
+    tstr = _measured(results, "TSTR")
     if tstr is None or tstr.baseline is None:
         return ""
     return (
         f"A model that learns from it reaches {tstr.value:.3g} on holdout rows, one that learns "
         f"from train {tstr.baseline:.3g}."
     )
-
-
-def _privacy(result: SuiteResult) -> str:
-    tests = {
-        name: r
-        for name, r in result.items()
-        if r.tags is not None and r.tags.aspect == "privacy" and not math.isnan(r.value)
-    }
-    if not tests:
-        return ""
-    alarms = [
-        f"{name} is worse than chance allows ({r.value:.3g}, fresh real rows: {r.baseline:.3g})"
-        for name, r in tests.items()
-        if raises_alarm(r)
-    ]
-    if alarms:
-        return f"Leak found: {'; '.join(alarms)}."
-    compared = Counter(r.row()["evidence"] for r in tests.values() if r.baseline is not None)
-    if not compared:
-        return "No leak can be looked for without holdout rows: the screens have no baseline."
-    kinds = [
-        f"one {what}" if compared[kind] == 1 else f"{compared[kind]} {what}s"
-        for kind, what in _KINDS.items()
-        if compared[kind]
-    ]
-    listed = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
-    return f"No leak found by {listed}. Such tests can raise an alarm and never clear a release."

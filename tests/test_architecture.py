@@ -18,7 +18,7 @@ README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
 GROUND = {"exceptions", "parameters", "formatting"}
 ROOMS = {"tables", "neighbors", "stats"}
-CORE = {"tags", "context", "result", "verdict", "base", "neighbor_metric"}
+CORE = {"context", "result", "verdict", "properties", "base", "neighbor_metric"}
 BELOW = {  # what each room may know beside itself and the ground
     "tables": set(),
     "neighbors": set(),
@@ -27,7 +27,7 @@ BELOW = {  # what each room may know beside itself and the ground
     **{metrics: ROOMS | CORE | {"steps"} for metrics in METRICS - {"privacy"}},
     "privacy": ROOMS | CORE | {"steps", "generators"},
     "generators": {"tables", "stats"},
-    "reporting": {"stats", "tags", "result", "verdict"},
+    "reporting": {"stats", "result", "verdict"},
 }
 DOOR = ("skeval.result", "skeval.reporting")  # the one way up, inside methods
 

@@ -17,7 +17,7 @@ from skeval import MetricSuite, MetricTags, OverallScore, Result, SuiteResult, m
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.fidelity import KSComplement, TVComplement
-from skeval.overall import bounded_score, calibrated_score, weighted_mean
+from skeval.overall import bounded_score, calibrated_score, weighted_mean, with_verdict
 from skeval.privacy import DCROverfittingProtection, ExactMatchShare
 
 INF = float("inf")
@@ -426,3 +426,17 @@ def test_means_are_in_order_and_ignore_the_order_and_the_unit_of_weights(pairs, 
     for mean in MEANS:
         shuffled = weighted_mean(scores[order], 1e-200 * weights[order], mean)
         assert shuffled == pytest.approx(weighted_mean(scores, weights, mean))
+
+
+def test_a_found_leak_never_ranks_above_none():
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
+
+    def score(value, p_value):
+        tested = Result(value, p_value=p_value, baseline=0.1, tags=tags)
+        blind = [Result(0.1, p_value=0.9, baseline=0.1, tags=tags) for _ in range(5)]
+        return OverallScore().score(SuiteResult({"a": tested, **dict(enumerate(blind))}))["privacy"]
+
+    leak, none, fresh = score(0.2, 0.001), score(0.9, 0.2), score(0.1, 0.5)
+    assert leak == pytest.approx((5 + (1.0 - 0.2) / 0.9) / 12)
+    assert leak < 0.5 < none < fresh == 1.0
+    assert with_verdict(0.7, {}) == 0.7

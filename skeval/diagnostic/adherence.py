@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +16,6 @@ from skeval.diagnostic.columns import (
     ShareTally,
     by_column,
     check_names,
-    columns_of,
     empty_notices,
     extent,
     lacks,
@@ -27,11 +25,19 @@ from skeval.diagnostic.columns import (
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
-from skeval.result import Result, mean_of_columns, undefined
-from skeval.tables.cells import Kind, plain_values, read_column, with_real_levels
+from skeval.result import Result, undefined
+from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
 
 Pattern = str | re.Pattern[str]
+Patterns = Annotated[
+    Mapping[str, Pattern] | None,
+    by_column(
+        "regular expressions and formats of dates",
+        lambda pattern: isinstance(pattern, str | re.Pattern),
+    ),
+]
 Checked = tuple[np.ndarray, np.ndarray | None, dict[str, int]]
 _DIRECTIVE = re.compile(r"%[a-zA-Z]")
 _TRUE_DATES = {"date", "datetime", "datetime64", "timedelta"}
@@ -81,14 +87,9 @@ class CellAdherence(Metric):
             else:
                 tally.add(name, valid, counted)
                 violations[name] = {how: n for how, n in broken.items() if n}
-        result = mean_of_columns(
-            {name: tally.shares.get(name, np.nan) for name in names},
-            n_total=len(context.schema.kinds),
-            warnings=empty_notices(without_rule, empty),
-            intervals=tally.intervals,
-            violations={name: counts for name, counts in violations.items() if counts},
-        )
-        return replace(result, interval=tally.interval())
+        violations = {name: counts for name, counts in violations.items() if counts}
+        notices = empty_notices(without_rule, empty)
+        return tally.mean(context, names, notices, violations=violations)
 
 
 class BoundaryAdherence(CellAdherence):
@@ -170,12 +171,12 @@ class BoundaryAdherence(CellAdherence):
 
     def _prepare(self, context: Context) -> None:
         own = context.schema.columns(*NUMERIC)
-        check_names("lower", self.lower or (), own)
-        check_names("upper", self.upper or (), own)
-        for name in {**(self.lower or {}), **(self.upper or {})}:
-            low, high = self._bounds(context, name)
-            given = name in (self.lower or {}) and name in (self.upper or {})
-            if given and low > high:
+        lower, upper = self.lower or {}, self.upper or {}
+        check_names("lower", lower, own)
+        check_names("upper", upper, own)
+        for name in {**lower, **upper}:
+            low, high = _bounds(context, name, lower, upper)
+            if name in lower and name in upper and low > high:
                 raise InvalidParameterError(
                     f"BoundaryAdherence: the lower bound of {name} lies above its upper bound."
                 )
@@ -186,16 +187,8 @@ class BoundaryAdherence(CellAdherence):
             "and date columns lie within train's ranges."
         )
 
-    def _bounds(self, context: Context, column: str) -> tuple[float, float]:
-        low, high = extent(context, "train", column)
-        if column in (self.lower or {}):
-            low = _bound(context, column, (self.lower or {})[column])
-        if column in (self.upper or {}):
-            high = _bound(context, column, (self.upper or {})[column])
-        return low, high
-
     def _checked(self, context: Context, column: str) -> Checked | None:
-        low, high = self._bounds(context, column)
+        low, high = _bounds(context, column, self.lower or {}, self.upper or {})
         if np.isnan(low) or np.isnan(high):
             return None
         values = numbers(context.synthetic[[column]]).ravel()
@@ -214,6 +207,17 @@ class BoundaryAdherence(CellAdherence):
 
 def _is_value(bound: object) -> bool:
     return bool(pd.api.types.is_scalar(bound)) and not pd.isna(bound)
+
+
+def _bounds(
+    context: Context, column: str, lower: Mapping[str, Any], upper: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Return the bounds that a user gives a column, or else those of train."""
+    low, high = extent(context, "train", column)
+    return (
+        _bound(context, column, lower[column]) if column in lower else low,
+        _bound(context, column, upper[column]) if column in upper else high,
+    )
 
 
 def _bound(context: Context, column: str, bound: Any) -> float:
@@ -303,8 +307,8 @@ class CategoryAdherence(CellAdherence):
 
     def _prepare(self, context: Context) -> None:
         check_names("categories", self.categories or (), context.schema.columns(*NOMINAL))
-        for name in self.categories or {}:
-            self._levels(context, name)
+        for name, listed in (self.categories or {}).items():
+            _levels(context, name, listed)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -312,22 +316,11 @@ class CategoryAdherence(CellAdherence):
             "categorical and boolean columns hold a category that train has."
         )
 
-    def _levels(self, context: Context, column: str) -> tuple[list[str], bool]:
-        """Return the labels of the categories that a user lists, and whether one is missing."""
-        listed = pd.Series(list((self.categories or {})[column]), dtype=object, name=column)
-        read = read_column(listed, context.schema.kinds[column], None)
-        if (unread := listed[listed.notna() & read.isna()]).size:
-            raise InvalidParameterError(
-                f"CategoryAdherence: {unread.iloc[0]!r} cannot be a value of {column}, which is "
-                f"{context.schema.kinds[column]}."
-            )
-        return [str(label) for label in read.dropna().unique()], bool(listed.isna().any())
-
     def _checked(self, context: Context, column: str) -> Checked | None:
         nullable = self._allows_missing(context, column)
         values = context.synthetic[column]
         if column in (self.categories or {}):
-            levels, has_missing = self._levels(context, column)
+            levels, has_missing = _levels(context, column, (self.categories or {})[column])
             values = with_real_levels(values, levels)
             known = np.ones(len(levels), dtype=bool)
             nullable |= self.nullable == "auto" and has_missing
@@ -349,6 +342,18 @@ class CategoryAdherence(CellAdherence):
             "unreadable": int(invalid.sum()),
         }
         return valid | missing if nullable else valid, None, violations
+
+
+def _levels(context: Context, column: str, categories: Iterable[Any]) -> tuple[list[str], bool]:
+    """Return the labels of the categories that a user lists, and whether one is missing."""
+    listed = pd.Series(list(categories), dtype=object, name=column)
+    read = read_column(listed, context.schema.kinds[column], None)
+    if (unread := listed[listed.notna() & read.isna()]).size:
+        raise InvalidParameterError(
+            f"CategoryAdherence: {unread.iloc[0]!r} cannot be a value of {column}, which is "
+            f"{context.schema.kinds[column]}."
+        )
+    return [str(label) for label in read.dropna().unique()], bool(listed.isna().any())
 
 
 def _is_collection(values: object) -> bool:
@@ -410,27 +415,13 @@ class FormatAdherence(Metric):
 
     tags = OF_COLUMNS
 
-    def __init__(
-        self,
-        patterns: Annotated[
-            Mapping[str, Pattern] | None,
-            by_column(
-                "regular expressions and formats of dates",
-                lambda pattern: isinstance(pattern, str | re.Pattern),
-            ),
-        ] = None,
-    ) -> None:
+    def __init__(self, patterns: Patterns = None) -> None:
         self.patterns = patterns
 
     def _prepare(self, context: Context) -> None:
         check_names("patterns", self.patterns or (), list(context.schema.kinds))
         for name, pattern in (self.patterns or {}).items():
-            try:
-                _matches(pd.Series(["2020-01-01"]), pattern)
-            except (re.error, ValueError) as error:
-                raise InvalidParameterError(
-                    f"FormatAdherence: the pattern of {name} cannot be read: {error}."
-                ) from error
+            _check_pattern(name, pattern)
 
     def _compute(self, context: Context) -> Result:
         patterns = self.patterns or _known_patterns(context)
@@ -450,20 +441,22 @@ class FormatAdherence(Metric):
             else:
                 tally.add(name, _matches(context.given("synthetic")[name], pattern))
         of_train = {name: _share_of_train(context, name, patterns[name]) for name in patterns}
-        result = mean_of_columns(
-            {name: tally.shares.get(name, np.nan) for name in patterns},
-            n_total=len(context.schema.kinds),
-            warnings=_notices(dates, of_train),
-            intervals=tally.intervals,
-            train=of_train,
-        )
-        return replace(result, interval=tally.interval())
+        return tally.mean(context, patterns, _notices(dates, of_train), train=of_train)
 
     def _summary(self, result: Result) -> str:
         return (
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
             "columns are written in the format asked for."
         )
+
+
+def _check_pattern(column: str, pattern: Pattern) -> None:
+    try:
+        _matches(pd.Series(["2020-01-01"]), pattern)
+    except (re.error, ValueError) as error:
+        raise InvalidParameterError(
+            f"FormatAdherence: the pattern of {column} cannot be read: {error}."
+        ) from error
 
 
 def _known_patterns(context: Context) -> dict[str, Pattern]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import Legal
-from skeval.result import MetricTags
+from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.intervals import wilson
-from skeval.steps.samples import ColumnChoice, chosen_columns, emptied
-from skeval.tables.cells import Kind
+from skeval.steps.samples import ColumnChoice, emptied
 from skeval.tables.preprocessing import numbers
 from skeval.tables.schema import TableSchema
 
@@ -32,11 +33,8 @@ def by_column(what: str, legal: Callable[[object], bool]) -> Legal:
     def is_legal(value: object) -> bool:
         if value is None:
             return True
-        return (
-            isinstance(value, Mapping)
-            and len(value) > 0
-            and all(isinstance(name, str) and legal(given) for name, given in value.items())
-        )
+        given = value.items() if isinstance(value, Mapping) else ()
+        return bool(given) and all(isinstance(name, str) and legal(one) for name, one in given)
 
     return Legal(f"None or a mapping from column names to {what}", is_legal, "no mapping")
 
@@ -45,15 +43,9 @@ def any_columns(schema: TableSchema, columns: ColumnChoice) -> list[str]:
     """Return the names that a `columns` parameter chooses among all columns."""
     names = list(schema.kinds)
     if columns is None or isinstance(columns, int | np.integer):
-        return names[: None if columns is None else int(columns)]
+        return names[:columns]
     check_names("columns", columns, names)
     return [name for name in names if name in set(columns)]
-
-
-def columns_of(context: Context, columns: ColumnChoice, kinds: Sequence[Kind]) -> list[str]:
-    """Return the names that a `columns` parameter chooses among the columns of these kinds."""
-    own = context.schema.columns(*kinds)
-    return [name for name in chosen_columns(context.schema, columns) if name in own]
 
 
 def check_names(parameter: str, names: Iterable[str], legal: Sequence[str]) -> None:
@@ -108,6 +100,13 @@ def level_counts(context: Context, role: str, column: str) -> np.ndarray:
     values = context[role][column].cat
     codes = values.codes.to_numpy()
     return np.bincount(codes[codes >= 0], minlength=len(values.categories))
+
+
+def without_range(context: Context, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of which train has no value, and those of which it has one only."""
+    ends = {name: extent(context, "train", name) for name in names}
+    empty = [name for name, (low, _) in ends.items() if np.isnan(low)]
+    return empty, [name for name, (low, high) in ends.items() if low == high]
 
 
 def empty_notices(none: Sequence[str], gone: Sequence[str]) -> tuple[MetricWarning, ...]:
@@ -176,6 +175,23 @@ class ShareTally:
             strays = (valid - k / n) if counted is None else np.where(counted, valid - k / n, 0.0)
             self._strays += strays / n
 
+    def mean(
+        self,
+        context: Context,
+        names: Iterable[str],
+        warnings: tuple[MetricWarning, ...],
+        **details: Any,
+    ) -> Result:
+        """Return the mean of the shares, those of `names` that were not added being undefined."""
+        result = mean_of_columns(
+            {name: self.shares.get(name, np.nan) for name in names},
+            n_total=len(context.schema.kinds),
+            warnings=warnings,
+            intervals=self.intervals,
+            **details,
+        )
+        return replace(result, interval=self.interval())
+
     def interval(self) -> tuple[float, float] | None:
         """Return where the mean of the shares lies in the population; None if there is no column.
 
@@ -220,3 +236,11 @@ def mean_of_bands(bands: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """
     low, high = np.mean(np.array(bands), axis=0)
     return float(low), float(high)
+
+
+def within_bands(result: Result, bands: Sequence[tuple[float, float]]) -> Result:
+    """Return a mean with its interval, from simultaneous intervals of its terms if there is one."""
+    if not bands:
+        return result
+    low, high = mean_of_bands(bands)
+    return replace(result, interval=(min(low, result.value), max(high, result.value)))

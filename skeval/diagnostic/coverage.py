@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
     OF_COLUMNS,
-    columns_of,
     constant_notices,
     empty_notices,
     extent,
     lacks,
     level_counts,
-    mean_of_bands,
     present_numbers,
+    within_bands,
+    without_range,
 )
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
+from skeval.steps.samples import ROLES, columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 _NEGLIGIBLE = 1e-12
@@ -86,23 +85,21 @@ class RangeCoverage(Metric):
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)
-        ranges = {name: extent(context, "train", name) for name in names}
-        empty = [name for name, (low, _) in ranges.items() if np.isnan(low)]
-        same = [name for name, (low, high) in ranges.items() if low == high]
-        without = {*empty, *same}
-        spans = {name: extent(context, "synthetic", name) for name in names if name not in without}
-        gone = [name for name, (low, _) in spans.items() if np.isnan(low)]
-        scores = dict.fromkeys(names, np.nan)
-        for name, span in spans.items():
-            scores[name] = 0.0 if name in gone else range_coverage(ranges[name], span)
+        empty, same = without_range(context, names)
+        measured = [name for name in names if name not in (*empty, *same)]
+        spans = {name: [extent(context, role, name) for role in ROLES] for name in measured}
+        gone = [name for name, (_, (low, _)) in spans.items() if np.isnan(low)]
+        scores = {
+            name: 0.0 if name in gone else range_coverage(*both) for name, both in spans.items()
+        }
         n_rows = context.n_rows("synthetic")
         ceilings = {name: _range_ceiling(context, name, n_rows) for name in spans}
         return mean_of_columns(
-            scores,
+            dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
             warnings=(*empty_notices(empty, _present(context, gone)), *constant_notices(same)),
             ceilings=ceilings,
-            ceiling=float(np.mean(list(ceilings.values()))) if ceilings else np.nan,
+            ceiling=mean_of_defined(ceilings),
         )
 
     def _summary(self, result: Result) -> str:
@@ -183,33 +180,24 @@ class CategoryCoverage(Metric):
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NOMINAL)
-        n_rows, m_rows = context.n_rows("train"), context.n_rows("synthetic")
-        scores, ceilings = dict.fromkeys(names, np.nan), {}
-        n_categories, n_covered, gone = {}, {}, []
-        for name in names:
-            counts = level_counts(context, "train", name)
-            frequent = counts >= self.min_count
-            if not frequent.any():
-                continue
-            of_synthetic = level_counts(context, "synthetic", name)
-            n_categories[name] = int(frequent.sum())
-            n_covered[name] = int((of_synthetic[: counts.size][frequent] > 0).sum())
-            scores[name] = n_covered[name] / n_categories[name]
-            ceilings[name] = expected_category_coverage(counts[frequent] / n_rows, m_rows)
-            if of_synthetic.sum() == 0:
-                gone.append(name)
-        without = [name for name, score in scores.items() if np.isnan(score)]
-        empty = [name for name in without if not level_counts(context, "train", name).any()]
-        rare = [name for name in without if name not in empty]
+        counts = {name: level_counts(context, "train", name) for name in names}
+        frequent = {name: n >= self.min_count for name, n in counts.items()}
+        n_categories = {name: int(which.sum()) for name, which in frequent.items() if which.any()}
+        n_covered = {name: _n_covered(context, name, frequent[name]) for name in n_categories}
+        scores = {name: n_covered[name] / n for name, n in n_categories.items()}
+        ceilings = {name: _category_ceiling(context, name, self.min_count) for name in scores}
+        gone = [name for name in scores if not level_counts(context, "synthetic", name).any()]
+        empty = [name for name, n in counts.items() if not n.any()]
+        rare = [name for name in names if name not in (*scores, *empty)]
         text = f"no category of {{}} has {self.min_count} rows of train: no score."
         return mean_of_columns(
-            scores,
+            dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
             warnings=_notices(context, empty, gone, rare, text),
             n_categories=n_categories,
             n_covered=n_covered,
             ceilings=ceilings,
-            ceiling=float(np.mean(list(ceilings.values()))) if ceilings else np.nan,
+            ceiling=mean_of_defined(ceilings),
         )
 
     def _summary(self, result: Result) -> str:
@@ -220,6 +208,19 @@ class CategoryCoverage(Metric):
             f"{details['n_used']} columns is {percent(result.value)}, and as many fresh real rows "
             f"would reach about {percent(details['ceiling'])}."
         )
+
+
+def _category_ceiling(context: Context, column: str, min_count: int) -> float:
+    """Return the coverage that as many fresh real rows as synthetic ones have on average."""
+    counts = level_counts(context, "train", column)
+    shares = counts[counts >= min_count] / context.n_rows("train")
+    return expected_category_coverage(shares, context.n_rows("synthetic"))
+
+
+def _n_covered(context: Context, column: str, frequent: np.ndarray) -> int:
+    """Return how many of some levels of train occur in synthetic, which may have more levels."""
+    counts = level_counts(context, "synthetic", column)
+    return int(np.count_nonzero(counts[: frequent.size][frequent]))
 
 
 def _notices(
@@ -397,40 +398,27 @@ class OutlierCoverage(Metric):
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)
         tails = {name: _tail(context, name, self.k) for name in names}
-        measured = [name for name, (_, beyond) in tails.items() if beyond > 0.0]
-        values = {name: numbers(context.synthetic[[name]]).ravel() for name in measured}
-        counts = {name: outside(values[name], tails[name][0]) for name in measured}
-        present = {name: int((~np.isnan(values[name])).sum()) for name in measured}
-        # a column that is absent or empty has no value beyond: 0 of as many as there are rows
-        rows = {name: present[name] or context.n_rows("synthetic") for name in measured}
-        gone = [name for name in measured if not present[name]]
+        shares = {name: share for name, (_, share) in tails.items() if share > 0.0}
+        counted = {name: _counts_beyond(context, name, tails[name][0]) for name in shares}
+        gone = [name for name in shares if not context.synthetic[name].notna().any()]
         empty = [name for name in names if np.isnan(extent(context, "train", name)[0])]
-        inside = [name for name in names if name not in (*measured, *empty)]
-        scores = dict.fromkeys(names, np.nan)
-        for name in measured:
-            scores[name] = min(counts[name] / rows[name] / tails[name][1], 1.0)
-
-        def band(name: str, confidence: float) -> tuple[float, float]:
-            low, high = wilson(counts[name], rows[name], confidence)
-            share, score = tails[name][1], scores[name]
-            return min(low / share, score), max(min(high / share, 1.0), score)
-
+        inside = [name for name in names if name not in (*shares, *empty)]
+        scores = {name: _score(*counted[name], share) for name, share in shares.items()}
         result = mean_of_columns(
-            scores,
+            dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
             warnings=_notices(
                 context, empty, gone, inside, "train has no outlier in {}: no score."
             ),
             shares={
-                name: {"train": tails[name][1], "synthetic": counts[name] / rows[name]}
-                for name in measured
+                name: {"train": shares[name], "synthetic": k / n}
+                for name, (k, n) in counted.items()
             },
-            intervals={name: band(name, 0.95) for name in measured},
+            intervals={name: _band(*counted[name], shares[name], 0.95) for name in shares},
         )
-        if not measured:
-            return result
-        low, high = mean_of_bands([band(name, 1.0 - 0.05 / len(measured)) for name in measured])
-        return replace(result, interval=(min(low, result.value), max(high, result.value)))
+        level = 1.0 - 0.05 / max(1, len(shares))
+        bands = [_band(*counted[name], share, level) for name, share in shares.items()]
+        return within_bands(result, bands)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -448,6 +436,25 @@ def _tail(context: Context, column: str, k: float) -> tuple[tuple[float, float],
         return (np.nan, np.nan), 0.0
     fences = tukey_fences(values, k)
     return fences, outside(values, fences) / values.size
+
+
+def _counts_beyond(context: Context, column: str, fences: tuple[float, float]) -> tuple[int, int]:
+    """Return how many synthetic values lie beyond the fences, and of how many.
+
+    A column that is absent or empty has no value beyond: 0 of as many as there are rows.
+    """
+    values = numbers(context.synthetic[[column]]).ravel()
+    return outside(values, fences), int((~np.isnan(values)).sum()) or values.size
+
+
+def _score(k: int, n: int, share: float) -> float:
+    return min(k / n / share, 1.0)
+
+
+def _band(k: int, n: int, share: float, confidence: float) -> tuple[float, float]:
+    low, high = wilson(k, n, confidence)
+    score = _score(k, n, share)
+    return min(low / share, score), max(min(high / share, 1.0), score)
 
 
 def tukey_fences(values: np.ndarray, k: float = 1.5) -> tuple[float, float]:

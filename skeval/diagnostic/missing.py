@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,13 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, mean_of_bands, missing_cells
+from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, missing_cells, within_bands
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
-from skeval.steps.samples import ROLES
+from skeval.steps.samples import ROLES, mean_of_defined
 
 _WORD = 62  # columns in one whole number
 
@@ -75,39 +74,25 @@ class MissingValueSimilarity(Metric):
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
-        n, m = context.n_rows("train"), context.n_rows("synthetic")
-        missing = {
-            name: (_n_missing(context, "train", name), _n_missing(context, "synthetic", name))
-            for name in names
-        }
-        absent = {name for name in names if lacks(context, name)}
-        scores = {
-            name: 0.0 if name in absent else 1.0 - abs(k / n - j / m)
-            for name, (k, j) in missing.items()
-        }
+        n, m = (context.n_rows(role) for role in ROLES)
+        missing = {name: [_n_missing(context, role, name) for role in ROLES] for name in names}
+        present = {name: both for name, both in missing.items() if not lacks(context, name)}
+        scores = {name: 1.0 - abs(k / n - j / m) for name, (k, j) in present.items()}
         ceilings = {
             name: 1.0 - expected_total_variation(np.array([k, n - k]), np.array([j, m - j]))
             for name, (k, j) in missing.items()
         }
+        level = 1.0 - 0.05 / len(names)
+        bands = {name: _band(k, n, j, m, level) for name, (k, j) in present.items()}
         result = mean_of_columns(
-            scores,
+            dict.fromkeys(names, 0.0) | scores,
             n_total=len(context.schema.kinds),
             shares={name: {"train": k / n, "synthetic": j / m} for name, (k, j) in missing.items()},
-            intervals={
-                name: _band(k, n, j, m, 0.95)
-                for name, (k, j) in missing.items()
-                if name not in absent
-            },
+            intervals={name: _band(k, n, j, m, 0.95) for name, (k, j) in present.items()},
             ceilings=ceilings,
-            ceiling=float(np.mean(list(ceilings.values()))),
+            ceiling=mean_of_defined(ceilings),
         )
-        confidence = 1.0 - 0.05 / len(names)
-        bands = [
-            (0.0, 0.0) if name in absent else _band(k, n, j, m, confidence)
-            for name, (k, j) in missing.items()
-        ]
-        low, high = mean_of_bands(bands)
-        return replace(result, interval=(min(low, result.value), max(high, result.value)))
+        return within_bands(result, [bands.get(name, (0.0, 0.0)) for name in names])
 
     def _summary(self, result: Result) -> str:
         return (
@@ -183,14 +168,11 @@ class MissingPatternSimilarity(Metric):
         names = any_columns(context.schema, self.columns)
         # columns without a missing cell on either side are the same in all patterns
         used = [name for name in names if any(_n_missing(context, role, name) for role in ROLES)]
-        n, m = context.n_rows("train"), context.n_rows("synthetic")
+        n, m = (context.n_rows(role) for role in ROLES)
         incomplete = np.zeros(n + m, dtype=bool)
         codes = pattern_codes(_cells(context, used, incomplete), n + m)
         p, q = pattern_counts(codes, n)
         value = 1.0 - total_variation(p, q)
-        partly = np.isin(np.arange(p.size), codes[incomplete])
-        # complete rows differ by what all others do together
-        shares = np.where(partly, p / n, 0.0), np.where(partly, q / m, 0.0)
         return Result(
             value,
             interval=tv_interval(value, [(p, q)]),
@@ -200,30 +182,27 @@ class MissingPatternSimilarity(Metric):
                     "train": float(incomplete[:n].mean()),
                     "synthetic": float(incomplete[n:].mean()),
                 },
-                "among_incomplete": 1.0 - total_variation(p[partly], q[partly]),
-                "n_patterns": {
-                    "train": int((p > 0).sum()),
-                    "synthetic": int((q > 0).sum()),
-                    "shared": int(((p > 0) & (q > 0)).sum()),
-                },
-                "largest_difference": _largest_difference(context, used, codes, shares),
+                **_among_incomplete(context, used, codes, incomplete),
                 "n_used": len(used),
                 "n_total": len(context.schema.kinds),
             },
         )
 
     def _summary(self, result: Result) -> str:
-        details, worst = result.details, result.details["largest_difference"]
         agreement = (
             f"{percent(result.value)} of the rows agree in which cells are missing together; "
-            f"chance alone would give {percent(details['ceiling'])}."
+            f"chance alone would give {percent(result.details['ceiling'])}."
         )
-        if not worst["columns"]:
-            return agreement
-        return (
-            f"{agreement} The largest difference: rows that lack {', '.join(worst['columns'])}, "
-            f"{percent(worst['train'])} of train and {percent(worst['synthetic'])} of synthetic."
-        )
+        return agreement + _worst_sentence(**result.details["largest_difference"])
+
+
+def _worst_sentence(columns: list[str], train: float, synthetic: float) -> str:
+    if not columns:
+        return ""
+    return (
+        f" The largest difference: rows that lack {', '.join(columns)}, {percent(train)} of train "
+        f"and {percent(synthetic)} of synthetic."
+    )
 
 
 def _cells(context: Context, names: list[str], incomplete: np.ndarray) -> Iterator[np.ndarray]:
@@ -234,15 +213,32 @@ def _cells(context: Context, names: list[str], incomplete: np.ndarray) -> Iterat
         yield pooled
 
 
-def _largest_difference(
-    context: Context, names: list[str], codes: np.ndarray, shares: tuple[np.ndarray, np.ndarray]
+def _among_incomplete(
+    context: Context, names: list[str], codes: np.ndarray, incomplete: np.ndarray
 ) -> dict[str, Any]:
-    """Return the columns missing in the pattern whose share differs most, and both shares."""
-    at = int(np.argmax(np.abs(shares[0] - shares[1])))
-    row, n = int(np.argmax(codes == at)), context.n_rows("train")
+    """Return the agreement of incomplete rows, and the columns missing where it is worst."""
+    n = context.n_rows("train")
+    p, q = pattern_counts(codes, n)
+    partly = np.isin(np.arange(p.size), codes[incomplete])
+    # complete rows differ by what all others do together
+    train, synthetic = (np.where(partly, of / of.sum(), 0.0) for of in (p, q))
+    at = int(np.argmax(np.abs(train - synthetic)))
+    row = int(np.argmax(codes == at))
     role, row = ("train", row) if row < n else ("synthetic", row - n)
     missing = [name for name in names if missing_cells(context, role, name)[row]]
-    return {"columns": missing, "train": float(shares[0][at]), "synthetic": float(shares[1][at])}
+    return {
+        "among_incomplete": 1.0 - total_variation(p[partly], q[partly]),
+        "n_patterns": {
+            "train": int((p > 0).sum()),
+            "synthetic": int((q > 0).sum()),
+            "shared": int(((p > 0) & (q > 0)).sum()),
+        },
+        "largest_difference": {
+            "columns": missing,
+            "train": float(train[at]),
+            "synthetic": float(synthetic[at]),
+        },
+    }
 
 
 def pattern_codes(missing: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
@@ -300,11 +296,9 @@ def pattern_counts(codes: np.ndarray, n_first: int) -> tuple[np.ndarray, np.ndar
     >>> pattern_counts(np.array([0, 0, 1, 0]), 2)
     (array([2, 0]), array([1, 1]))
     """
+    first, second = np.split(codes, [n_first])
     n_patterns = int(codes.max(initial=-1)) + 1
-    first, second = (
-        np.bincount(part, minlength=n_patterns) for part in (codes[:n_first], codes[n_first:])
-    )
-    return first, second
+    return np.bincount(first, minlength=n_patterns), np.bincount(second, minlength=n_patterns)
 
 
 def difference_interval(

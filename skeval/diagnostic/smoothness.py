@@ -11,18 +11,17 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
     OF_COLUMNS,
-    columns_of,
     constant_notices,
     empty_notices,
-    extent,
     lacks,
     present_numbers,
+    without_range,
 )
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Interval
 from skeval.result import Result, mean_of_columns
-from skeval.steps.samples import ROLES
+from skeval.steps.samples import ROLES, columns_of
 from skeval.tables.preprocessing import NUMERIC
 
 _STEPS = 4  # grid steps a bandwidth has at least
@@ -100,26 +99,23 @@ class SmoothnessSimilarity(Metric):
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)
-        scores = dict.fromkeys(names, np.nan)
-        ends = {name: extent(context, "train", name) for name in names}
-        empty = [name for name, (low, _) in ends.items() if np.isnan(low)]
-        same = [name for name, (low, high) in ends.items() if low == high]
-        single, gone = [], []
-        for name in names:
-            if name in empty or name in same:
-                continue
-            n_values = present_numbers(context, "synthetic", name).size
-            if n_values == 1:
-                single.append(name)
-                continue
-            scores[name] = self._score(context, name, n_values) if n_values else 0.0
-            if not n_values and not lacks(context, name):
-                gone.append(name)
-        said = (*empty_notices(empty, gone), *constant_notices(same))
-        if single:
-            text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
-            said = (*said, DegenerateInputWarning(text))
-        return mean_of_columns(scores, n_total=len(context.schema.kinds), warnings=said)
+        empty, same = without_range(context, names)
+        measured = [name for name in names if name not in (*empty, *same)]
+        settings = (self.bandwidth, self.grid)
+        scores = {name: _agreement(context, name, *settings) for name in measured}
+        sizes = {name: present_numbers(context, "synthetic", name).size for name in measured}
+        single = [name for name, n in sizes.items() if n == 1]
+        gone = [name for name, n in sizes.items() if n == 0 and not lacks(context, name)]
+        text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
+        return mean_of_columns(
+            dict.fromkeys(names, np.nan) | scores,
+            n_total=len(context.schema.kinds),
+            warnings=(
+                *empty_notices(empty, gone),
+                *constant_notices(same),
+                *((DegenerateInputWarning(text),) if single else ()),
+            ),
+        )
 
     def _summary(self, result: Result) -> str:
         return (
@@ -127,11 +123,16 @@ class SmoothnessSimilarity(Metric):
             f"{percent(1.0 - result.value)} of the wider one on average."
         )
 
-    def _score(self, context: Context, column: str, n_values: int) -> float:
-        n = min(n_values, present_numbers(context, "train", column).size)
-        factor = n**-0.2 if self.bandwidth == "scott" else (0.75 * n) ** -0.2
-        a, b = (_width(context, role, column, factor, self.grid) for role in ROLES)
-        return 1.0 - abs(a - b) / max(a, b)
+
+def _agreement(context: Context, column: str, bandwidth: str, grid: int) -> float:
+    """Return the agreement of a column's widths; one factor of the bandwidth serves both tables."""
+    n_train, n_synthetic = (present_numbers(context, role, column).size for role in ROLES)
+    if n_synthetic < 2:
+        return np.nan if n_synthetic else 0.0
+    n = min(n_train, n_synthetic)
+    factor = n**-0.2 if bandwidth == "scott" else (0.75 * n) ** -0.2
+    a, b = (_width(context, role, column, factor, grid) for role in ROLES)
+    return 1.0 - abs(a - b) / max(a, b)
 
 
 @shared

@@ -35,8 +35,7 @@ Keys = Annotated[
 
 
 def _is_composite(key: object) -> bool:
-    names = isinstance(key, list | tuple) and len(key) > 0
-    return names and all(isinstance(name, str) for name in key)  # type: ignore[attr-defined]
+    return isinstance(key, list | tuple) and len(key) > 0 and all(isinstance(n, str) for n in key)
 
 
 class KeyUniqueness(Metric):

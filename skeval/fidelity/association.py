@@ -459,8 +459,8 @@ class MixedAssociationDifference(AssociationDifference):
             for block in (np.ix_(numeric, nominal), np.ix_(nominal, numeric)):
                 matrix[block] = in_cells[block]
         if numeric.size:
-            of_numbers = correlations(context, role, tuple(names[i] for i in numeric), self.num)
-            values = of_numbers.coefficients
+            of_numbers = tuple(names[i] for i in numeric)
+            values = correlations(context, role, of_numbers, self.num).coefficients
             matrix[np.ix_(numeric, numeric)] = values if self.signed else np.abs(values)
         if nominal.size > 1:
             step = cramers_v_matrix if self.cat == "cramers_v" else theils_u_matrix
@@ -480,10 +480,9 @@ class MixedAssociationDifference(AssociationDifference):
 
     def _compute(self, context: Context) -> Result:
         result = super()._compute(context)
-        if self.norm == "mean_abs":
-            return result
-        # the norm has no upper bound to be taken from
-        details = {key: part for key, part in result.details.items() if key != "similarity"}
+        details = dict(result.details)
+        if self.norm == "fro":  # which has no upper bound to be taken from
+            details.pop("similarity", None)
         return replace(result, details=details)
 
     def _reduced(self, gaps: np.ndarray) -> float:

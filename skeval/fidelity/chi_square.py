@@ -99,10 +99,8 @@ class ChiSquaredTest(Metric):
         train, synthetic = (column_counts(context, role, *cut) for role in ROLES)
         to_train = _tests(train, synthetic, self.min_expected)
         tested = _tests(column_counts(context, against, *cut), synthetic, self.min_expected)
-        defined = [name for name, test in to_train.items() if test.n_cells >= 2]
-        ceilings = {name: to_train[name].expected_v for name in defined}
-        p_values = {name: test.p_value for name, test in tested.items()}
-        known = [p_values[name] for name, test in tested.items() if test.n_cells >= 2]
+        ceilings = {name: test.expected_v for name, test in to_train.items() if test.n_cells >= 2}
+        known = [test.p_value for test in tested.values() if test.n_cells >= 2]
         without = {name: train[name] + synthetic[name] for name in train if name not in ceilings}
         result = mean_of_columns(
             {name: test.cramers_v for name, test in to_train.items()},
@@ -111,7 +109,7 @@ class ChiSquaredTest(Metric):
             warnings=_notes(without, self.min_expected),
             statistics={name: test.statistic for name, test in tested.items()},
             degrees_of_freedom={name: test.degrees for name, test in tested.items()},
-            p_values=p_values,
+            p_values={name: test.p_value for name, test in tested.items()},
             p_values_against=against if against == "holdout" else CONSERVATIVE,
             ceilings=ceilings,
             ceiling=mean_of_defined(ceilings),
@@ -119,14 +117,13 @@ class ChiSquaredTest(Metric):
         return replace(result, p_value=min(1.0, len(known) * min(known)) if known else None)
 
     def _summary(self, result: Result) -> str:
-        details = result.details
         strength = (
             f"Table and value of a column are associated as strongly as {number(result.value)} "
-            f"(Cramer's V) on average; chance alone gives {number(details['ceiling'])}."
+            f"(Cramer's V) on average; chance alone gives {number(result.details['ceiling'])}."
         )
         if result.p_value is None:
             return strength
-        rows = details["p_values_against"].split(",")[0]
+        rows = result.details["p_values_against"].split(",")[0]
         return (
             f"{strength} Against {rows}, the worst of all columns has a p-value of "
             f"{number(result.p_value)}."

@@ -26,7 +26,7 @@ from skeval.parameters import Columns, Interval, Seed
 from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
 from skeval.steps.pairs import Drawn, correlations
-from skeval.steps.samples import CONSERVATIVE, ROLES, chosen_columns
+from skeval.steps.samples import CONSERVATIVE, ROLES, columns_of
 from skeval.tables.preprocessing import NUMERIC
 
 
@@ -115,8 +115,7 @@ class CorrelationSimilarity(PairMetric):
         self.random_state = random_state
 
     def _compute(self, context: Context) -> Result:
-        numeric = context.schema.columns(*NUMERIC)
-        names = [name for name in chosen_columns(context.schema, self.columns) if name in numeric]
+        names = list(columns_of(context, self.columns, NUMERIC))
         if context.n_rows("synthetic") < 2:
             return undefined("synthetic has one row: no correlation is defined.")
         train, synthetic = (self._of(context, role, names).coefficients for role in ROLES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
+from skeval.steps.samples import ROLES
 
 
 class NNDistanceDistributions(NeighborMetric):
@@ -75,7 +76,7 @@ class NNDistanceDistributions(NeighborMetric):
     )
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
-        size = min(context.n_rows("train"), context.n_rows("synthetic"))
+        size = min(context.n_rows(role) for role in ROLES)
         if size < 2:
             return undefined("train and synthetic need two rows each to have neighbours.")
         return kolmogorov_distance(*self._within(context, size, columns).values())
@@ -85,11 +86,11 @@ class NNDistanceDistributions(NeighborMetric):
         sample = {"n_reference": size, "seed": self.random_state}
         return {
             f"{role} to {role}": self._distances(context, role, role, columns, **sample)
-            for role in ("train", "synthetic")
+            for role in ROLES
         }
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        size = min(context.n_rows("train"), context.n_rows("synthetic"))
+        size = min(context.n_rows(role) for role in ROLES)
         within = self._within(context, size, columns)
         pairs = [("synthetic", "train")]
         if "holdout" in context:
@@ -287,41 +288,46 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
         super().__init__(space, columns, random_state)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
-        if min(context.n_rows(role) for role in ("train", "synthetic")) < 2:
+        if min(context.n_rows(role) for role in ROLES) < 2:
             return undefined(TOO_FEW_ROWS)
         samples = self._samples(context, "synthetic", columns)
         return float(np.mean([one.accuracy for one in samples]))
 
     def _samples(self, context: Context, other: str, columns: Any) -> list[Adversarial]:
-        settings = (self.space, columns, self.ties)
-        seeds = (self.n_resample, self.random_state)
-        return [
-            one for (one,) in resampled_accuracies(context, ("train",), other, settings, *seeds)
-        ]
+        settings = ((self.space, columns, self.ties), self.n_resample, self.random_state)
+        samples = resampled_accuracies(context, ("train",), other, *settings)
+        return [one for (one,) in samples]
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         samples, baseline = self._samples(context, "synthetic", columns), None
         if "holdout" in context and context.n_rows("holdout") >= 2:
             fresh = self._samples(context, "holdout", columns)
             baseline = float(np.mean([one.accuracy for one in fresh]))
-        n_samples = len(samples)
-        between = float(np.var([one.accuracy for one in samples], ddof=1)) if n_samples > 1 else 0.0
-        # one sample's variance holds that of sampling, most of which the mean averages out
-        single = float(np.mean([one.variance for one in samples]))
-        variance = max(single - between * (1.0 - 1.0 / n_samples), between / n_samples)
-        return replace(
-            result,
-            interval=stats.paired_interval(result.value, variance, samples[0].n_rows),
-            baseline=baseline,
-            details={
-                "on_train": float(np.mean([one.first for one in samples])),
-                "on_synthetic": float(np.mean([one.second for one in samples])),
-                "standard_error": float(np.sqrt(variance)),
-                "between_samples": float(np.sqrt(between)),
-                "n_samples": n_samples,
-            },
-        )
+        details, variance = _sides_and_spread(samples)
+        interval = stats.paired_interval(result.value, variance, samples[0].n_rows)
+        return replace(result, interval=interval, baseline=baseline, details=details)
 
     def _summary(self, result: Result) -> str:
         guess = "A guess by the nearest neighbour tells train and synthetic rows apart"
         return f"{guess} {percent(result.value)} of the time; 50% would be by chance."
+
+
+def _sides_and_spread(samples: Sequence[Adversarial]) -> tuple[dict[str, float], float]:
+    """Return what the samples say of each table and how they vary, and the variance of the mean."""
+    first, second, accuracy, variance = (
+        [getattr(one, name) for one in samples]
+        for name in ("first", "second", "accuracy", "variance")
+    )
+    n_samples = len(samples)
+    between = float(np.var(accuracy, ddof=1)) if n_samples > 1 else 0.0
+    # one sample's variance holds that of sampling, most of which the mean averages out
+    single = float(np.mean(variance)) - between * (1.0 - 1.0 / n_samples)
+    of_mean = max(single, between / n_samples)
+    details = {
+        "on_train": float(np.mean(first)),
+        "on_synthetic": float(np.mean(second)),
+        "standard_error": float(np.sqrt(of_mean)),
+        "between_samples": float(np.sqrt(between)),
+        "n_samples": n_samples,
+    }
+    return details, of_mean

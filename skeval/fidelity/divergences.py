@@ -39,9 +39,16 @@ class CellDivergence(Metric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
-    n_bins: int
-    strategy: str
-    columns: Columns
+
+    def __init__(
+        self,
+        n_bins: BinCount = 10,
+        strategy: Literal["uniform", "quantile"] = "uniform",
+        columns: Columns = None,
+    ) -> None:
+        self.n_bins = n_bins
+        self.strategy = strategy
+        self.columns = columns
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _divergence(...).")
@@ -122,9 +129,7 @@ class JensenShannonDistance(CellDivergence):
         columns: Columns = None,
     ) -> None:
         self.base = base
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.columns = columns
+        super().__init__(n_bins, strategy, columns)
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return jensen_shannon_distance(train, synthetic, float(self.base))
@@ -184,16 +189,6 @@ class HellingerDistance(CellDivergence):
     >>> round(HellingerDistance().fit(train).score(synthetic), 7)
     0.0798514
     """
-
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
-        columns: Columns = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.columns = columns
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return hellinger_distance(train, synthetic)
@@ -268,9 +263,7 @@ class KLDivergence(CellDivergence):
         columns: Columns = None,
     ) -> None:
         self.smoothing = smoothing
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.columns = columns
+        super().__init__(n_bins, strategy, columns)
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return kl_divergence(train, synthetic, float(self.smoothing))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -176,31 +176,27 @@ class KMarginalSimilarity(Metric):
         names = chosen_columns(context.schema, self.columns)
         if not names:
             return undefined("no column of this table can be measured.")
-        compared = self._marginals(context, names)
+        settings = (self.k, self.n_subsets, self.n_bins, self.random_state)
+        compared = marginals(context, names, *settings)
         value, ceiling, floor = (float(part.mean()) for part in compared[1:4])
         inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
         low, high = deviation_interval(1.0 - value, float(compared.bias.mean()), inverse_size)
-        apart = abs(ceiling - floor) > np.sqrt(inverse_size)
-        worst = int(compared.similarity.argmin())
         groups = {}
         if self.group_by is not None:
-            groups["groups"] = self._groups(context, names, self.group_by)
+            scores = _by_level(context, names, self.group_by, self.min_count, settings)
+            groups["groups"] = {level: self.scale * score for level, score in scores.items()}
         text = f"fewer than {self.k} columns can be measured: joint shares of {len(names)} are "
         return Result(
             self.scale * value,
             interval=(self.scale * (1.0 - high), self.scale * (1.0 - low)),
             details={
-                "columns": _by_column(compared.subsets, self.scale * compared.similarity),
-                "worst_subset": {
-                    "columns": compared.subsets[worst],
-                    "value": self.scale * float(compared.similarity[worst]),
-                },
-                "k": len(compared.subsets[0]),
-                "n_subsets": len(compared.subsets),
+                **_of_subsets(compared, self.scale),
                 "occupied_cells": float(compared.occupied.mean()),
                 "ceiling": self.scale * ceiling,
                 "floor": self.scale * floor,
-                "calibrated": (value - floor) / (ceiling - floor) if apart else math.nan,
+                "calibrated": (value - floor) / (ceiling - floor)
+                if abs(ceiling - floor) > np.sqrt(inverse_size)
+                else math.nan,
                 "equivalent_subsample_fraction": equivalent_fraction(
                     1.0 - value, compared.counts, compared.times
                 ),
@@ -220,35 +216,41 @@ class KMarginalSimilarity(Metric):
             f"({number(worst['value'])})."
         )
 
-    def _marginals(
-        self, context: Context, names: tuple[str, ...], group: tuple[str, int] | None = None
-    ) -> Marginals:
-        n_subsets = None if self.n_subsets == "all" else int(self.n_subsets)
-        k = min(self.k, len(names))
-        return marginals(context, names, k, n_subsets, self.n_bins, group, self.random_state)
 
-    def _groups(self, context: Context, names: tuple[str, ...], column: str) -> dict[str, float]:
-        """Return the score of the other columns among the rows of each large enough group."""
-        others = tuple(name for name in names if name != column)
-        train, synthetic = (context[role][column].value_counts() for role in ROLES)
-        scores = {}
-        for code, level in enumerate(context.levels[column]):
-            if not others or train.get(level, 0) < self.min_count:
-                continue
+def _of_subsets(compared: Marginals, scale: float) -> dict[str, Any]:
+    """Return the mean score of the subsets that each column is in, and the worst subset."""
+    scores = (scale * compared.similarity).tolist()
+    by_column: dict[str, list[float]] = {}
+    for subset, score in zip(compared.subsets, scores, strict=True):
+        for name in subset:
+            by_column.setdefault(name, []).append(score)
+    worst = int(compared.similarity.argmin())
+    return {
+        "columns": {name: float(np.mean(values)) for name, values in by_column.items()},
+        "worst_subset": {"columns": compared.subsets[worst], "value": scores[worst]},
+        "k": len(compared.subsets[0]),
+        "n_subsets": len(compared.subsets),
+    }
+
+
+def _by_level(
+    context: Context,
+    names: tuple[str, ...],
+    column: str,
+    min_count: int,
+    settings: tuple[int, str | int, int, int],
+) -> dict[str, float]:
+    """Return the similarity of the other columns at each level of a column that train has often."""
+    others = tuple(name for name in names if name != column)
+    train, synthetic = (context[role][column].value_counts() for role in ROLES)
+    scores = {}
+    for code, level in enumerate(context.levels[column]):
+        if others and train.get(level, 0) >= min_count:
             scores[level] = 0.0
             if synthetic.get(level, 0) > 0:
-                similarity = self._marginals(context, others, (column, code)).similarity
-                scores[level] = self.scale * float(similarity.mean())
-        return scores
-
-
-def _by_column(subsets: list[list[str]], scores: np.ndarray) -> dict[str, float]:
-    """Return the mean score of the subsets that each column is in."""
-    by_column: dict[str, list[float]] = {}
-    for subset, score in zip(subsets, scores, strict=True):
-        for name in subset:
-            by_column.setdefault(name, []).append(float(score))
-    return {name: float(np.mean(values)) for name, values in by_column.items()}
+                compared = marginals(context, others, *settings, (column, code))
+                scores[level] = float(compared.similarity.mean())
+    return scores
 
 
 @shared
@@ -256,21 +258,21 @@ def marginals(
     context: Context,
     names: tuple[str, ...],
     k: int,
-    n_subsets: int | None,
+    n_subsets: str | int,
     n_bins: int,
-    group: tuple[str, int] | None,
     seed: int,
+    group: tuple[str, int] | None = None,
 ) -> Marginals:
     """Compare train and synthetic rows (those of one level of a column) on sets of k columns."""
-    train = _columns(context, "train", names, n_bins, group)
-    synthetic = _columns(context, "synthetic", names, n_bins, group)
+    train, synthetic = (_columns(context, role, names, n_bins, group) for role in ROLES)
     cut = cells(context, n_bins, *_BINNING).cells_
     margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
     n_rows, rng = synthetic[names[0]].size, np.random.default_rng(seed)
-    if k == 2 and n_subsets is None and group is None:
+    k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
+    if k == 2 and limit is None and group is None:
         tables = _pairs(context, names, Binning(n_bins, *_BINNING))
     else:  # what is drawn must not depend on the order of columns
-        drawn = drawn_subsets(sorted(names), k, n_subsets, seed)
+        drawn = drawn_subsets(sorted(names), k, limit, seed)
         tables = _subsets(drawn, train, synthetic, margins)
     subsets, scores, used = [], [], []
     for subset, p, q in tables:

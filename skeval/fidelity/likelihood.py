@@ -20,7 +20,7 @@ from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, Met
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
 from skeval.result import MetricTags, Result, undefined
-from skeval.steps.samples import cells, chosen_columns, codes, sample_positions
+from skeval.steps.samples import cells, codes, columns_of, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 _N_CANDIDATES = 8
@@ -36,6 +36,7 @@ def _are_components(value: object) -> bool:
     return count.accepts(value)
 
 
+Tree = tuple[tuple[str, ...], float, int]  # its columns, its smoothing, bins of numeric columns
 ComponentRange = Annotated[
     int | tuple[int, int], Legal("a positive int or a pair (low, high) of them", _are_components, 0)
 ]
@@ -129,8 +130,7 @@ class GMLikelihood(Metric):
         self.random_state = random_state
 
     def _compute(self, context: Context) -> Result:
-        numeric = context.schema.columns(*NUMERIC)
-        names = [name for name in chosen_columns(context.schema, self.columns) if name in numeric]
+        names = columns_of(context, self.columns, NUMERIC)
         varying, constant = _split(context, sorted(names))
         if not varying or len(complete_rows(context, "train", varying)) < 2:
             return undefined("no numeric or date column varies over the complete rows of train.")
@@ -369,46 +369,35 @@ class BNLikelihood(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        names = self._names(context)
+        tree = names, *_ = self._tree(context)
         if not names:
             return undefined("no categorical or boolean column of this table can be measured.")
-        logs, likely = self._logs(context, "synthetic"), self._likely(context, "synthetic")
-        tree = dependence_tree(context, names, float(self.smoothing), self.n_bins or 10)
-        interval, most = mean_interval(likely), 0.0 if self.log else 1.0
-        if interval is not None:  # a normal distribution does not know where probabilities end
-            low, high = interval
-            interval = low if self.log else max(0.0, low), min(most, high)
+        logs = log_probabilities(context, "synthetic", *tree)
+        likely = _likely(context, "synthetic", tree, self.log)
+        parents = dependence_tree(context, *tree).parents
         return Result(
             float(likely.mean()),
-            interval=interval,
+            interval=_within_range(mean_interval(likely), self.log),
             details={
                 "mean": float(np.exp(logs).mean()),
                 "mean_log": float(_bounded(logs).mean()),
-                "train": float(self._likely(context, "train").mean()),
+                "train": float(_likely(context, "train", tree, self.log).mean()),
                 "impossible_share": float(np.isneginf(logs).mean()),
-                "edges": [[names[u], names[v]] for v, u in enumerate(tree.parents) if u >= 0],
+                "edges": [[names[u], names[v]] for v, u in enumerate(parents) if u >= 0],
             },
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value) or "holdout" not in context:
             return result
-        return _off_fresh_rows(result, self._likely(context, "holdout"))
+        fresh = _likely(context, "holdout", self._tree(context), self.log)
+        return _off_fresh_rows(result, fresh)
 
-    def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the modelled columns by name: the order of a table's columns means nothing."""
-        nominal = context.schema.columns(*NOMINAL)
-        names = chosen_columns(context.schema, self.columns)
-        return tuple(sorted(name for name in names if self.n_bins is not None or name in nominal))
-
-    def _logs(self, context: Context, role: str) -> np.ndarray:
-        binning = self._names(context), float(self.smoothing), self.n_bins or 10
-        return log_probabilities(context, role, *binning)
-
-    def _likely(self, context: Context, role: str) -> np.ndarray:
-        """Return what is averaged over a role's rows."""
-        logs = self._logs(context, role)
-        return _bounded(logs) if self.log else np.exp(logs)
+    def _tree(self, context: Context) -> Tree:
+        """Return what the tree is fitted to, columns by name: their order means nothing."""
+        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
+        names = tuple(sorted(columns_of(context, self.columns, kinds)))
+        return names, float(self.smoothing), self.n_bins or 10
 
     def _summary(self, result: Result) -> str:
         return (
@@ -465,7 +454,6 @@ class BNLogLikelihood(BNLikelihood):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 0.0))
-
     log = True
 
     def __init__(
@@ -474,6 +462,20 @@ class BNLogLikelihood(BNLikelihood):
         self.smoothing = smoothing
         self.n_bins = n_bins
         self.columns = columns
+
+
+def _likely(context: Context, role: str, tree: Tree, log: bool) -> np.ndarray:
+    """Return what is averaged over a role's rows."""
+    logs = log_probabilities(context, role, *tree)
+    return _bounded(logs) if log else np.exp(logs)
+
+
+def _within_range(interval: tuple[float, float] | None, log: bool) -> tuple[float, float] | None:
+    """Return an interval cut to what can be: a normal distribution does not know its ends."""
+    if interval is None:
+        return None
+    low, high = interval
+    return low if log else max(0.0, low), min(0.0 if log else 1.0, high)
 
 
 def _bounded(logs: np.ndarray) -> np.ndarray:

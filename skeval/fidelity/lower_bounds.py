@@ -135,7 +135,7 @@ class TotalVariationLowerBound(Metric):
             for name, one in splits.items()
         }
         best = max(by_model, key=lambda name: (by_model[name]["bound"], by_model[name]["estimate"]))
-        value = by_model[best]["bound"]
+        value, chosen = by_model[best]["bound"], splits[best]
         return Result(
             value,
             baseline=0.0,
@@ -145,9 +145,9 @@ class TotalVariationLowerBound(Metric):
                 "model": best,
                 "models": by_model,
                 "confidence_each": level,
-                "real_rows": splits[best].real_rows,
-                "n_tested": splits[best].scores.real.size,
-                "n_learned": splits[best].n_learned,
+                "real_rows": chosen.real_rows,
+                "n_tested": chosen.scores.real.size,
+                "n_learned": chosen.n_learned,
             },
         )
 

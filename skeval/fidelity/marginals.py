@@ -28,7 +28,7 @@ from skeval.steps.samples import (
     CONSERVATIVE,
     ROLES,
     cells,
-    chosen_columns,
+    columns_of,
     emptied,
     emptied_columns,
     finite_pairs,
@@ -40,7 +40,7 @@ from skeval.steps.samples import (
     unscaled_columns,
     width,
 )
-from skeval.tables.preprocessing import inner_edges
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 
 _TAGS = MetricTags(
     "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
@@ -103,23 +103,20 @@ class KSComplement(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        ordered = context.schema.columns("continuous", "datetime", "boolean")
-        names = [name for name in chosen_columns(context.schema, self.columns) if name in ordered]
-        train, synthetic = (
-            {name: sorted_values(context, role, name) for name in names} for role in ROLES
-        )
+        names = columns_of(context, self.columns, (*NUMERIC, "boolean"))
+        pairs = {name: [sorted_values(context, role, name) for role in ROLES] for name in names}
         scores = {
-            name: 1.0 - kolmogorov_of_sorted(x, synthetic[name]) if x.size else math.nan
-            for name, x in train.items()
+            name: 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
+            for name, (x, y) in pairs.items()
         }
-        sizes = {name: (train[name].size, synthetic[name].size) for name in names}
+        sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
         result = mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
             warnings=emptied(sizes),
             intervals={name: _ks_band(scores[name], *sizes[name]) for name in names},
         )
-        scored = [sizes[name] for name in names if not math.isnan(scores[name])]
+        scored = [both for both in sizes.values() if both[0]]
         return replace(result, interval=_mean_interval(result.value, scored))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -127,12 +124,10 @@ class KSComplement(Metric):
         against = "holdout" if "holdout" in context else "train"
         p_values = {name: _p_value(context, against, name) for name in result.details["columns"]}
         known = [p for p in p_values.values() if not math.isnan(p)]
-        said = {"p_values_against": against if against == "holdout" else CONSERVATIVE}
-        return replace(
-            result,
-            p_value=min(1.0, len(known) * min(known)) if known else None,
-            details={**result.details, "p_values": p_values, **said},
-        )
+        p_value = min(1.0, len(known) * min(known)) if known else None
+        rows = against if against == "holdout" else CONSERVATIVE
+        details = {**result.details, "p_values": p_values, "p_values_against": rows}
+        return replace(result, p_value=p_value, details=details)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -227,32 +222,23 @@ class TVComplement(Metric):
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        nominal = context.schema.columns("categorical", "boolean")
+        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
         counts = {
-            name: self._counts(context, name)
-            for name in chosen_columns(context.schema, self.columns)
-            if self.n_bins is not None or name in nominal
+            name: _counts(context, name, self.n_bins or 10, self.nan)
+            for name in columns_of(context, self.columns, kinds)
         }
-        scores = {
-            name: 1.0 - total_variation(p, q) if p.any() else math.nan
-            for name, (p, q) in counts.items()
-        }
-        ceilings = {name: 1.0 - expected_total_variation(*pair) for name, pair in counts.items()}
-        defined = [name for name in scores if not math.isnan(scores[name])]
+        defined = {name: both for name, both in counts.items() if both[0].any()}
+        scores = {name: 1.0 - total_variation(p, q) for name, (p, q) in defined.items()}
+        ceilings = {name: 1.0 - expected_total_variation(*both) for name, both in counts.items()}
         result = mean_of_columns(
-            scores,
+            dict.fromkeys(counts, math.nan) | scores,
             n_total=len(context.schema.kinds),
-            warnings=emptied(
-                {name: (int(p.sum()), int(q.sum())) for name, (p, q) in counts.items()}
-            ),
+            warnings=emptied({name: (p.sum(), q.sum()) for name, (p, q) in counts.items()}),
             ceilings=ceilings,
-            ceiling=float(np.mean([ceilings[name] for name in defined])) if defined else math.nan,
+            ceiling=mean_of_defined({name: ceilings[name] for name in defined}),
         )
-        if not defined:
-            return result
-        return replace(
-            result, interval=tv_interval(result.value, [counts[name] for name in defined])
-        )
+        interval = tv_interval(result.value, [*defined.values()]) if defined else None
+        return replace(result, interval=interval)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -260,13 +246,15 @@ class TVComplement(Metric):
             "coincide."
         )
 
-    def _counts(self, context: Context, column: str) -> tuple[np.ndarray, np.ndarray]:
-        binning = (self.n_bins or 10, "uniform", None)
-        p, q = (histogram(context, role, column, *binning) for role in ROLES)
-        if self.nan == "own":
-            return p, q
-        missing = cells(context, *binning).cells_[column].n_own + 1
-        return np.delete(p, missing), np.delete(q, missing)
+
+def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the counts of a column's cells, with that of missing values or without."""
+    binning = (n_bins, "uniform", None)
+    p, q = (histogram(context, role, column, *binning) for role in ROLES)
+    if nan == "own":
+        return p, q
+    missing = cells(context, *binning).cells_[column].n_own + 1
+    return np.delete(p, missing), np.delete(q, missing)
 
 
 class StatisticSimilarity(Metric):
@@ -331,13 +319,11 @@ class StatisticSimilarity(Metric):
     def _compute(self, context: Context) -> Result:
         pairs = finite_pairs(context, self.columns)
         units = {name: width(x, self.scale) for name, (x, _) in pairs.items()}
-        scores = {name: self._agreement(x, y, units[name]) for name, (x, y) in pairs.items()}
-        flat = [name for name, unit in units.items() if unit == 0.0]
-        single = [
-            name
-            for name, (_, y) in pairs.items()
-            if self.statistic == "std" and y.size == 1 and units[name] > 0.0
-        ]
+        scores = {
+            name: _agreement(x, y, units[name], self.statistic) for name, (x, y) in pairs.items()
+        }
+        of_one = [name for name, (_, y) in pairs.items() if y.size == 1 and units[name] > 0.0]
+        single = of_one if self.statistic == "std" else []
         text = f"synthetic has one value only in {', '.join(single)}: no standard deviation."
         return mean_of_columns(
             scores,
@@ -345,28 +331,31 @@ class StatisticSimilarity(Metric):
             warnings=(
                 *infinite_columns(context, pairs),
                 *emptied_columns(pairs),
-                *unscaled_columns(flat, self.scale),
+                *unscaled_columns([name for name, unit in units.items() if unit == 0], self.scale),
                 *((DegenerateInputWarning(text),) if single else ()),
             ),
         )
-
-    def _agreement(self, x: np.ndarray, y: np.ndarray, unit: float) -> float:
-        if not unit > 0.0 or (self.statistic == "std" and y.size == 1):
-            return math.nan
-        if y.size == 0:
-            return 0.0
-        return max(0.0, 1.0 - abs(self._statistic(x) - self._statistic(y)) / unit)
-
-    def _statistic(self, ascending: np.ndarray) -> float:
-        if self.statistic == "median":
-            return float(quantiles_of_sorted(ascending, np.array([0.5]))[0])
-        return float(ascending.mean() if self.statistic == "mean" else ascending.std(ddof=1))
 
     def _summary(self, result: Result) -> str:
         return (
             f"The {self.statistic} of {result.details['n_used']} numeric and date columns differs "
             f"by {percent(1.0 - result.value)} of train's scale on average."
         )
+
+
+def _agreement(x: np.ndarray, y: np.ndarray, unit: float, statistic: str) -> float:
+    """Return how near a statistic of two ascending samples is, in units of a scale of the first."""
+    if not unit > 0.0 or (statistic == "std" and y.size == 1):
+        return math.nan
+    if y.size == 0:
+        return 0.0
+    return max(0.0, 1.0 - abs(_statistic(x, statistic) - _statistic(y, statistic)) / unit)
+
+
+def _statistic(ascending: np.ndarray, statistic: str) -> float:
+    if statistic == "median":
+        return float(quantiles_of_sorted(ascending, np.array([0.5]))[0])
+    return float(ascending.mean() if statistic == "mean" else ascending.std(ddof=1))
 
 
 class QuantileMSE(Metric):

@@ -10,36 +10,35 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.divergences import kl_divergence
+from skeval.fidelity.pair_metric import PairMetric
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
-from skeval.steps.samples import ROLES, chosen_columns
+from skeval.steps.samples import ROLES, columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.schema import Kind
 
 
 class PairKLDivergence(Metric):
     """Base of the metrics of one kind of columns, whose pairs are counted on the cells of train."""
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
-    )
-    kinds: ClassVar[tuple[str, ...]]
-    smoothing: float
-    columns: Columns
-    n_bins: int = 10
+    tags = PairMetric.tags
+    kinds: ClassVar[tuple[Kind, ...]]
+
+    def __init__(
+        self, n_bins: BinCount = 10, smoothing: NonNegative = 1e-5, columns: Columns = None
+    ) -> None:
+        self.n_bins = n_bins
+        self.smoothing = smoothing
+        self.columns = columns
 
     def _compute(self, context: Context) -> Result:
-        chosen = chosen_columns(context.schema, self.columns)
-        names = tuple(name for name in chosen if context.schema.kinds[name] in self.kinds)
+        names = columns_of(context, self.columns, self.kinds)
         if len(names) < 2:
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
-        divergences = np.full((len(names), len(names)), np.nan)
-        binning = Binning(self.n_bins)
-        train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
-        for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
-            divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), self.smoothing)
+        divergences = divergences_of_pairs(context, names, self.n_bins, self.smoothing)
         above = divergences[np.triu_indices(len(names), 1)]
         scores = 1.0 / (1.0 + np.fmin(divergences, divergences.T))
         return Result(
@@ -58,6 +57,17 @@ class PairKLDivergence(Metric):
             "more surprise for a reader who expects train's joint shares, on average over "
             f"{result.details['n_used']} pairs."
         )
+
+
+def divergences_of_pairs(
+    context: Context, names: tuple[str, ...], n_bins: int, smoothing: float
+) -> np.ndarray:
+    """Return the divergence of each pair of columns from synthetic to train, nan elsewhere."""
+    divergences = np.full((len(names), len(names)), np.nan)
+    tables = [joint_tables(context, role, names, Binning(n_bins)).pairs() for role in ROLES]
+    for (i, j, p), (_, _, q) in zip(*tables, strict=True):
+        divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), smoothing)
+    return divergences
 
 
 class ContinuousKLDivergence(PairKLDivergence):
@@ -114,13 +124,6 @@ class ContinuousKLDivergence(PairKLDivergence):
 
     kinds = NUMERIC
 
-    def __init__(
-        self, n_bins: BinCount = 10, smoothing: NonNegative = 1e-5, columns: Columns = None
-    ) -> None:
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.columns = columns
-
 
 class DiscreteKLDivergence(PairKLDivergence):
     """Agreement of joint categories: 1 where pairs have the same shares, near 0 where they miss.
@@ -167,6 +170,7 @@ class DiscreteKLDivergence(PairKLDivergence):
     """
 
     kinds = NOMINAL
+    n_bins = 10  # of numeric columns, none of which is looked at
 
     def __init__(self, smoothing: NonNegative = 1e-5, columns: Columns = None) -> None:
         self.smoothing = smoothing

@@ -20,8 +20,8 @@ from skeval.exceptions import (
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import MetricTags, Result, undefined
-from skeval.steps.samples import ROLES, chosen_columns, permuted_in_place
-from skeval.tables.preprocessing import NOMINAL
+from skeval.steps.samples import ROLES, columns_of, permuted_in_place
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 
 class PairMetric(Metric):
@@ -95,9 +95,8 @@ class AssociationDifference(PairMetric):
 
     def _names(self, context: Context) -> tuple[str, ...]:
         """Return the columns that are compared: without bins, the nominal ones only."""
-        nominal = context.schema.columns(*NOMINAL)
-        names = chosen_columns(context.schema, self.columns)
-        return tuple(name for name in names if self.n_bins is not None or name in nominal)
+        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
+        return columns_of(context, self.columns, kinds)
 
     def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         """Return which cells of the matrices count: those above the diagonal."""
@@ -113,10 +112,9 @@ class AssociationDifference(PairMetric):
 
     def _compute(self, context: Context) -> Result:
         names = self._names(context)
-        if len(names) < 2:
-            return undefined("fewer than two columns can be measured.", names=list(names))
-        if context.n_rows("synthetic") < 2:
-            reason = "synthetic has one row: no association is defined."
+        if len(names) < 2 or context.n_rows("synthetic") < 2:
+            few = "fewer than two columns can be measured."
+            reason = few if len(names) < 2 else "synthetic has one row: no association is defined."
             return undefined(reason, names=list(names))
         train, synthetic = (self._associations(context, role, names) for role in ROLES)
         counted = self._counted(context, names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,20 @@ Scored = tuple[np.ndarray, np.ndarray]  # scores of real and of synthetic rows
 Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-class PRDCurve(Metric):
+class CurveMetric(Metric):
+    """Base of the metrics of a curve of precision and recall, which two F scores sum up."""
+
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
+
+    def _summary(self, result: Result) -> str:
+        beta = f"{result.details['beta']:g}"
+        return (
+            f"F{beta} is {percent(result.details['f_beta'])}, low where kinds of rows are lost, "
+            f"and F1/{beta} {percent(result.details['f_beta_inv'])}, low where kinds are invented."
+        )
+
+
+class PRDCurve(CurveMetric):
     """Precision and recall of synthetic rows by clusters: 1 if equally filled, 0 if never shared.
 
     A generator may make rows that do not occur (low precision), or none of a kind that does occur
@@ -97,8 +110,6 @@ class PRDCurve(Metric):
     True
     """
 
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
-
     _parts = ("precision", "recall", "f_beta", "f_beta_inv", "auc")
 
     def __init__(
@@ -141,28 +152,20 @@ class PRDCurve(Metric):
         histograms = cluster_histograms(context, *settings)
         curves = [curve_of_histograms(real, other, self.n_angles) for real, other in histograms]
         precision, recall = np.mean(curves, axis=0)
-        scores = {
-            "f_beta": max_f_beta(precision, recall, self.beta),
-            "f_beta_inv": max_f_beta(precision, recall, 1.0 / self.beta),
-            "auc": area_under(precision, recall),
-        }
-        value = scores["auc"]
-        if self.headline == "f_beta":
-            value = (scores["f_beta"] + scores["f_beta_inv"]) / 2.0
-        warnings: tuple[MetricWarning, ...] = ()
-        if sizes["train"] != sizes["synthetic"]:
-            counts = " and ".join(f"{size} {role}" for role, size in sizes.items())
-            text = f"{counts} rows are clustered; the larger table decides where."
-            warnings = (MetricWarning(text),)
-        details = {"precision": precision, "recall": recall, **scores, "beta": self.beta}
-        details |= {"n_clusters": histograms.shape[2], "n_rows": sizes}
-        return Result(value, details=details, warnings=warnings)
-
-    def _summary(self, result: Result) -> str:
-        return _f_scores_sentence(result)
+        details = _of_curve(precision, recall, self.beta)
+        area = area_under(precision, recall)
+        mean = (details["f_beta"] + details["f_beta_inv"]) / 2.0
+        details |= {"auc": area, "n_clusters": histograms.shape[2], "n_rows": sizes}
+        counts = " and ".join(f"{size} {role}" for role, size in sizes.items())
+        text = f"{counts} rows are clustered; the larger table decides where."
+        return Result(
+            mean if self.headline == "f_beta" else area,
+            details=details,
+            warnings=(MetricWarning(text),) if sizes["train"] != sizes["synthetic"] else (),
+        )
 
 
-class ClassifierPRD(Metric):
+class ClassifierPRD(CurveMetric):
     """Precision and recall of synthetic rows: 1 if the distributions agree, 0 if they are disjoint.
 
     A generator may make rows that do not occur (low precision), or none of a kind that does occur
@@ -232,8 +235,6 @@ class ClassifierPRD(Metric):
     (True, True)
     """
 
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="PRDDisplay")
-
     def __init__(
         self,
         estimator: Classifiers = None,
@@ -264,33 +265,24 @@ class ClassifierPRD(Metric):
             return undefined("thresholds are chosen on some unseen rows and judged on others.")
         scored = [_halves(one.scores) for one in splits.values()]
         precision, recall = curve_of_scores(scored, self.n_angles)
-        f_beta, f_beta_inv = (max_f_beta(precision, recall, b) for b in (self.beta, 1 / self.beta))
-        return Result(
-            (f_beta + f_beta_inv) / 2.0,
-            baseline=1.0,
-            details={
-                "precision": precision,
-                "recall": recall,
-                "f_beta": f_beta,
-                "f_beta_inv": f_beta_inv,
-                "beta": self.beta,
-                "models": list(splits),
-                "real_rows": one.real_rows,
-                "n_tested": one.scores.real.size,
-                "n_learned": one.n_learned,
-            },
-        )
-
-    def _summary(self, result: Result) -> str:
-        return _f_scores_sentence(result)
+        details = {
+            **_of_curve(precision, recall, self.beta),
+            "models": list(splits),
+            "real_rows": one.real_rows,
+            "n_tested": one.scores.real.size,
+            "n_learned": one.n_learned,
+        }
+        mean = (details["f_beta"] + details["f_beta_inv"]) / 2.0
+        return Result(mean, baseline=1.0, details=details)
 
 
-def _f_scores_sentence(result: Result) -> str:
-    beta = f"{result.details['beta']:g}"
-    return (
-        f"F{beta} is {percent(result.details['f_beta'])}, low where kinds of rows are lost, and "
-        f"F1/{beta} {percent(result.details['f_beta_inv'])}, low where kinds are invented."
-    )
+def _of_curve(precision: np.ndarray, recall: np.ndarray, beta: float) -> dict[str, Any]:
+    """Return a curve with its F scores."""
+    scores = {
+        "f_beta": max_f_beta(precision, recall, beta),
+        "f_beta_inv": max_f_beta(precision, recall, 1.0 / beta),
+    }
+    return {"precision": precision, "recall": recall, **scores, "beta": beta}
 
 
 def _halves(scores: Scores) -> tuple[Scored, Scored]:

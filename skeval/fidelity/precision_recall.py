@@ -23,6 +23,8 @@ from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn,
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
 
+MaxRows = Annotated[int, Interval(2)] | None
+
 
 class TwoSided(Metric):
     """Base of metrics of two published numbers: the value is their harmonic mean.
@@ -33,12 +35,23 @@ class TwoSided(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
     _with_radii: ClassVar[tuple[str, ...]] = ("train",)
-    k: int
-    strict: bool
-    space: Any
-    columns: Columns
-    max_rows: int | None
-    random_state: int
+
+    def __init__(
+        self,
+        k: Count = 3,
+        *,
+        strict: bool = False,
+        space: Space = "gower",
+        columns: Columns = None,
+        max_rows: MaxRows = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.k = k
+        self.strict = strict
+        self.space = space
+        self.columns = columns
+        self.max_rows = max_rows
+        self.random_state = random_state
 
     def _measure(self, context: Context) -> dict[str, Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
@@ -74,24 +87,6 @@ class TwoSided(Metric):
         """Return how many balls around the reference rows hold each query row."""
         balls = (self.k, limit, clipped, self.strict)
         return ball_counts(context, query, reference, *balls, *self._settings(context))
-
-    def _near_synthetic(self, context: Context) -> np.ndarray:
-        """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
-        settings = self._settings(context)
-        space, columns, max_rows, seed = settings
-        distances, _ = nearest(
-            context,
-            "train",
-            "synthetic",
-            k=min(self.k, n_drawn(context, "synthetic", max_rows)),
-            space=space,
-            columns=columns,
-            n_query=max_rows,
-            n_reference=max_rows,
-            seed=seed,
-        )
-        radius = radii(context, "train", self.k, *settings)
-        return np.asarray(is_within(distances, radius[:, None], self.strict).sum(axis=1))
 
 
 class ImprovedPrecisionRecall(TwoSided):
@@ -159,23 +154,6 @@ class ImprovedPrecisionRecall(TwoSided):
 
     _parts = ("precision", "recall")
     _with_radii = ("train", "synthetic")
-
-    def __init__(
-        self,
-        k: Count = 3,
-        *,
-        strict: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.strict = strict
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
 
     def _measure(self, context: Context) -> dict[str, Any]:
         return {
@@ -262,7 +240,7 @@ class DensityCoverage(TwoSided):
         strict: bool = False,
         space: Space = "gower",
         columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = None,
+        max_rows: MaxRows = None,
         random_state: Seed = 0,
     ) -> None:
         self.k = k
@@ -274,9 +252,10 @@ class DensityCoverage(TwoSided):
 
     def _measure(self, context: Context) -> dict[str, Any]:
         n_train, n_synthetic = (n_drawn(context, role, self.max_rows) for role in ROLES)
+        near = near_synthetic(context, self.k, self.strict, *self._settings(context))
         return {
             "density": float(self._counts(context, "synthetic", "train").mean() / self.k),
-            "coverage": float((self._near_synthetic(context) > 0).mean()),
+            "coverage": float((near > 0).mean()),
             "expected_density": 1.0,
             "expected_coverage": expected_coverage(n_train, n_synthetic, self.k),
         }
@@ -355,7 +334,8 @@ class ClippedDensityCoverage(DensityCoverage):
 
     def _measure(self, context: Context) -> dict[str, Any]:
         n_train, n_synthetic = (n_drawn(context, role, self.max_rows) for role in ROLES)
-        raw = float(self._near_synthetic(context).mean() / self.k)
+        near = near_synthetic(context, self.k, self.strict, *self._settings(context))
+        raw = float(near.mean() / self.k)
         return {
             "density": self._density(context),
             "coverage": calibrated_coverage(raw, n_train, n_synthetic, self.k),
@@ -378,6 +358,31 @@ class ClippedDensityCoverage(DensityCoverage):
             own = np.minimum(radius, np.median(radius)) > 0
         train = float((held - own).mean())
         return min(1.0, float(synthetic) / train) if train > 0 else float(synthetic > 0)
+
+
+def near_synthetic(
+    context: Context,
+    k: int,
+    strict: bool,
+    space: Any,
+    columns: ColumnChoice,
+    max_rows: int | None,
+    seed: int,
+) -> np.ndarray:
+    """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
+    distances, _ = nearest(
+        context,
+        "train",
+        "synthetic",
+        k=min(k, n_drawn(context, "synthetic", max_rows)),
+        space=space,
+        columns=columns,
+        n_query=max_rows,
+        n_reference=max_rows,
+        seed=seed,
+    )
+    radius = radii(context, "train", k, space, columns, max_rows, seed)
+    return np.asarray(is_within(distances, radius[:, None], strict).sum(axis=1))
 
 
 class ProbabilisticPrecisionRecall(TwoSided):
@@ -446,7 +451,7 @@ class ProbabilisticPrecisionRecall(TwoSided):
         *,
         space: Space = "gower",
         columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = 5_000,
+        max_rows: MaxRows = 5_000,
         random_state: Seed = 0,
     ) -> None:
         self.k = k

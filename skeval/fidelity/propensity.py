@@ -183,20 +183,9 @@ class PropensityMSE(Metric):
                 "PropensityMSE(null='holdout') compares against holdout rows, and fit received "
                 "none. Pass them: fit(train, holdout=rows)."
             )
-        if self.form == "raw":
-            return
-        if self.null in {"snoke", "two_sample"} and not _is_regression(
-            self.model, self.out_of_fold
-        ):
-            raise InvalidParameterError(
-                f"PropensityMSE: null={self.null!r} is that of a logistic regression fitted to all "
-                f"rows; form={self.form!r} of another model needs null='permutation' or 'holdout'."
-            )
-        if self.null == "holdout" and self.form == "standardized":
-            raise InvalidParameterError(
-                "PropensityMSE: form='standardized' needs the spread of a null, and null='holdout' "
-                "is one value. Choose form='ratio'."
-            )
+        regression = _is_regression(self.model, self.out_of_fold)
+        if self.form != "raw" and (reason := _lacks_null(self.null, self.form, regression)):
+            raise InvalidParameterError(f"PropensityMSE: {reason}")
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
@@ -205,30 +194,25 @@ class PropensityMSE(Metric):
         how = How(*fit, self.max_rows, self.columns, self.random_state)
         fitted = propensity(context, how, "train")
         raw, null = _against_null(context, how, fitted, self.null, self.n_permutations)
-        value = {
+        forms = {
             "raw": fitted.value,
             "ratio": null.ratio(raw.value),
             "standardized": null.standardized(raw.value),
         }
-        if np.isnan(value[self.form]):
+        if np.isnan(forms[self.form]):
             return undefined("no column varies, so that the null is 0 and there is no ratio.")
-        share = fitted.synthetic.size / (fitted.real.size + fitted.synthetic.size)
-        separated = (DegenerateInputWarning(_SEPARATED),) if fitted.separated else ()
         details = {
-            **value,
-            "similarity": 1.0 - fitted.value / (share * (1.0 - share)),
+            **forms,
             "null": {"kind": self.null, "mean": null.mean, "spread": null.spread},
-            "n_parameters": fitted.n_parameters,
-            "n_real": fitted.real.size,
-            "n_synthetic": fitted.synthetic.size,
+            **fitted.details(),
             **raw.details,
-            **companions(fitted.real, fitted.synthetic),
             **tables(context, self.columns),
         }
+        separated = (DegenerateInputWarning(_SEPARATED),) if fitted.separated else ()
         if self.form != "raw":
             details.pop("at_baseline_size", None)
         return Result(
-            value[self.form],
+            forms[self.form],
             p_value=raw.p_value,
             baseline={"raw": raw.baseline, "ratio": 1.0, "standardized": 0.0}[self.form],
             details=details,
@@ -241,6 +225,21 @@ class PropensityMSE(Metric):
             f"{number(result.details['raw'])}, {number(result.details['ratio'])} times what chance "
             "gives."
         )
+
+
+def _lacks_null(null: str, form: str, regression: bool) -> str:
+    """Return why a form cannot be had with a null; empty if it can."""
+    if null in {"snoke", "two_sample"} and not regression:
+        return (
+            f"null={null!r} is that of a logistic regression fitted to all rows; form={form!r} of "
+            "another model needs null='permutation' or 'holdout'."
+        )
+    if null == "holdout" and form == "standardized":
+        return (
+            "form='standardized' needs the spread of a null, and null='holdout' is one value. "
+            "Choose form='ratio'."
+        )
+    return ""
 
 
 def _is_regression(model: Any, out_of_fold: bool) -> bool:
@@ -281,6 +280,18 @@ class Propensity(NamedTuple):
         sizes = self.real.size, self.synthetic.size
         return analytic_null(*sizes, self.n_parameters or 1, n_estimated)
 
+    def details(self) -> dict[str, Any]:
+        """Return what the probabilities say besides their value."""
+        n, m = self.real.size, self.synthetic.size
+        share = m / (n + m)
+        return {
+            "similarity": 1.0 - self.value / (share * (1.0 - share)),
+            "n_parameters": self.n_parameters,
+            "n_real": n,
+            "n_synthetic": m,
+            **companions(self.real, self.synthetic),
+        }
+
 
 def _against_null(
     context: Context, how: How, fitted: Propensity, kind: str, n_permutations: int
@@ -293,16 +304,16 @@ def _against_null(
     if fitted.n_parameters is None:
         nothing = PropensityNull(float("nan"), float("nan"))
         return Result(fitted.value, details={"tested_against": None}), nothing
-    null = independent = fitted.null()
-    real, tested, of_tested = "train", fitted, independent
-    if kind == "snoke":
-        null = of_tested = fitted.null(context.n_rows("train"))
-    else:
-        real = _independent(context)
-        tested = propensity(context, how, real)
-        of_tested = tested.null()
-    p_value, details = of_tested.p_value(tested.value), {"tested_against": real}
-    return Result(fitted.value, p_value=p_value, baseline=independent.mean, details=details), null
+    real = "train" if kind == "snoke" else _independent(context)
+    n_estimated = context.n_rows("train") if kind == "snoke" else None
+    tested = propensity(context, how, real)
+    result = Result(
+        fitted.value,
+        p_value=tested.null(n_estimated).p_value(tested.value),
+        baseline=fitted.null().mean,
+        details={"tested_against": real},
+    )
+    return result, fitted.null(n_estimated)
 
 
 def _against_holdout(context: Context, how: How) -> tuple[Result, PropensityNull]:
@@ -358,10 +369,9 @@ def permuted_values(context: Context, how: How, real: str, n_permutations: int) 
         drawn_rows(context, role, how.columns, how.max_rows, how.seed)
         for role in (real, "synthetic")
     ]
-    nominal, values = nominal_columns(context, how.columns), np.empty(n_permutations)
-    for i, (first, second) in enumerate(relabelled(tables, n_permutations, how.seed)):
-        values[i] = _fitted(how, first, second, nominal).value
-    return values
+    nominal = nominal_columns(context, how.columns)
+    dealt = relabelled(tables, n_permutations, how.seed)
+    return np.array([_fitted(how, first, second, nominal).value for first, second in dealt])
 
 
 def _fitted(
@@ -410,8 +420,6 @@ def tables(context: Context, columns: ColumnChoice) -> dict[str, Any]:
         name: table_measures(*(histogram(context, role, name) for role in ROLES))
         for name in chosen_columns(context.schema, columns)
     }
-    names = next(iter(by_column.values()))
-    means = {
-        name: float(np.mean([fitted[name] for fitted in by_column.values()])) for name in names
-    }
+    each = list(by_column.values())
+    means = {name: float(np.mean([measures[name] for measures in each])) for name in each[0]}
     return {"tables": {"mean": means, "by_column": by_column}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Seed
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
-from skeval.steps.samples import ROLES, chosen_columns, sorted_values
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 
 _BLOCK = 2**15  # rows looked at together: their codes of a few columns fit in a core's cache
@@ -97,54 +97,38 @@ class RangeQueryError(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        if names := self._names(context):
-            range_queries(context, names, *self._drawing)
-
-    @property
-    def _drawing(self) -> tuple[int, int, int]:
-        return self.order, self.n_queries, self.random_state
-
-    def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the columns that have values to ask about, by name: their order means nothing."""
-        names = chosen_columns(context.schema, self.columns)
-        return tuple(sorted(name for name in names if context.train[name].notna().any()))
+        if names := _names(context, self.columns):
+            range_queries(context, names, self.order, self.n_queries, self.random_state)
 
     def _compute(self, context: Context) -> Result:
-        names = self._names(context)
+        names = _names(context, self.columns)
         if not names:
             return undefined("no column of this table can be measured.")
-        queries = range_queries(context, names, *self._drawing)
-        drawing = (names, *self._drawing)
+        drawing = (names, self.order, self.n_queries, self.random_state)
+        places = range_queries(context, *drawing).columns
         (train, singles), (synthetic, _) = (answers(context, role, *drawing) for role in ROLES)
         n, m = (context.n_rows(role) for role in ROLES)
-        p, q = train / n, synthetic / m
         errors = np.abs(train * m - synthetic * n) / (n * m)
-        value = float(errors.mean())
+        value, p, q = float(errors.mean()), train / n, synthetic / m
         bias = float(np.sqrt(p * (1.0 - p) / n + q * (1.0 - q) / m).mean())
-        deviation = hypergeometric_deviation(train + synthetic, n, m)
-        ceiling = float(deviation.mean() * (1.0 / n + 1.0 / m))
-        drawn = np.random.default_rng(self.random_state).binomial(m, (singles / n).prod(axis=1))
-        floor = float(np.abs(p - drawn / m).mean())
-        text = f"fewer than {self.order} columns can be asked about: queries have {len(names)}."
+        ceiling = hypergeometric_deviation(train + synthetic, n, m).mean() * (1.0 / n + 1.0 / m)
+        independent = np.random.default_rng(self.random_state).binomial(m, (singles / n).prod(1))
+        floor = float(np.abs(p - independent / m).mean())
         apart = floor > 2.0 * ceiling
-        details: dict[str, Any] = {
-            "columns": {
-                name: float(errors[(queries.columns == j).any(axis=1)].mean())
-                for j, name in enumerate(names)
-                if (queries.columns == j).any()
-            },
-            "order": queries.columns.shape[1],
-            "n_queries": len(errors),
-            "mean_share": float(p.mean()),
-            "errors": {f"{s:g}": float(np.quantile(errors, s)) for s in (0.5, 0.9, 0.99, 1.0)},
-            "ceiling": ceiling,
-            "floor": floor,
-            "calibrated": (value - floor) / (ceiling - floor) if apart else float("nan"),
-        }
+        text = f"fewer than {self.order} columns can be asked about: queries have {len(names)}."
         return Result(
             value,
             interval=deviation_interval(value, bias, 1.0 / n + 1.0 / m),
-            details=details,
+            details={
+                "columns": _by_column(names, places, errors),
+                "order": places.shape[1],
+                "n_queries": len(errors),
+                "mean_share": float(p.mean()),
+                "errors": {f"{s:g}": float(np.quantile(errors, s)) for s in (0.5, 0.9, 0.99, 1.0)},
+                "ceiling": float(ceiling),
+                "floor": floor,
+                "calibrated": (value - floor) / (ceiling - floor) if apart else float("nan"),
+            },
             warnings=(DegenerateInputWarning(text),) if len(names) < self.order else (),
         )
 
@@ -158,18 +142,29 @@ class RangeQueryError(Metric):
         )
 
 
+def _names(context: Context, columns: ColumnChoice) -> tuple[str, ...]:
+    """Return the columns that have values to ask about, by name: their order means nothing."""
+    names = chosen_columns(context.schema, columns)
+    return tuple(sorted(name for name in names if context.train[name].notna().any()))
+
+
+def _by_column(names: Sequence[str], places: np.ndarray, errors: np.ndarray) -> dict[str, float]:
+    """Return the mean error of the queries that ask about each column, of those with any."""
+    asked = {name: (places == j).any(axis=1) for j, name in enumerate(names)}
+    return {name: float(errors[which].mean()) for name, which in asked.items() if which.any()}
+
+
 @shared
 def range_queries(
     context: Context, names: tuple[str, ...], order: int, n_queries: int, seed: int
 ) -> RangeQueries:
     """Draw queries about the values of train."""
-    numeric = context.schema.columns(*NUMERIC)
-    is_range = [name in numeric for name in names]
+    is_range = [context.schema.kinds[name] in NUMERIC for name in names]
     present = [
         sorted_values(context, "train", name)
-        if name in numeric
+        if ordered
         else np.sort(_values(context, "train", (name,))[0])
-        for name in names
+        for name, ordered in zip(names, is_range, strict=True)
     ]
     rng = np.random.default_rng(seed)
     return draw_queries(present, is_range, min(order, len(names)), n_queries, rng)

@@ -12,9 +12,10 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -99,9 +100,7 @@ class SimilarityMatrix(Metric):
     1.0
     """
 
-    tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
-    )
+    tags = PairMetric.tags
 
     def __init__(
         self,
@@ -139,20 +138,19 @@ class SimilarityMatrix(Metric):
         weights = _weights(len(names), self.average)
         # np.average divides by the sum of the weights, which rounding puts near 1
         value, top = (float(np.average(part, weights=weights)) for part in (matrix, ceiling))
-        i, j = np.unravel_index(int(matrix.argmin()), matrix.shape)
         details: dict[str, Any] = {
             "names": list(names),
             "columns": dict(zip(names, np.diag(matrix).tolist(), strict=True)),
             "matrix": matrix,
             "ceiling": ceiling,
-            "worst": {"columns": [names[i], names[j]], "value": float(matrix[i, j])},
+            "worst": worst_pair(names, matrix, greatest=False),
         }
         if self.order == 3 and len(names) >= 3:
             drawn = drawn_subsets(names, 3, self.n_triples, self.random_state)
-            scores, tops = _trivariate(context, drawn, binning)
-            details["trivariate"] = {"mean": scores.mean(), "n_triples": len(scores)}
+            mean, mean_top = _trivariate(context, drawn, binning)
+            details["trivariate"] = {"mean": mean, "n_triples": len(drawn)}
             if self.average == "balanced":
-                value, top = (2.0 * value + scores.mean()) / 3.0, (2.0 * top + tops.mean()) / 3.0
+                value, top = (2.0 * value + mean) / 3.0, (2.0 * top + mean_top) / 3.0
         # all cells count the same rows
         inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
         low, high = deviation_interval(1.0 - value, float((bias * weights).sum()), inverse_size)
@@ -171,13 +169,13 @@ class SimilarityMatrix(Metric):
         if math.isnan(result.value):
             return result
         names, matrix = result.details["names"], result.details["matrix"]
-        shown = set(names) & set(chosen_columns(context.schema, self.pair_columns))
-        every = list(combinations([i for i, name in enumerate(names) if name in shown], 2))
-        drawn = sorted(every, key=lambda ij: matrix[ij])  # the worst first
-        if self.n_pairs is not None and len(every) > self.n_pairs:
+        among = chosen_columns(context.schema, self.pair_columns)
+        every = combinations([i for i, name in enumerate(names) if name in among], 2)
+        drawn = worst_first = sorted(every, key=lambda ij: matrix[ij])
+        if self.n_pairs is not None and len(worst_first) > self.n_pairs:
             binning = Binning(self.n_bins, self.strategy, self.max_categories)
             v = cramers_v_matrix(context, "train", tuple(names), binning)
-            drawn = _worst_and_strongest(drawn, np.nan_to_num(v), self.n_pairs)
+            drawn = _worst_and_strongest(worst_first, np.nan_to_num(v), self.n_pairs)
         least = self.min_count
         histograms = {
             "marginals": {name: marginal(context, name, min_count=least) for name in names},
@@ -185,7 +183,7 @@ class SimilarityMatrix(Metric):
                 pair(context, names[i], names[j], min_count=least) | {"score": float(matrix[i, j])}
                 for i, j in drawn
             ],
-            "n_pairs": len(every),
+            "n_pairs": len(worst_first),
         }
         return replace(result, details={**result.details, **histograms})
 
@@ -250,7 +248,6 @@ class SimilarityScore(SimilarityMatrix):
     """
 
     tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")))
-
     n_triples, max_categories, random_state = 10_000, 50, 0
 
     def __init__(
@@ -280,28 +277,26 @@ class SimilarityScore(SimilarityMatrix):
         result = super()._compute(context)
         if result.interval is None:
             return result
-        low, high = result.interval
+        low, high = (self.scale * end for end in result.interval)
         top = self.scale * result.details["ceiling_value"]
+        details = {**result.details, "ceiling_value": top}
         return replace(
-            result,
-            value=self.scale * result.value,
-            interval=(self.scale * low, self.scale * high),
-            details={**result.details, "ceiling_value": top},
+            result, value=self.scale * result.value, interval=(low, high), details=details
         )
 
 
 def _trivariate(
     context: Context, triples: list[list[str]], binning: Binning
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the similarity of each triple of columns, and what equal populations would have."""
+) -> tuple[float, float]:
+    """Return the mean similarity of triples of columns, and what equal populations would have."""
     train, synthetic = (codes(context, role, *binning) for role in ROLES)
     n_cells = cells(context, *binning).n_cells_
     counted = []
     for triple in triples:
         at = [context.schema.measured.index(name) for name in triple]
         counted.append(joint_counts(list(train.T[at]), list(synthetic.T[at]), n_cells[at].tolist()))
-    scores = np.array([1.0 - total_variation(p, q) for p, q in counted])
-    return scores, np.array([1.0 - expected_total_variation(p, q) for p, q in counted])
+    score = np.mean([1.0 - total_variation(p, q) for p, q in counted])
+    return float(score), float(np.mean([1.0 - expected_total_variation(p, q) for p, q in counted]))
 
 
 def _worst_and_strongest(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -193,34 +194,29 @@ class ClassifierTwoSampleTest(Metric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if math.isnan(result.value):
             return result
-        models = with_defaults(self.estimator)
+        models, chosen = with_defaults(self.estimator), result.details["model"]
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
-        by_model, tests = {}, {}
-        for name, model in models.items():
-            scores = fold_scores(context, model, *self._rows)
-            tests[name] = _split_test(split(context, model, *halves), self.scoring)
-            rates = {scoring: _statistic(scores, scoring) for scoring in ("accuracy", "auc")}
-            by_model[name] = {**rates, "p_value": tests[name]["p_value"]}
-        headline, first = tests[result.details["model"]], models[result.details["model"]]
+        tested = {
+            name: _tested(context, model, self.scoring, self._rows, halves)
+            for name, model in models.items()
+        }
+        headline = tested[chosen][1]
         p_value, real = headline["p_value"], headline["real_rows"]
         if self.test == "permutation":
             fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
             real = "holdout" if fresh else "train"
             settings = (self.scoring, real, self.n_permutations, *self._rows)
-            p_value = permutation_p_value(context, first, *settings)
+            p_value = permutation_p_value(context, models[chosen], *settings)
+        every = importances(context, models[chosen], *halves)
         details = {
             **result.details,
-            "models": by_model,
+            "models": {name: rates for name, (rates, _) in tested.items()},
             "split": headline,
             "test": {"kind": self.test, "real_rows": real},
-            "top_features": dict(list(importances(context, first, *halves).items())[:_N_TOP]),
+            "top_features": dict(list(every.items())[:_N_TOP]),
             "copied_share": copied_share(context, self.columns),
         }
-        warnings: tuple[MetricWarning, ...] = ()
-        if headline["p_value_below"] < WARNING_LEVEL:
-            text = _COPIES.format(auc=headline["auc"], p=headline["p_value_below"])
-            warnings = (MetricWarning(text),)
-        return replace(result, p_value=p_value, details=details, warnings=warnings)
+        return replace(result, p_value=p_value, details=details, warnings=_notices(headline))
 
     def _summary(self, result: Result) -> str:
         what = "rows on the right side" if self.scoring == "accuracy" else "pairs of rows in order"
@@ -231,6 +227,23 @@ def _statistic(scores: Scores, scoring: str) -> float:
     if scoring == "auc":
         return auc(scores.synthetic, scores.real)
     return Confusion.of(scores.real, scores.synthetic).accuracy
+
+
+def _tested(
+    context: Context, estimator: Any, scoring: str, rows: tuple[Any, ...], halves: tuple[Any, ...]
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Return what a classifier reaches out of fold, with its p-value, and the test of one split."""
+    scores = fold_scores(context, estimator, *rows)
+    test = _split_test(split(context, estimator, *halves), scoring)
+    rates = {each: _statistic(scores, each) for each in ("accuracy", "auc")}
+    return {**rates, "p_value": test["p_value"]}, test
+
+
+def _notices(tested: Mapping[str, Any]) -> tuple[MetricWarning, ...]:
+    """Say that synthetic rows read as copies, where they do."""
+    if tested["p_value_below"] < WARNING_LEVEL:
+        return (MetricWarning(_COPIES.format(auc=tested["auc"], p=tested["p_value_below"])),)
+    return ()
 
 
 def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:

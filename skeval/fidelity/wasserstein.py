@@ -107,13 +107,12 @@ class WassersteinDistance(Metric):
         moved = {name: _distance(x, y, self.p) for name, (x, y) in pairs.items()}
         units = {name: width(x, self.normalize or "range") for name, (x, _) in pairs.items()}
         divisors = units if self.normalize else dict.fromkeys(units, 1.0)
-        scores = {name: _on_scale(moved[name], divisors[name]) for name in pairs}
+        scores = {name: _on_scale(way, divisors[name]) for name, way in moved.items()}
         unscaled = [name for name in pairs if np.isnan(scores[name]) and not np.isnan(moved[name])]
-        similarities = {name: _similarity(moved[name], units[name]) for name in pairs}
+        similarities = {name: _similarity(way, units[name]) for name, way in moved.items()}
+        finite = [name for name in pairs if self.p == 1 and np.isfinite(scores[name])]
         chance = {
-            name: _on_scale(expected_wasserstein(x, y), divisors[name])
-            for name, (x, y) in pairs.items()
-            if self.p == 1 and np.isfinite(scores[name])
+            name: _on_scale(expected_wasserstein(*pairs[name]), divisors[name]) for name in finite
         }
         return mean_of_columns(
             scores,
@@ -131,13 +130,12 @@ class WassersteinDistance(Metric):
         )
 
     def _summary(self, result: Result) -> str:
-        details = result.details
         scale = "of train's scale" if self.normalize else "in the columns' units"
-        chance = as_float(details["ceiling"])
+        chance = as_float(result.details["ceiling"])
         fresh = "" if math.isnan(chance) else f"; those of fresh rows by {number(chance)}"
         return (
-            f"The values of {details['n_used']} numeric and date columns have to be moved by "
-            f"{number(result.value)} {scale}, on average, to become train's{fresh}."
+            f"The values of {result.details['n_used']} numeric and date columns have to be moved "
+            f"by {number(result.value)} {scale}, on average, to become train's{fresh}."
         )
 
 
@@ -254,19 +252,18 @@ class SlicedWassersteinDistance(RowDistance):
     def _distances(
         self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        p = float(self.p)
         directions = random_directions(x.shape[1], self.n_projections, self.random_state)
-        powers = sliced_powers(x, y, directions, p)
-        mean, greatest = (float(power) ** (1.0 / p) for power in (powers.mean(), powers.max()))
-        error = float("nan") if powers.size < 2 else powers.std(ddof=1) / powers.size**0.5
-        slope = mean ** (1.0 - p) / p if mean > 0.0 else 0.0
-        value = mean if self.statistic == "mean" else greatest
-        return np.array([value]), {
-            "mean": mean,
-            "max": greatest,
-            "projection_error": float(error) * slope,
-            "times_sqrt_features": value * x.shape[1] ** 0.5,
-        }
+        details = _moments(sliced_powers(x, y, directions, float(self.p)), float(self.p))
+        value = details[self.statistic]
+        return np.array([value]), {**details, "times_sqrt_features": value * x.shape[1] ** 0.5}
+
+
+def _moments(powers: np.ndarray, p: float) -> dict[str, float]:
+    """Return mean and greatest of distances, given their powers, and the error of the mean."""
+    mean, greatest = (float(power) ** (1.0 / p) for power in (powers.mean(), powers.max()))
+    error = float("nan") if powers.size < 2 else powers.std(ddof=1) / powers.size**0.5
+    slope = mean ** (1.0 - p) / p if mean > 0.0 else 0.0
+    return {"mean": mean, "max": greatest, "projection_error": float(error) * slope}
 
 
 def random_directions(n_features: int, n_projections: int, seed: int) -> np.ndarray:

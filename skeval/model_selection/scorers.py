@@ -18,6 +18,8 @@ from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
 from skeval.tables.frames import as_frame
 
+NO_ALARM = "no_alarm"  # a score of suites with privacy metrics: their verdict
+
 
 def make_generator_scorer(
     evaluator: Metric | MetricSuite,
@@ -50,7 +52,9 @@ def make_generator_scorer(
     -------
     GeneratorScorer
         To be called as ``scorer(generator, X)``. Values of metrics whose lower values are better
-        are negated, as scikit-learn has it.
+        are negated, as scikit-learn has it. A suite with metrics of privacy has one score more,
+        `no_alarm`: 1.0 in splits whose verdict is no alarm, 0.0 in others, to be bounded by
+        :class:`best_subject_to`; nan where no test was made.
 
     Raises
     ------
@@ -150,7 +154,9 @@ class GeneratorScorer(BaseEstimator):
         """Return 1 by the name of a score whose published values are best high, -1 if low."""
         if isinstance(self.evaluator, Metric):
             return {"score": self.evaluator.tags.sign}
-        return {n: metric.tags.sign for n, metric in self.evaluator.metrics if metric.tags.sign}
+        signs = {n: metric.tags.sign for n, metric in self.evaluator.metrics if metric.tags.sign}
+        private = any(metric.tags.aspect == "privacy" for _, metric in self.evaluator.metrics)
+        return {**signs, NO_ALARM: 1} if signs and private else signs
 
     def __call__(self, generator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted generator on rows that it has not seen."""
@@ -160,7 +166,10 @@ class GeneratorScorer(BaseEstimator):
             return signed(scored) if isinstance(scored, Result) else float("nan")
         if not isinstance(scored, SuiteResult):
             return dict.fromkeys(self.directions(), np.nan)
-        return {name: signed(scored[name]) for name in self.directions()}
+        return {
+            name: _no_alarm(scored) if name == NO_ALARM else signed(scored[name])
+            for name in self.directions()
+        }
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:
         """Return the whole result behind a score; None if X are the training rows.
@@ -205,6 +214,11 @@ class GeneratorScorer(BaseEstimator):
             Whatever the order of the rows.
         """
         return seed_of(self.random_state, as_frame(X, "holdout"))
+
+
+def _no_alarm(result: SuiteResult) -> float:
+    judged = result.verdict()
+    return float(not judged.alarm) if judged.n_tests else float("nan")
 
 
 def signed(result: Result) -> float:

@@ -13,7 +13,7 @@ import pandas as pd
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection.cross_validation import CrossValidated, fold_mean
 from skeval.model_selection.scorers import GeneratorScorer
-from skeval.overall import OverallScore, weighted_mean
+from skeval.overall import OverallScore, weighted_mean, with_verdict
 from skeval.parameters import Interval
 from skeval.result import Aspect, Result, SuiteResult
 from skeval.stats import pareto
@@ -496,6 +496,7 @@ def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:
         if any(result[name].interval is not None for name in own["metric"]):
             scores, weights = (own[name].to_numpy(dtype=float) for name in ("score", "weight"))
             ends[facet] = weighted_mean(scores, weights, scorer.mean)
+    ends["privacy"] = with_verdict(ends["privacy"], result)
     return ends
 
 

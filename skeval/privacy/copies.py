@@ -22,7 +22,7 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, digits_kept, list_contrast, longest_list
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
-from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, synthetic_sample
+from skeval.steps.samples import ColumnChoice, column_key
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.verdict import TEST_LEVEL
@@ -145,49 +145,25 @@ class ExactMatchShare(Metric):
         return Result(k / n)
 
     def _counts(self, context: Context) -> dict[str, np.ndarray]:
-        table = value_counts(context, *compared(context.schema, self.columns), self.decimals)
-        return dict(zip((role for role in ROLES if role in context), table, strict=True))
+        return value_counts(context, *compared(context.schema, self.columns), self.decimals)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
         counts = self._counts(context)
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
-        in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
-        alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
-        details: dict[str, Any] = {
+        details = {
             "n_compared": n,
             "above_alert": result.value > self.alert,
-            "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
+            "singleton_match_share": matches_of_singletons(counts, self.count) / n,
             "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
         }
+        if "holdout" in counts:
+            seeds = (self.n_permutations, self.random_state)
+            result = replace(result, **beside_holdout(counts, self.count, *seeds))
+        details |= result.details
         result = replace(result, interval=wilson(k, n), details=details)
-        return self._against_holdout(context, counts, result) if "holdout" in counts else result
-
-    def _against_holdout(
-        self, context: Context, counts: Mapping[str, np.ndarray], result: Result
-    ) -> Result:
-        synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
-        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
-        test = stats.match_contrast(synthetic, train, holdout, self.count, **settings)
-        k, n = stats.matches(synthetic, holdout, self.count)
-        details = {
-            **result.details,
-            "to_holdout": k / n,
-            "difference": result.value - k / n,
-            "expected": test.mean,
-            "null_standard_error": test.spread,
-            "passed": test.p_value > TEST_LEVEL,
-        }
-        n_synthetic, n_fresh = (context.n_rows(role) for role in ("synthetic", "holdout"))
-        k, n = stats.matches(holdout, train, self.count)
-        baseline = k / n
-        if self.count != "rows" and n_fresh > n_synthetic:
-            baseline = float(self._result(holdout_in_place(context, n_synthetic)).value)
-        if self.count != "rows" and n_fresh < n_synthetic:
-            value = self._result(synthetic_sample(context, n_fresh)).value
-            details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
-        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
+        return super()._in_relation(context, result)
 
     def _summary(self, result: Result) -> str:
         fresh = beside(result.baseline, "of holdout rows do")
@@ -282,6 +258,36 @@ def duplicated_share(counts: np.ndarray) -> float:
     return float(counts[counts > 1].sum() / counts.sum())
 
 
+def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
+    """Return how many synthetic rows match a row that stands once in train and not in holdout."""
+    in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
+    alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
+    return stats.matches(counts["synthetic"], alone, count)[0]
+
+
+def beside_holdout(
+    counts: Mapping[str, np.ndarray], count: str, n_permutations: int, seed: int
+) -> dict[str, Any]:
+    """Return the fields of a result that come of matches to the holdout."""
+    synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
+    settings = {"n_permutations": n_permutations, "seed": seed}
+    test = stats.match_contrast(synthetic, train, holdout, count, **settings)
+    (k, n), (k_other, _), (k_fresh, n_fresh) = (
+        stats.matches(rows, others, count)
+        for rows, others in ((synthetic, train), (synthetic, holdout), (holdout, train))
+    )
+    details = {
+        "to_holdout": k_other / n,
+        "difference": k / n - k_other / n,
+        "expected": test.mean,
+        "null_standard_error": test.spread,
+        "passed": test.p_value > TEST_LEVEL,
+    }
+    # the share of rows does not depend on how many there are; those of others do
+    baseline = k_fresh / n_fresh if count == "rows" else None
+    return {"p_value": test.p_value, "baseline": baseline, "details": details}
+
+
 def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that are chosen among all but ids: the measured ones, and those of text.
 
@@ -308,8 +314,8 @@ def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...
 @shared
 def value_counts(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
-) -> np.ndarray:
-    """Return how many rows of each table have each distinct value, shape (n_roles, n_values).
+) -> dict[str, np.ndarray]:
+    """Return how many rows of each table have each distinct value, of shape (n_values,).
 
     Roles are train, the holdout where there is one, and the synthetic rows.
     """
@@ -319,7 +325,8 @@ def value_counts(
     if measured:
         columns += _measured_codes(context, roles, measured, decimals)
     joint = joint_classes(np.column_stack(columns))
-    return class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
+    counts = class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
+    return dict(zip(roles, counts, strict=True))
 
 
 def _measured_codes(
@@ -466,7 +473,7 @@ class NearDuplicateShare(Metric):
         if isinstance(rule, str):
             return result
         n = context.n_rows("synthetic")
-        details: dict[str, Any] = {
+        details = {
             "tau": rule.tau if rule.measures else float("nan"),
             "text_columns": len(rule.texts),
             "train_duplicates": share_near_itself(context, rule, "train"),
@@ -474,20 +481,15 @@ class NearDuplicateShare(Metric):
         result = replace(result, interval=wilson(round(result.value * n), n), details=details)
         if "holdout" not in context:
             return result
-        to_train, to_holdout, lists, (train, holdout) = near_rows(context, rule)
-        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
-        test = list_contrast(lists, train, holdout, **settings)
+        p_value, of_holdout = near_contrast(context, rule, self.n_permutations, self.random_state)
         return replace(
             result,
-            p_value=test.p_value,
+            p_value=p_value,
             baseline=share_near_train(context, rule, "holdout"),
             details={
                 **details,
                 "holdout_duplicates": share_near_itself(context, rule, "holdout"),
-                "to_holdout": to_holdout / n,
-                "difference": (to_train - to_holdout) / n,
-                "expected": test.mean,
-                "null_standard_error": test.spread,
+                **of_holdout,
             },
         )
 
@@ -590,6 +592,21 @@ def _within(context: Context, rule: NearRule, query: str, reference: str) -> np.
     distances, _ = nearest(context, query, reference, space=rule.space, columns=rule.columns)
     within: np.ndarray = distances[:, 0] <= rule.tau
     return within
+
+
+def near_contrast(
+    context: Context, rule: NearRule, n_permutations: int, seed: int
+) -> tuple[float, dict[str, float]]:
+    """Return the p-value against relabelled real rows, and what the details hold of the holdout."""
+    n = context.n_rows("synthetic")
+    to_train, to_holdout, lists, (train, holdout) = near_rows(context, rule)
+    test = list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
+    return test.p_value, {
+        "to_holdout": to_holdout / n,
+        "difference": (to_train - to_holdout) / n,
+        "expected": test.mean,
+        "null_standard_error": test.spread,
+    }
 
 
 def share_near_train(context: Context, rule: NearRule, query: str) -> float:

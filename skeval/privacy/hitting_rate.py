@@ -217,36 +217,21 @@ class NewRowShare(NeighborMetric):
         self.random_state = random_state
 
     def _measure(self, context: Context, columns: Any) -> float:
-        known = self._matches(context, "synthetic", "train", columns)
+        known = box_matches(context, "synthetic", "train", *self._box(columns))
         return int((~known).sum()) / known.size
 
-    def _matches(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
-        box = (self.tolerance_kind, self.numerical_match_tolerance, columns)
-        return box_matches(context, query, reference, *box)
+    def _box(self, columns: Any) -> tuple[str, float, Any]:
+        return self.tolerance_kind, self.numerical_match_tolerance, columns
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        known = self._matches(context, "synthetic", "train", columns)
-        k, n = int((~known).sum()), known.size
-        result = replace(result, interval=wilson(k, n), details={"n_new": k})
+        known = box_matches(context, "synthetic", "train", *self._box(columns))
+        k = int((~known).sum())
+        result = replace(result, interval=wilson(k, known.size), details={"n_new": k})
         if "holdout" not in context:
             return result
-        unseen = self._matches(context, "synthetic", "holdout", columns)
-        box = (self.tolerance_kind, self.numerical_match_tolerance, columns)
-        lists, (train, holdout) = box_lists(context, known | unseen, *box)
-        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
-        test = list_contrast(lists, train, holdout, **settings)
-        return replace(
-            result,
-            p_value=test.p_value,
-            baseline=float(1.0 - self._matches(context, "holdout", "train", columns).mean()),
-            details={
-                "n_new": k,
-                "new_to_holdout": float(1.0 - unseen.mean()),
-                "difference": float(known.mean() - unseen.mean()),
-                "expected": test.mean,
-                "null_standard_error": test.spread,
-            },
-        )
+        seeds = (self.n_permutations, self.random_state)
+        evidence = new_beside_holdout(context, known, self._box(columns), *seeds)
+        return replace(result, **evidence)
 
     def _summary(self, result: Result) -> str:
         fresh = beside(result.baseline, "of holdout rows do")
@@ -286,6 +271,24 @@ def box_matches(
     tables = [_table(context, role, columns) for role in (query, reference)]
     scale = box_scale(context, kind, tolerance, columns)
     return any_within(*box_points(tables, (True, False), scale))
+
+
+def new_beside_holdout(
+    context: Context, known: np.ndarray, box: tuple[str, float, Any], n_permutations: int, seed: int
+) -> dict[str, Any]:
+    """Return the fields of a result that come of matches to the holdout."""
+    unseen = box_matches(context, "synthetic", "holdout", *box)
+    lists, (train, holdout) = box_lists(context, known | unseen, *box)
+    test = list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
+    details = {
+        "n_new": int((~known).sum()),
+        "new_to_holdout": float(1.0 - unseen.mean()),
+        "difference": float(known.mean() - unseen.mean()),
+        "expected": test.mean,
+        "null_standard_error": test.spread,
+    }
+    baseline = float(1.0 - box_matches(context, "holdout", "train", *box).mean())
+    return {"p_value": test.p_value, "baseline": baseline, "details": details}
 
 
 def box_lists(

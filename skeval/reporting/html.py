@@ -20,7 +20,7 @@ from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
 from skeval.result import Result, SuiteResult
-from skeval.verdict import raises_alarm, summary
+from skeval.verdict import summary
 
 _STYLE = Template("""
 :root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
@@ -146,19 +146,22 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 def _table(suite_result: SuiteResult) -> str:
     head = "".join(f'<th scope="col">{text}</th>' for text in TABLE_HEADS)
+    alarms = suite_result.verdict().alarms
     rows = "\n".join(
-        _row(name, result) for name, result in suite_result.items() if not result.error
+        _row(name, result, name in alarms)
+        for name, result in suite_result.items()
+        if not result.error
     )
     table = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>"
     return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
 
 
-def _row(name: str, result: Result) -> str:
-    kind = "n alarm" if raises_alarm(result) else "n"
+def _row(name: str, result: Result, alarm: bool) -> str:
+    kind = "n alarm" if alarm else "n"
     interval = " to ".join(number(end) for end in result.interval or ())
     direction = result.tags.direction if result.tags is not None else ""
     return (
-        f'<tr><th scope="row">{escape(name)}<small>{escape(finding(result))}</small></th>'
+        f'<tr><th scope="row">{escape(name)}<small>{escape(finding(result, alarm))}</small></th>'
         f"<td>{_strip(result)}</td>"
         f'<td class="{kind}">{number(result.value)}</td><td class="n">{interval}</td>'
         f'<td class="n">{number(result.baseline)}</td><td>{escape(direction)}</td>'

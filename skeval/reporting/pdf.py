@@ -19,7 +19,7 @@ from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
 from skeval.reporting.text import evidence, finding, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
 from skeval.result import Result, SuiteResult
-from skeval.verdict import raises_alarm, summary
+from skeval.verdict import summary
 
 if TYPE_CHECKING:
     from pypdf import PdfWriter
@@ -255,11 +255,12 @@ def _table(suite_result: SuiteResult) -> Iterator[Block]:
     """Yield the header and the rows of the table of scores, a heading where the aspect changes."""
     head = Block(9.0, _table_head)
     yield head
-    aspect = ""
+    aspect, alarms = "", suite_result.verdict().alarms
     for name, result in suite_result.items():
         if not result.error:
             before, aspect = aspect, result.tags.aspect if result.tags is not None else aspect
-            yield _row(name, result, aspect if aspect != before else "", head)
+            heading = aspect if aspect != before else ""
+            yield _row(name, result, heading, head, name in alarms)
 
 
 def _table_head(page: Page, y: float) -> None:
@@ -271,32 +272,32 @@ def _table_head(page: Page, y: float) -> None:
     page.rule(y + 7.0, color=GREY)
 
 
-def _row(name: str, result: Result, aspect: str, head: Block) -> Block:
-    text = finding(result)
+def _row(name: str, result: Result, aspect: str, head: Block, alarm: bool) -> Block:
+    text = finding(result, alarm)
     top = 5.5 if aspect else 0.0
 
     def draw(page: Page, y: float) -> None:
         if aspect:
             style = {"weight": "bold", "color": COLOURS["train"]}
             page.text(MARGIN, y + 4.0, aspect.capitalize(), 8.0, **style)
-        _numbers(page, y + top + 4.6, name, result)
+        _numbers(page, y + top + 4.6, name, result, alarm)
         end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)
         page.rule(end + 1.2)
 
     return Block(top + 6.2 + paragraph_height(text, WIDTH, 7.0) + 2.2, draw, head)
 
 
-def _numbers(page: Page, base: float, name: str, result: Result) -> None:
+def _numbers(page: Page, base: float, name: str, result: Result, alarm: bool) -> None:
     x = MARGIN
     page.fitted(x + _NAME, base, name, _STRIP - _NAME - 3.0, 8.5, least=6.0, weight="bold")
     low, high = scale_of(result)
     left, wide = MARGIN + _STRIP, _STRIP_WIDTH
     strip(page.canvas, base - 1.1, lambda x: left + (x - low) / (high - low) * wide, result, 1.3)
     interval = " to ".join(number(end) for end in result.interval or ())
-    alarm = {"color": ALARM} if raises_alarm(result) else {}
+    colour = {"color": ALARM} if alarm else {}
     ends = _STRIP + _STRIP_WIDTH, _VALUE, _INTERVAL, _BASELINE
     texts: tuple[tuple[str, float, dict[str, Any]], ...] = (
-        (number(result.value), 8.5, {"weight": "bold", **alarm}),
+        (number(result.value), 8.5, {"weight": "bold", **colour}),
         (interval, 8.0, {}),
         (number(result.baseline), 8.0, {"color": COLOURS["holdout"]}),
     )

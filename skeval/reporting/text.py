@@ -132,13 +132,15 @@ def evidence(result: Result) -> str:
     return "distance screen" if kind == "screen" else kind
 
 
-def finding(result: Result) -> str:
+def finding(result: Result, alarm: bool | None = None) -> str:
     """Return the finding of a metric.
 
     Parameters
     ----------
     result : Result
         With a value.
+    alarm : bool, optional
+        Whether the verdict of its suite counts it among the alarms; if None, its own test decides.
 
     Returns
     -------
@@ -155,7 +157,7 @@ def finding(result: Result) -> str:
     """
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
-    parts = [result.summary, _worst(result), _at_size(result), _verdict(result)]
+    parts = [result.summary, _worst(result), _at_size(result), _verdict(result, alarm)]
     return " ".join(filter(None, parts))
 
 
@@ -180,7 +182,7 @@ def _at_size(result: Result) -> str:
     return f"At the {n_rows} rows of the baseline the value is {value}."
 
 
-def _verdict(result: Result) -> str:
+def _verdict(result: Result, alarm: bool | None) -> str:
     """Say for a screen whether it raises an alarm, for others how far fresh real rows are."""
     if result.tags is None or result.baseline is None or result.tags.sign == 0:
         return ""
@@ -189,9 +191,10 @@ def _verdict(result: Result) -> str:
     if result.tags.aspect == "utility" and "holdout" in result.tags.needs:
         return ""  # the baseline is what real rows teach, and stands in the metric's own sentence
     if result.tags.aspect == "privacy":
-        if result.interval is None:
+        if result.p_value is None:
             return ""
-        return "Leak found." if raises_alarm(result) else "No leak found by this test."
+        alarm = raises_alarm(result) if alarm is None else alarm
+        return "Leak found." if alarm else "No leak found by this test."
     split = result.details.get("split")
     if isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL:
         return _READS_AS_COPIES

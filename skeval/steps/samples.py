@@ -20,8 +20,8 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.stats.distributions import quantiles_of_sorted
-from skeval.tables.preprocessing import Discretizer, category_codes, numbers
-from skeval.tables.schema import TableSchema
+from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
+from skeval.tables.schema import Kind, TableSchema
 
 T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None
@@ -131,6 +131,12 @@ def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...
     return tuple(name for name in measured if name in set(columns))
 
 
+def columns_of(context: Context, columns: ColumnChoice, kinds: Sequence[Kind]) -> tuple[str, ...]:
+    """Return the names that a `columns` parameter chooses among the columns of these kinds."""
+    own = context.schema.columns(*kinds)
+    return tuple(name for name in chosen_columns(context.schema, columns) if name in own)
+
+
 def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | None:
     """Return a choice of columns in one form, None for all: equal choices are one memo entry."""
     chosen = chosen_columns(schema, columns)
@@ -229,11 +235,9 @@ def sorted_pairs(context: Context, columns: ColumnChoice) -> Pairs:
 
 
 def _pairs(context: Context, columns: ColumnChoice, values: Values) -> Pairs:
-    numeric = context.schema.columns("continuous", "datetime")
     return {
         name: (values(context, "train", name), values(context, "synthetic", name))
-        for name in chosen_columns(context.schema, columns)
-        if name in numeric
+        for name in columns_of(context, columns, NUMERIC)
     }
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.parameters import BinCount, Count, check_parameters, legal_sets
-from skeval.tables.frames import Levels, as_frame, canonical, learn
+from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
 from skeval.tables.schema import TableSchema
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
@@ -28,29 +28,12 @@ _FEWEST = 10  # rows of a level with a column of its own
 
 def numbers(frame: pd.DataFrame) -> np.ndarray:
     """Return numbers and dates (in seconds since 1970) as float64; missing is nan."""
-    columns = []
-    for name in frame.columns:
-        values = frame[name]
-        if pd.api.types.is_datetime64_any_dtype(values.dtype):
-            seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
-            columns.append(np.where(values.isna().to_numpy(), np.nan, seconds))
-        else:
-            columns.append(values.to_numpy(dtype=np.float64))
-    return np.column_stack(columns)
+    return np.column_stack([column_values(values) for _, values in frame.items()])
 
 
 def category_codes(frame: pd.DataFrame) -> np.ndarray:
     """Return the codes of pandas categoricals as float64; missing is nan."""
-    codes = np.column_stack([frame[name].cat.codes for name in frame.columns]).astype(np.float64)
-    return np.where(codes < 0, np.nan, codes)
-
-
-def mixed_matrix(frame: pd.DataFrame, schema: TableSchema) -> np.ndarray:
-    """Return the measured columns of a canonical frame: numbers first, then codes."""
-    numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
-    parts = [numbers(frame[numeric])] if numeric else []
-    parts += [category_codes(frame[nominal])] if nominal else []
-    return np.hstack(parts) if parts else np.empty((len(frame), 0))
+    return np.column_stack([column_values(values) for _, values in frame.items()])
 
 
 class TablePreprocessor(ColumnTransformer):

@@ -89,10 +89,7 @@ class MeanCIOverlap(Metric):
     """
 
     tags = MetricTags(
-        "utility",
-        greater_is_better=True,
-        bounds=(float("-inf"), 1.0),
-        display="ColumnScoresDisplay",
+        "utility", greater_is_better=True, bounds=(-np.inf, 1.0), display="ColumnScoresDisplay"
     )
 
     def __init__(

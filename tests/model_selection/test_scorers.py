@@ -63,7 +63,7 @@ def test_training_rows_are_not_measured_against_themselves():
     for rows in (TABLE, TABLE.sample(frac=1.0, random_state=0)):
         assert np.isnan(make_generator_scorer(ExactMatchShare())(adapter, rows))
         scores = make_generator_scorer(SUITE)(adapter, rows)
-        assert list(scores) == ["ks", "matches", "distance"]
+        assert list(scores) == ["ks", "matches", "distance", "no_alarm"]
         assert np.isnan(list(scores.values())).all()
 
 
@@ -182,7 +182,8 @@ def test_faults_of_the_suite_are_raised():
 
 
 def test_directions_of_scores():
-    assert make_generator_scorer(SUITE).directions() == {"ks": 1, "matches": -1, "distance": -1}
+    signs = {"ks": 1, "matches": -1, "distance": -1, "no_alarm": 1}
+    assert make_generator_scorer(SUITE).directions() == signs
     assert make_generator_scorer(ExactMatchShare()).directions() == {"score": -1}
 
 
@@ -266,7 +267,7 @@ def test_metrics_without_direction():
         make_generator_scorer(MetricSuite([("aa", NearestNeighborAdversarialAccuracy())]))
     both = MetricSuite([("aa", NearestNeighborAdversarialAccuracy()), ("nndr", NNDR())])
     adapter = GeneratorAdapter(Bootstrap()).fit(TABLE[:160])
-    assert list(make_generator_scorer(both)(adapter, TABLE[160:])) == ["nndr"]
+    assert list(make_generator_scorer(both)(adapter, TABLE[160:])) == ["nndr", "no_alarm"]
 
 
 def test_refusals():
@@ -279,3 +280,14 @@ def test_refusals():
         scorer(Bootstrap().fit(TABLE), TABLE)
     with pytest.raises(NotRememberedError):
         scorer(GeneratorAdapter(Bootstrap()).fit(TABLE).forget(), TABLE)
+
+
+def test_the_verdict_is_a_score_to_bound():
+    suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
+    scorer = make_generator_scorer(suite)
+    scores = {
+        kind: scorer(GeneratorAdapter(kind()).fit(TABLE[:160]), TABLE[160:])["no_alarm"]
+        for kind in (Bootstrap, IndependentMarginals)
+    }
+    assert scores == {Bootstrap: 0.0, IndependentMarginals: 1.0}
+    assert "no_alarm" not in make_generator_scorer(MetricSuite(suite.metrics[:1])).directions()

@@ -31,13 +31,18 @@ def test_all_names_are_there_and_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "words"),
-    [((0.1, 0.2), "Leak found."), ((0.8, 1.0), "No leak found by this test.")],
+    ("p_value", "alarm", "words"),
+    [
+        (0.01, None, "Leak found."),
+        (0.2, None, "No leak found by this test."),
+        (0.01, False, "No leak found by this test."),
+        (None, None, ""),
+    ],
 )
-def test_findings_speak_of_leaks(interval: tuple[float, float], words: str) -> None:
+def test_findings_speak_of_leaks(p_value: float | None, alarm: bool | None, words: str) -> None:
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
-    result = Result(0.15, interval=interval, baseline=0.95, tags=tags)
-    assert finding(result) == words
+    result = Result(0.15, p_value=p_value, baseline=0.95, tags=tags)
+    assert finding(result, alarm) == words
     assert evidence(result) == "distance screen"
 
 

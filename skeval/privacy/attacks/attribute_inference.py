@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from skeval.base import Metric
-from skeval.context import Context
+from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
 from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Count, Fraction, Seed, has_methods
@@ -169,61 +170,45 @@ class AttributeInferenceRisk(Metric):
         _check_kinds(owner, context, self.secret, self.scoring, self.estimator)
 
     def _compute(self, context: Context) -> Result:
-        is_label, seed = context.schema.kinds[self.secret] in NOMINAL, self.random_state
-        known = known_columns(context.schema, self.known, self.secret)
-        tables = {
-            role: _lesson(context, role, known, self.secret, self.max_rows, seed)
-            for role in ("train", "holdout", "synthetic")
-        }
+        asked = (self.secret, self.known, self.max_rows, self.random_state)
+        tables = lessons(context, *asked)
         if empty := [role for role, rows in tables.items() if rows.secret.size == 0]:
             return undefined(f"{self.secret} has no value in the rows of {' and '.join(empty)}.")
-        train, holdout, synthetic = tables.values()
-        real_secrets = np.append(train.secret, holdout.secret)
-        if np.unique(real_secrets).size == 1:
+        if np.ptp(np.append(tables["train"].secret, tables["holdout"].secret)) == 0:
             reason = f"{self.secret} has one value in the real tables."
             return undefined(reason, ConstantColumnWarning)
-        scoring = Scoring(
-            self.scoring or ("accuracy" if is_label else "neg_mae"),
-            scale=1.0 if is_label else float(np.ptp(real_secrets)),
-            classes=np.intersect1d(train.secret, holdout.secret) if is_label else np.empty(0),
+        scoring = Scoring.of(tables, self.scoring)
+        train, holdout = (
+            scoring.performance(rows)[0] for rows in guessed_rows(context, self.estimator, *asked)
         )
-        return self._contrast(scoring, train, holdout, synthetic)
-
-    def _contrast(
-        self, scoring: Scoring, train: Lesson, holdout: Lesson, synthetic: Lesson
-    ) -> Result:
-        is_label, seed = scoring.name != "neg_mae", self.random_state
-        learn, real = (guess_labels if is_label else guess_numbers), [train, holdout]
-        guesses = learn(self.estimator, synthetic, [rows.known for rows in real], seed)
-        blind = marginal_guesses(synthetic.secret, [len(rows.known) for rows in real], is_label)
-        (of_others,) = learn(self.estimator, holdout, [train.known], seed)
-        on_train, on_holdout, blind_on_train, blind_on_holdout, others_on_train = (
-            GuessedRows(one, rows.secret)
-            for one, rows in zip([*guesses, *blind, of_others], [*real, *real, train], strict=True)
-        )
-        at_train, around_train = scoring.performance(on_train)
-        at_holdout, around_holdout = scoring.performance(on_holdout)
-        advantage = at_train - at_holdout
-        population = scoring.performance(others_on_train)[0]
-        details: dict[str, Any] = {
-            "scoring": scoring.name,
-            "train": at_train,
-            "holdout": at_holdout,
-            "marginal": scoring.performance(blind_on_train)[0],
-            "population": population,
-            "information_gain": at_train - population,
-            "score": 1.0 - max(0.0, advantage),
-            "confident": share_above(gains(on_train, blind_on_train), self.tau),
-            "confident_holdout": share_above(gains(on_holdout, blind_on_holdout), self.tau),
-        }
-        if not is_label:
-            guessed = guesses[0].values
-            details["inference_distance"] = inference_distance(guessed, train.secret, train.secret)
-        if np.isnan(advantage):
+        details: dict[str, Any] = {"scoring": scoring.name, "train": train, "holdout": holdout}
+        if np.isnan(train - holdout):
             reason = f"{scoring.name} needs rows of each class in both train and holdout."
             return undefined(reason, **details)
-        return Result(
-            advantage,
+        return Result(train - holdout, details=details)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if not result.details:  # nothing was guessed
+            return result
+        asked, seed = (self.secret, self.known, self.max_rows, self.random_state), self.random_state
+        tables = lessons(context, *asked)
+        scoring = Scoring.of(tables, self.scoring)
+        on_train, on_holdout = guessed_rows(context, self.estimator, *asked)
+        (on_others,) = learned(self.estimator, tables["holdout"], [tables["train"]], seed)
+        population = scoring.performance(on_others)[0]
+        details = {
+            **result.details,
+            "population": population,
+            "information_gain": result.details["train"] - population,
+            "score": 1.0 - max(0.0, result.value),
+            **beyond_marginal(scoring, tables["synthetic"].secret, on_train, on_holdout, self.tau),
+        }
+        if np.isnan(result.value):
+            return replace(result, details=details)
+        at_train, around_train = scoring.performance(on_train)
+        at_holdout, around_holdout = scoring.performance(on_holdout)
+        return replace(
+            result,
             interval=difference_interval(at_train, around_train, at_holdout, around_holdout),
             p_value=scoring.p_value(on_train, on_holdout, self.n_permutations, seed),
             baseline=0.0,
@@ -267,25 +252,23 @@ def _check_kinds(
         raise InvalidParameterError(f"{owner}: {secret} holds {what}, which {kind} is not for.")
 
 
-def _lesson(
-    context: Context,
-    role: str,
-    known: tuple[str, ...],
-    secret: str,
-    max_rows: int | None,
-    seed: int,
-) -> Lesson:
-    """Return the rows of a table, known columns and the secret, in an order of their own."""
-    columns = tuple(sorted([*known, secret]))
-    rows = drawn_rows(context, role, columns, max_rows, seed)
+def lessons(
+    context: Context, secret: str, known: Sequence[str] | None, max_rows: int | None, seed: int
+) -> dict[str, Lesson]:
+    """Return the known columns and the secret of each table, its rows in an order of their own."""
+    columns = tuple(sorted([*known_columns(context.schema, known, secret), secret]))
     nominal, at = nominal_columns(context, columns), columns.index(secret)
-    others = [j for j in range(len(columns)) if j != at]
-    values = rows[:, at]
-    if nominal[at]:
-        values = np.where(np.isnan(values), MISSING, values).astype(np.int64)
-    else:
-        rows, values = rows[np.isfinite(values)], values[np.isfinite(values)]
-    return Lesson(rows[:, others], tuple(nominal[j] for j in others), values)
+    tables = {}
+    for role in ("train", "holdout", "synthetic"):
+        rows = drawn_rows(context, role, columns, max_rows, seed)
+        values = rows[:, at]
+        if nominal[at]:
+            values = np.where(np.isnan(values), MISSING, values).astype(np.int64)
+        else:
+            rows, values = rows[np.isfinite(values)], values[np.isfinite(values)]
+        others = np.delete(rows, at, axis=1)
+        tables[role] = Lesson(others, (*nominal[:at], *nominal[at + 1 :]), values)
+    return tables
 
 
 @dataclass(frozen=True)
@@ -294,6 +277,47 @@ class GuessedRows:
 
     guesses: Guesses
     secrets: np.ndarray
+
+
+@shared
+def guessed_rows(
+    context: Context,
+    estimator: Any,
+    secret: str,
+    known: Sequence[str] | None,
+    max_rows: int | None,
+    seed: int,
+) -> tuple[GuessedRows, ...]:
+    """Return what a model learned from the release guesses of train, and of the holdout."""
+    train, holdout, synthetic = lessons(context, secret, known, max_rows, seed).values()
+    return learned(estimator, synthetic, [train, holdout], seed)
+
+
+def learned(
+    estimator: Any, lesson: Lesson, tables: Sequence[Lesson], seed: int
+) -> tuple[GuessedRows, ...]:
+    """Return what a model that has learned from some rows guesses of other tables."""
+    learn = guess_labels if lesson.secret.dtype == np.int64 else guess_numbers
+    guesses = learn(estimator, lesson, [rows.known for rows in tables], seed)
+    return tuple(GuessedRows(one, rows.secret) for one, rows in zip(guesses, tables, strict=True))
+
+
+def beyond_marginal(
+    scoring: Scoring, released: np.ndarray, train: GuessedRows, holdout: GuessedRows, tau: float
+) -> dict[str, float]:
+    """Return what a guess by the released secrets alone achieves, and who is guessed far better."""
+    is_label, both = scoring.name != "neg_mae", (train, holdout)
+    guesses = marginal_guesses(released, [rows.secrets.size for rows in both], is_label)
+    blind = [GuessedRows(one, rows.secrets) for one, rows in zip(guesses, both, strict=True)]
+    details = {
+        "marginal": scoring.performance(blind[0])[0],
+        "confident": share_above(gains(train, blind[0]), tau),
+        "confident_holdout": share_above(gains(holdout, blind[1]), tau),
+    }
+    if not is_label:
+        guessed = train.guesses.values
+        details["inference_distance"] = inference_distance(guessed, train.secrets, train.secrets)
+    return details
 
 
 @dataclass(frozen=True)
@@ -314,6 +338,14 @@ class Scoring:
     name: str
     scale: float
     classes: np.ndarray
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Lesson], name: str | None) -> Scoring:
+        """Return the scoring of that name, or the usual one, for secrets as tables have them."""
+        train, holdout = tables["train"].secret, tables["holdout"].secret
+        if train.dtype == np.int64:
+            return cls(name or "accuracy", 1.0, np.intersect1d(train, holdout))
+        return cls(name or "neg_mae", float(np.ptp(np.append(train, holdout))), np.empty(0))
 
     def performance(self, rows: GuessedRows) -> tuple[float, Bounds]:
         """Return how well secrets are guessed, and the interval; nan where it is not defined."""

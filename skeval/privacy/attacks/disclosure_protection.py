@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from skeval.base import Metric
-from skeval.context import Context
+from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
 from skeval.parameters import Count, Fraction, Seed
 from skeval.privacy.attacks.secrets import (
@@ -25,7 +25,7 @@ from skeval.privacy.attacks.secrets import (
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import cap
 from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
-from skeval.steps.samples import sample_positions
+from skeval.steps.samples import named_seed, sample_positions
 
 _UNFOUND = {
     "cap": "no train row has the known columns of a synthetic row.",
@@ -35,6 +35,10 @@ _NO_SECRET = (
     "the sensitive columns have one value in train, so that there is nothing to guess. "
     "Set normalize=False for the protection itself."
 )
+
+# known and sensitive columns, bins, and which numbers are cut; rows drawn, draws, and their seed
+Columns = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...] | None]
+Draws = tuple[int | None, int, int]
 
 
 class DisclosureProtection(Metric):
@@ -138,6 +142,9 @@ class DisclosureProtection(Metric):
 
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack")
 
+    num_rows: int | None = None  # all
+    num_iterations = 1
+
     def __init__(
         self,
         known: Names,
@@ -169,48 +176,51 @@ class DisclosureProtection(Metric):
         check_to_cut(owner, schema, self.continuous)
 
     def _compute(self, context: Context) -> Result:
-        rows = self._rows(context)
-        drawn, samples = self._drawn(rows)
-        guess = cap.guess_protection(rows["train"].sensitive, self.baseline)
-        scores = {
-            role: summed_scores(real, samples, self.method, self.tau)
-            for role, real in drawn.items()
-        }
-        risk = {role: row_mean(*sums) for role, sums in scores.items()}
-        train, holdout = risk["train"], risk.get("holdout")
+        risk = row_mean(*self._scores(context, "train"))
+        train = coded_tables(context, *self._asked[0])["train"]
+        guess = cap.guess_protection(train.sensitive, self.baseline)
         details: dict[str, Any] = {
-            "risk": train.value,
-            "protection": 1.0 - train.value,
+            "risk": risk.value,
+            "protection": 1.0 - risk.value,
             "guess": guess,
-            "standard_error": train.standard_error,
-            "n_rows": train.n_rows,
-            "matched": matched_share(drawn["train"], samples),
+            "standard_error": risk.standard_error,
+            "n_rows": risk.n_rows,
         }
-        if self.method == "tcap":
-            details |= targeted_shares(drawn["train"], samples, self.tau)
-        p_value = None
-        if holdout is not None:
-            leak = difference_interval(train.value, train.interval, holdout.value, holdout.interval)
-            details |= {
-                "matched_holdout": matched_share(drawn["holdout"], samples),
-                "risk_holdout": holdout.value,
-                "leak": train.value - holdout.value,
-                "leak_interval": list(leak),
-            }
-            pair = (scores["train"][0], scores["holdout"][0])
-            p_value = exchange_p_value(
-                [pair], n_permutations=self.n_permutations, seed=self.random_state
-            )
         if self._is_normalized and guess <= 0.0:
             return undefined(_NO_SECRET, **details)
-        if np.isnan(train.value):
+        if np.isnan(risk.value):
             return undefined(_UNFOUND["tcap" if self.method == "tcap" else "cap"], **details)
-        low, high = train.interval
-        return Result(
-            self._value(train.value, guess),
-            interval=(self._value(high, guess), self._value(low, guess)),
-            p_value=None if p_value is None or np.isnan(p_value) else p_value,
-            baseline=None if holdout is None else self._value(holdout.value, guess),
+        value, high, low = (self._value(one, guess) for one in (risk.value, *risk.interval))
+        return Result(value, interval=(low, high), details=details)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        # where there is no holdout there is no baseline: holdout rows as a release are none
+        real, samples = drawn_tables(context, *self._asked)
+        details = {**result.details, "matched": matched_share(real["train"], samples)}
+        if self.method == "tcap":
+            details |= targeted_shares(real["train"], samples, self.tau)
+        if "holdout" not in real:
+            return replace(result, details=details)
+        scores = [self._scores(context, role) for role in ("train", "holdout")]
+        train, holdout = (row_mean(*sums) for sums in scores)
+        leak = difference_interval(train.value, train.interval, holdout.value, holdout.interval)
+        details |= {
+            "matched_holdout": matched_share(real["holdout"], samples),
+            "risk_holdout": holdout.value,
+            "leak": train.value - holdout.value,
+            "leak_interval": list(leak),
+        }
+        if np.isnan(result.value):
+            return replace(result, details=details)
+        p_value = exchange_p_value(
+            [(scores[0][0], scores[1][0])],
+            n_permutations=self.n_permutations,
+            seed=self.random_state,
+        )
+        return replace(
+            result,
+            p_value=None if np.isnan(p_value) else p_value,
+            baseline=self._value(holdout.value, as_float(details["guess"])),
             details=details,
         )
 
@@ -225,22 +235,14 @@ class DisclosureProtection(Metric):
             return f"{known}, for {percent(as_float(details['risk_holdout']))} of holdout rows."
         return f"{known}, {percent(1.0 - as_float(details['guess']))} by a guess."
 
-    def _with_baseline(self, context: Context, result: Result) -> Result:
-        return result  # where holdout rows have no baseline, holdout rows as a release are none
-
-    def _rows(self, context: Context) -> dict[str, CodedRows]:
-        """Return the coded rows by role, each table in an order of its own."""
-        roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
+    @property
+    def _asked(self) -> tuple[Columns, Draws]:
         cut = None if self.continuous is None else tuple(self.continuous)
-        coded = coded_rows(
-            context, roles, names_of(self.known), names_of(self.sensitive), self.n_bins, cut
-        )
-        return {role: rows.ordered() for role, rows in zip(roles, coded, strict=True)}
+        columns = names_of(self.known), names_of(self.sensitive), self.n_bins, cut
+        return columns, (self.num_rows, self.num_iterations, self.random_state)
 
-    def _drawn(self, rows: dict[str, CodedRows]) -> tuple[dict[str, CodedRows], list[CodedRows]]:
-        """Return the real rows to attack, and synthetic tables over which scores are averaged."""
-        real = {role: table for role, table in rows.items() if role != "synthetic"}
-        return real, [rows["synthetic"]]
+    def _scores(self, context: Context, role: str) -> tuple[Scores, float]:
+        return summed_scores(context, role, self.method, self.tau, *self._asked)
 
     @property
     def _is_normalized(self) -> bool:
@@ -360,21 +362,42 @@ class DisclosureProtectionEstimate(DisclosureProtection):
         self.num_rows = num_rows
         self.num_iterations = num_iterations
 
-    def _drawn(self, rows: dict[str, CodedRows]) -> tuple[dict[str, CodedRows], list[CodedRows]]:
-        drawn = {role: self._positions(table, role) for role, table in rows.items()}
-        samples = [rows["synthetic"].take(part) for part in drawn.pop("synthetic")]
-        real = {
-            role: rows[role].take(np.unique(np.concatenate(parts))) for role, parts in drawn.items()
-        }
-        return real, samples
 
-    def _positions(self, rows: CodedRows, role: str) -> list[np.ndarray]:
-        """Return the positions of each draw; one draw of all rows where there are no more."""
+def coded_tables(
+    context: Context,
+    known: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    n_bins: int,
+    continuous: tuple[str, ...] | None,
+) -> dict[str, CodedRows]:
+    """Return the coded rows by role, each table in an order of its own."""
+    roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
+    coded = coded_rows(context, roles, known, sensitive, n_bins, continuous)
+    return {role: rows.ordered() for role, rows in zip(roles, coded, strict=True)}
+
+
+@shared
+def drawn_tables(
+    context: Context, columns: Columns, draws: Draws
+) -> tuple[dict[str, CodedRows], list[CodedRows]]:
+    """Return the real rows to attack, and synthetic tables over which scores are averaged.
+
+    One draw of all rows where there are no more than are to be drawn.
+    """
+    n_rows, n_draws, seed = draws
+    tables, positions = coded_tables(context, *columns), {}
+    for role, rows in tables.items():
         n = len(rows.keys)
-        repeats = self.num_iterations if n > self.num_rows else 1
+        repeats = 1 if n_rows is None or n <= n_rows else n_draws
         # tables may be aligned row by row: each role draws positions of its own
-        seeds = [zlib.crc32(f"{role} {self.random_state} {i}".encode()) for i in range(repeats)]
-        return [sample_positions(n, self.num_rows, seed) for seed in seeds]
+        seeds = [named_seed(f"{role} {seed}", i) for i in range(repeats)]
+        positions[role] = [sample_positions(n, n_rows, one) for one in seeds]
+    samples = [tables["synthetic"].take(part) for part in positions.pop("synthetic")]
+    real = {
+        role: tables[role].take(np.unique(np.concatenate(parts)))
+        for role, parts in positions.items()
+    }
+    return real, samples
 
 
 def attribution_scores(
@@ -399,14 +422,16 @@ def matched_share(rows: CodedRows, samples: Sequence[CodedRows]) -> float:
     return float(np.mean([np.isin(rows.keys, sample.keys).mean() for sample in samples]))
 
 
+@shared
 def summed_scores(
-    rows: CodedRows, samples: Sequence[CodedRows], method: str, tau: float
+    context: Context, role: str, method: str, tau: float, columns: Columns, draws: Draws
 ) -> tuple[Scores, float]:
     """Return scores of rows summed over samples, and the variance between the samples."""
-    totals, counts = np.zeros(len(rows.keys)), np.zeros(len(rows.keys), dtype=np.int64)
-    means = []
+    real, samples = drawn_tables(context, columns, draws)
+    n_rows, means = len(real[role].keys), []
+    totals, counts = np.zeros(n_rows), np.zeros(n_rows, dtype=np.int64)
     for sample in samples:
-        scores = attribution_scores(rows, sample, method, tau)
+        scores = attribution_scores(real[role], sample, method, tau)
         counted = ~np.isnan(scores)
         totals[counted] += scores[counted]
         counts += counted

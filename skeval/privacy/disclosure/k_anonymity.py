@@ -91,13 +91,14 @@ class KAnonymity(SmallestClassMetric):
     """
 
     def _compute(self, context: Context) -> Result:
+        roles, columns = ("synthetic", "train"), self._columns(context.schema)
         if self.mode == "cluster":
-            k, k_train = (self._smallest_cluster(context, role) for role in ("synthetic", "train"))
+            k, of_train = (smallest_cluster(clusters(context, r, columns, r)) for r in roles)
             if k is None:
                 return too_few_to_cluster("synthetic")
-            return Result(k, details={"train": {"k": k_train}})
-        profile, train = (self._profile(context, role) for role in ("synthetic", "train"))
-        return Result(float(profile["k"]), details={**profile, "train": train})
+            return Result(k, details={"train": {"k": of_train}})
+        released, train = (profile(self._counts(context, role)[0], self.k0) for role in roles)
+        return Result(float(released["k"]), details={**released, "train": train})
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
@@ -105,19 +106,6 @@ class KAnonymity(SmallestClassMetric):
         smallest = f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}"
         uniques = percent(result.details["uniques"])
         return f"{smallest}; {uniques} of rows are alone in theirs."
-
-    def _profile(self, context: Context, role: str) -> dict[str, Any]:
-        (sizes,) = self._counts(context, role)
-        return {
-            "k": int(sizes.min()),
-            "uniques": share_in_small(sizes, 2),
-            "below_k0": share_in_small(sizes, self.k0),
-            "n_classes": sizes.size,
-        }
-
-    def _smallest_cluster(self, context: Context, role: str) -> float | None:
-        runs = clusters(context, role, self._columns(context.schema), role)
-        return float(min(CAP, *(np.bincount(labels).min() for labels in runs))) if runs else None
 
 
 class ReplicatedUniques(ClassMetric):
@@ -205,6 +193,21 @@ class ReplicatedUniques(ClassMetric):
             f"{percent(result.value)} of train rows are alone with their quasi-identifiers and "
             "have exactly one synthetic row with the same."
         )
+
+
+def profile(sizes: np.ndarray, k0: int) -> dict[str, Any]:
+    """Return the size of the smallest class, and the shares of rows in small ones."""
+    return {
+        "k": int(sizes.min()),
+        "uniques": share_in_small(sizes, 2),
+        "below_k0": share_in_small(sizes, k0),
+        "n_classes": sizes.size,
+    }
+
+
+def smallest_cluster(runs: tuple[np.ndarray, ...]) -> float | None:
+    """Return the size of the smallest cluster over several runs; None if there are none."""
+    return float(min(CAP, *(np.bincount(labels).min() for labels in runs))) if runs else None
 
 
 def share_in_small(counts: np.ndarray, k: int) -> float:

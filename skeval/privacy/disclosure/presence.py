@@ -91,24 +91,11 @@ class KMap(SmallestClassMetric):
     """
 
     def _compute(self, context: Context) -> Result:
-        if self.mode == "cluster":
-            tables = self._clusters(context)
-            least = [int(synthetic[synthetic > 0].min()) for _, synthetic in tables]
-            return Result(float(min(least))) if least else too_few_to_cluster("train")
-        train, population, released = self._population(context)
-        matched, unmatched = (population > 0) & (released > 0), _unmatched(population, released)
-        if not matched.any():
-            return undefined(_NO_MATCH, **unmatched)
-        rows = np.repeat(population[matched], released[matched])
-        return Result(
-            float(rows.min()),
-            details={
-                "uniques": float(np.mean(rows == 1)),
-                "below_k0": float(np.mean(rows < self.k0)),
-                **unmatched,
-                "train": int(population[train > 0].min()),
-            },
-        )
+        if self.mode == "equivalence":
+            return fewest_real_rows(*self._population(context), self.k0)
+        tables = self._clusters(context)
+        least = [int(synthetic[synthetic > 0].min()) for _, synthetic in tables]
+        return Result(float(min(least))) if least else too_few_to_cluster("train")
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
@@ -221,29 +208,13 @@ class DeltaPresence(ClassMetric):
         return super().unmet_need(context)
 
     def _compute(self, context: Context) -> Result:
-        if self.mode == "cluster":
-            most = [
-                (train[synthetic > 0] / (synthetic[synthetic > 0] + 1e-8)).max()
-                for train, synthetic in self._clusters(context)
-            ]
-            return Result(float(max(most))) if most else too_few_to_cluster("train")
-        train, population, released = self._population(context)
-        shares, hit = presence(train, population, released), released > 0
-        prior, unmatched = float(train.sum() / population.sum()), _unmatched(population, released)
-        if shares.size == 0:
-            return undefined(_NO_MATCH, prior=prior, **unmatched)
-        least, greatest = float(shares.min()), float(shares.max())
-        return Result(
-            greatest,
-            baseline=1.0 - least,
-            details={
-                "range": [least, greatest],
-                "prior": prior,
-                "mean": float(train[hit].sum() / population[hit].sum()),
-                "certain": float(train[hit & (train == population)].sum() / train.sum()),
-                **unmatched,
-            },
-        )
+        if self.mode == "equivalence":
+            return greatest_presence(*self._population(context))
+        most = [
+            (train[synthetic > 0] / (synthetic[synthetic > 0] + 1e-8)).max()
+            for train, synthetic in self._clusters(context)
+        ]
+        return Result(float(max(most))) if most else too_few_to_cluster("train")
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
@@ -253,7 +224,36 @@ class DeltaPresence(ClassMetric):
         return f"Given the release, a person was in train with {low} to {high}; before it, {prior}."
 
 
-def _unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
+def fewest_real_rows(
+    train: np.ndarray, population: np.ndarray, released: np.ndarray, k0: int
+) -> Result:
+    """Return the fewest real rows that a released class has, from the rows of each class."""
+    matched, missed = (population > 0) & (released > 0), unmatched(population, released)
+    if not matched.any():
+        return undefined(_NO_MATCH, **missed)
+    rows = np.repeat(population[matched], released[matched])
+    details = {"uniques": float(np.mean(rows == 1)), "below_k0": float(np.mean(rows < k0))}
+    of_train = int(population[train > 0].min())
+    return Result(float(rows.min()), details={**details, **missed, "train": of_train})
+
+
+def greatest_presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> Result:
+    """Return the greatest share of train in a released class, from the rows of each class."""
+    shares, hit = presence(train, population, released), released > 0
+    prior, missed = float(train.sum() / population.sum()), unmatched(population, released)
+    if shares.size == 0:
+        return undefined(_NO_MATCH, prior=prior, **missed)
+    least, greatest = float(shares.min()), float(shares.max())
+    details = {
+        "range": [least, greatest],
+        "prior": prior,
+        "mean": float(train[hit].sum() / population[hit].sum()),
+        "certain": float(train[hit & (train == population)].sum() / train.sum()),
+    }
+    return Result(greatest, baseline=1.0 - least, details={**details, **missed})
+
+
+def unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
     """Return how many released classes, and what share of released rows, no real row has."""
     missed = (population == 0) & (released > 0)
     return {

@@ -99,25 +99,22 @@ class Authenticity(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        return self._share(context, "synthetic", "train", columns)
-
-    def _share(self, context: Context, query: str, reference: str, columns: Any) -> float:
-        return float(authentic(context, query, reference, self.space, columns)[0].mean())
+        return authentic_share(context, "synthetic", "train", self.space, columns)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         is_authentic, clusters = authentic(context, "synthetic", "train", self.space, columns)
         variance = stats.clustered_variance(is_authentic, clusters)
-        details = {"standard_error": float(np.sqrt(variance))}
         interval = stats.paired_interval(result.value, variance, is_authentic.size)
+        details = {"standard_error": float(np.sqrt(variance))}
         result = replace(result, interval=interval, details=details)
         if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
-        baseline = self._share(context, "holdout", "train", columns)
-        settings = (self.space, columns, self.n_permutations, self.random_state)
-        p_value = authenticity_test(context, *settings).p_value
-        details["on_holdout"] = self._share(context, "synthetic", "holdout", columns)
+        asked = (self.space, columns)
+        baseline = authentic_share(context, "holdout", "train", *asked)
+        details["on_holdout"] = authentic_share(context, "synthetic", "holdout", *asked)
         details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
-        return replace(result, p_value=p_value, baseline=baseline, details=details)
+        test = authenticity_test(context, *asked, self.n_permutations, self.random_state)
+        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
 
     def _summary(self, result: Result) -> str:
         baseline = None if result.baseline is None else 1.0 - result.baseline
@@ -140,6 +137,13 @@ def authentic(
     is_mutual = towards[towards[:, 0], 0] == rows
     first = np.where(is_mutual, np.minimum(rows, towards[:, 0]), rows)
     return there[:, 0] > within[at[:, 0], 0], first[at[:, 0]]
+
+
+def authentic_share(
+    context: Context, query: str, reference: str, space: Any, columns: Any
+) -> float:
+    """Return the share of a role's rows that are authentic."""
+    return float(authentic(context, query, reference, space, columns)[0].mean())
 
 
 @shared

@@ -17,8 +17,8 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import TrainShare, TrainShareScreen
-from skeval.result import MetricTags, Result
+from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS, TrainShare, TrainShareScreen
+from skeval.result import Result
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import relabelling_test
 from skeval.steps.neighbors import is_gower
@@ -127,13 +127,7 @@ class DCRShare(TrainShareScreen):
     'group 1'
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = CONTRAST_TAGS
 
     def __init__(
         self,
@@ -169,13 +163,8 @@ class DCRShare(TrainShareScreen):
                 "DCRShare: column_groups are defined in space='gower' only; choose columns in your "
                 "transformer."
             )
-        chosen = chosen_columns(context.schema, self.columns)
-        groups = [] if isinstance(self.column_groups, str) else self.column_groups
-        if unknown := dict.fromkeys(c for group in groups for c in group if c not in chosen):
-            raise InvalidParameterError(
-                f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
-                f"look at. They look at: {', '.join(chosen)}."
-            )
+        if not isinstance(self.column_groups, str):
+            check_groups(self.column_groups, chosen_columns(context.schema, self.columns))
 
     def _measure(self, context: Context, columns: Any) -> float:
         names = chosen_columns(context.schema, self.columns)
@@ -186,15 +175,11 @@ class DCRShare(TrainShareScreen):
         names = chosen_columns(context.schema, self.columns)
         groups = groups_of(context, names, self.column_groups, self.random_state)
         shares = {name: self._train_share(context, group) for name, group in groups.items()}
-        of_all = shares[_ALL]
+        of_all, every = shares[_ALL], list(shares.values())
         details = self._share_details(context, groups[_ALL], of_all)
         details["groups"] = [
-            {
-                "name": name,
-                "columns": list(groups[name] or context.schema.measured),
-                "share": share.value,
-                **share.errors(),
-            }
+            {"name": name, "columns": list(groups[name] or context.schema.measured)}
+            | {"share": share.value, **share.errors()}
             for name, share in shares.items()
         ]
         details["worst_group"] = max(shares, key=lambda name: shares[name].value)
@@ -202,13 +187,9 @@ class DCRShare(TrainShareScreen):
             return replace(result, details=details)
         p_value, baseline = of_all.p_value, details["expected"]
         if len(shares) > 1:
-            seeds = (self.n_permutations, self.random_state)
-            p_value, baseline = largest_test(list(shares.values()), *seeds)
-        halves = [(share.value, share.half_width(len(shares))) for share in shares.values()]
-        interval = max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
-        return replace(
-            result, interval=interval, p_value=p_value, baseline=baseline, details=details
-        )
+            p_value, baseline = largest_test(every, self.n_permutations, self.random_state)
+        fields = {"interval": largest_interval(every), "p_value": p_value, "baseline": baseline}
+        return replace(result, details=details, **fields)
 
     def _summary(self, result: Result) -> str:
         chance, groups = as_float(result.details["expected"]), len(result.details["groups"])
@@ -216,6 +197,15 @@ class DCRShare(TrainShareScreen):
         return (
             f"{percent(result.value)} of synthetic rows are closer to train than to the holdout"
             f"{most}; {percent(chance)} would be by chance."
+        )
+
+
+def check_groups(groups: Sequence[Sequence[str]], chosen: tuple[str, ...]) -> None:
+    """Refuse groups with a column that the distances do not look at."""
+    if unknown := dict.fromkeys(c for group in groups for c in group if c not in chosen):
+        raise InvalidParameterError(
+            f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
+            f"look at. They look at: {', '.join(chosen)}."
         )
 
 
@@ -231,6 +221,12 @@ def groups_of(
     keys = {name: column_key(context.schema, group) for name, group in groups.items()}
     first = {key: name for name, key in reversed(keys.items())}
     return {name: key for name, key in keys.items() if first[key] == name}
+
+
+def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
+    """Return the interval of the largest share, from simultaneous ones of all."""
+    halves = [(share.value, share.half_width(len(shares))) for share in shares]
+    return max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
 
 
 def largest_test(
@@ -257,8 +253,7 @@ def largest_test(
 
 
 def _largest(masses: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    largest: np.ndarray = (masses @ labels).max(axis=0)
-    return largest
+    return np.asarray((masses @ labels).max(axis=0))
 
 
 def are_groups(value: object) -> bool:

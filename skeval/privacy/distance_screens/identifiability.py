@@ -128,10 +128,10 @@ class EpsilonIdentifiability(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        space, columns = self._space(context, columns)
-        if space is None:
+        asked = self._space(context, columns)
+        if asked[0] is None:
             return undefined("every column is constant: no column has a weight.")
-        return identified(context, "train", space, columns)[0]
+        return identified(context, "train", *asked)[0]
 
     def _space(self, context: Context, columns: Any) -> tuple[Any, Any]:
         if self.feature_weights == "entropy":
@@ -139,26 +139,21 @@ class EpsilonIdentifiability(NeighborMetric):
         return self.space, columns
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        space, columns = self._space(context, columns)
-        n_train = context.n_rows("train")
-        value, variance = identified(context, "train", space, columns)
+        asked, n_train = self._space(context, columns), context.n_rows("train")
+        value, variance = identified(context, "train", *asked)
         result = replace(result, interval=stats.paired_interval(value, variance, n_train))
-        n_holdout = context.n_rows("holdout") if "holdout" in context else 0
-        if n_holdout < 2:
+        if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
-        test = excess_test(context, space, columns, self.n_permutations, self.random_state)
-        excess = test.observed - (0.0 if n_train == n_holdout else test.mean)
-        return replace(
-            result,
-            p_value=test.p_value,
-            baseline=float(np.clip(value - excess, 0.0, 1.0)),
-            details={
-                "on_holdout": identified(context, "holdout", space, columns)[0],
-                "excess": excess,
-                "standard_error": float(np.sqrt(variance)),
-                "null_standard_error": test.spread,
-            },
-        )
+        test = excess_test(context, *asked, self.n_permutations, self.random_state)
+        excess = test.observed - (0.0 if n_train == context.n_rows("holdout") else test.mean)
+        details = {
+            "on_holdout": identified(context, "holdout", *asked)[0],
+            "excess": excess,
+            "standard_error": float(np.sqrt(variance)),
+            "null_standard_error": test.spread,
+        }
+        baseline = float(np.clip(value - excess, 0.0, 1.0))
+        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
 
     def _summary(self, result: Result) -> str:
         share, without = percent(result.value), beside(result.baseline, "would if none was learned")

@@ -12,7 +12,8 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled, labels_test
 from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
@@ -82,13 +83,7 @@ class NNAAPrivacyLoss(NeighborMetric):
     (0.5, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(-1.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(CONTRAST_TAGS, bounds=(-1.0, 1.0))
 
     def __init__(
         self,
@@ -108,21 +103,17 @@ class NNAAPrivacyLoss(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
             return undefined(TOO_FEW_ROWS)
-        on_train, on_holdout, _ = self._accuracies(context, columns)
-        return on_holdout - on_train
+        on_train, on_holdout = map(np.mean, self._accuracies(context, columns))
+        return float(on_holdout - on_train)
 
-    def _accuracies(self, context: Context, columns: Any) -> tuple[float, float, int]:
-        """Return the mean accuracy on train and on the holdout, and the number of samples."""
-        settings = (self.space, columns, self.ties)
-        seeds = (self.n_resample, self.random_state)
+    def _accuracies(self, context: Context, columns: Any) -> list[list[float]]:
+        """Return the accuracies on train, and those on the holdout, one a sample."""
+        settings, seeds = (self.space, columns, self.ties), (self.n_resample, self.random_state)
         samples = resampled_accuracies(context, ("train", "holdout"), "synthetic", settings, *seeds)
-        on_train, on_holdout = (
-            float(np.mean([sample[i].accuracy for sample in samples])) for i in (0, 1)
-        )
-        return on_train, on_holdout, len(samples)
+        return [[one.accuracy for one in of_role] for of_role in zip(*samples, strict=True)]
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        on_train, on_holdout, n_samples = self._accuracies(context, columns)
+        on_train, on_holdout = self._accuracies(context, columns)
         settings = (self.space, columns, self.ties, self.n_permutations, self.random_state)
         test = loss_test(context, *settings)
         half = _Z * test.spread
@@ -132,10 +123,10 @@ class NNAAPrivacyLoss(NeighborMetric):
             p_value=test.p_value,
             baseline=0.0,
             details={
-                "on_train": on_train,
-                "on_holdout": on_holdout,
+                "on_train": float(np.mean(on_train)),
+                "on_holdout": float(np.mean(on_holdout)),
                 "standard_error": test.spread,
-                "n_samples": n_samples,
+                "n_samples": len(on_train),
             },
         )
 

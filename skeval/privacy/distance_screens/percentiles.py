@@ -20,12 +20,14 @@ from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import contrast_test, relabelled_nearest
 from skeval.verdict import TEST_LEVEL
 
+_TAGS = MetricTags("privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen")
 _TENTH = 10
 _MANY = 0.05
 _DOUBLED = (
     "{share:.0%} of the rows are equal to two or more rows of the {table} table: their ratio "
     "counts as 1, so that copies of these are not seen."
 )
+_NO_DISTANCE = "half of the holdout rows stand in train too: no distance to compare with."
 
 
 class PercentileScreen(NeighborMetric):
@@ -49,8 +51,7 @@ class PercentileScreen(NeighborMetric):
 
     def _of_distances(self, distances: np.ndarray) -> np.ndarray:
         """Return each row's number, given its distances to the nearest rows, ascending."""
-        nearest_only: np.ndarray = distances[:, 0]
-        return nearest_only
+        return np.asarray(distances[:, 0])
 
     def _numbers(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
         settings = {"k": self.n_neighbors, "space": self.space, "columns": columns}
@@ -210,9 +211,7 @@ class DCRPercentile(PercentileScreen):
     (0.0, False)
     """
 
-    tags = MetricTags(
-        "privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen"
-    )
+    tags = _TAGS
 
     def __init__(
         self,
@@ -309,7 +308,7 @@ class NNDR(PercentileScreen):
     0.0
     """
 
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
+    tags = replace(_TAGS, bounds=(0.0, 1.0))
 
     n_neighbors = 2
     what = "the nearest distance over the second nearest"
@@ -344,7 +343,7 @@ class NNDR(PercentileScreen):
         return stats.neighbor_ratios(np.where(lost[:, None], 1.0, distances))
 
     def _measure(self, context: Context, columns: Any) -> Result:
-        _, searched = self._roles()
+        searched = self._roles()[1]
         if context.n_rows(searched) < 2:
             return undefined(f"the {searched} table needs two rows to have a second neighbour.")
         result, both_zero = super()._measure(context, columns), self._both_zero(context, columns)
@@ -358,20 +357,30 @@ class NNDR(PercentileScreen):
         return float(np.mean(distances[:, 1] == 0.0))
 
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
-        """Return the numbers that other tools report under this name, too."""
         details = {"both_zero": self._both_zero(context, columns)}
         if self.convention == "d2/d1":
             inverse = np.divide(1.0, values, out=np.full(values.shape, np.inf), where=values > 0)
             details["d2_d1"] = stats.percentile(inverse, self.q / 100.0)
         if self.query == "train":
             return details
-        details["tenth_smallest"] = tenth = _tenth(values)
+        to_holdout = None
         if "holdout" in context and context.n_rows("holdout") >= 2:
-            other = _tenth(self._numbers(context, "synthetic", "holdout", columns))
-            details["tenth_smallest_to_holdout"] = other
-            quotient = float(stats.ratios(np.array([tenth]), np.array([other]))[0])
-            details["ratio_to_holdout"] = tenth if np.isnan(tenth) else quotient
-        return details
+            to_holdout = self._numbers(context, "synthetic", "holdout", columns)
+        return details | tenth_smallest(values, to_holdout)
+
+
+def tenth_smallest(to_train: np.ndarray, to_holdout: np.ndarray | None) -> dict[str, float]:
+    """Return the tenth smallest of the ratios, and over that of the ratios to the holdout."""
+    tenth = _tenth(to_train)
+    if to_holdout is None:
+        return {"tenth_smallest": tenth}
+    other = _tenth(to_holdout)
+    quotient = float(stats.ratios(np.array([tenth]), np.array([other]))[0])
+    return {
+        "tenth_smallest": tenth,
+        "tenth_smallest_to_holdout": other,
+        "ratio_to_holdout": tenth if np.isnan(tenth) else quotient,
+    }
 
 
 def _tenth(values: np.ndarray) -> float:
@@ -445,14 +454,7 @@ class HoldoutDistanceRatio(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=True,
-        bounds=(0.0, float("inf")),
-        evidence="screen",
-        display="DistancesDisplay",
-    )
+    tags = replace(_TAGS, needs=frozenset({"holdout"}), display="DistancesDisplay")
 
     def __init__(
         self,
@@ -470,31 +472,28 @@ class HoldoutDistanceRatio(NeighborMetric):
             self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
         )
         if np.median(holdout) == 0.0:
-            no_distance = (
-                "half of the holdout rows stand in train too: no distance to compare with."
-            )
-            return undefined(no_distance, **_compared(synthetic, holdout))
+            return undefined(_NO_DISTANCE, **comparison(synthetic, holdout))
         return Result(float(np.median(synthetic) / np.median(holdout)), baseline=1.0)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        named = {
-            f"{role} to train": self._distances(context, role, "train", columns)
-            for role in ("synthetic", "holdout")
-        }
-        synthetic, holdout = named.values()
+        synthetic, holdout = (
+            self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
+        )
+        histogram = {"synthetic to train": synthetic, "holdout to train": holdout}
         settings = (self.space, columns, self.n_permutations, self.random_state)
         return replace(
             result,
             interval=stats.ratio_interval(synthetic, holdout, 0.5, seed=self.random_state),
             p_value=median_test(context, *settings).p_value,
-            details={**_compared(synthetic, holdout), "histogram": common_histograms(named)},
+            details=comparison(synthetic, holdout) | {"histogram": common_histograms(histogram)},
         )
 
     def _summary(self, result: Result) -> str:
         return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
 
 
-def _compared(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
+def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
+    """Return what the details hold of the distances to train of both tables."""
     nearer, p_value = stats.smaller_test(synthetic, holdout)
     return {
         "median_synthetic": float(np.median(synthetic)),

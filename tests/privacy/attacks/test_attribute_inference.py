@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -327,17 +330,42 @@ def test_the_exchange_of_an_auc_follows_it():
     assert scoring.p_value(*tables[::-1], 199, seed=0) == 1.0
 
 
+@cache
+def fresh_tables(seed):
+    sizes = enumerate((200, 150, 200))
+    return [make_mixed(size, random_state=3 * seed + i) for i, size in sizes]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("secret", "scoring"), KINDS)
 def test_releases_that_owe_nothing_to_train(secret, scoring):
     covered, few, n = 0, 0, 200
     for seed in range(n):
-        tables = [
-            make_mixed(size, random_state=3 * seed + i) for i, size in enumerate((200, 150, 200))
-        ]
-        result = evaluate(secret, tables, scoring=scoring, n_permutations=199)
+        result = evaluate(secret, fresh_tables(seed), scoring=scoring, n_permutations=199)
         low, high = result.interval
         covered += low <= 0 <= high
         few += result.p_value < 0.05
     assert 0.92 <= covered / n <= 0.985, covered
     assert few / n <= 0.05 + 0.046, few
+
+
+def test_score_does_without_p_value_and_second_model(monkeypatch):
+    module = sys.modules[AttributeInferenceRisk.__module__]
+    metric = AttributeInferenceRisk("plan").fit(TRAIN, HOLDOUT)
+    expected = metric.evaluate(FRESH).value
+    for name in ("exchange_p_value", "marginal_guesses", "difference_interval"):
+        monkeypatch.setattr(module, name, None)
+    assert metric.score(FRESH) == expected
+
+
+def test_evaluate_learns_from_the_release_once(monkeypatch):
+    module = sys.modules[AttributeInferenceRisk.__module__]
+    n_learned = []
+
+    def counted(estimator, lesson, asked, seed):
+        n_learned.append(len(lesson.secret))
+        return guess_labels(estimator, lesson, asked, seed)
+
+    monkeypatch.setattr(module, "guess_labels", counted)
+    AttributeInferenceRisk("plan").fit(TRAIN, HOLDOUT).evaluate(FRESH[:200])
+    assert n_learned == [200, 300]  # the release, then the holdout

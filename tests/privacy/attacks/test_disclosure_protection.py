@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -305,14 +308,18 @@ def test_estimate_finds_a_copy():
 # ------------------------------------------------------------------------------------ honesty
 
 
+@cache
+def fresh_tables(seed):
+    sizes = enumerate((200, 150, 300))
+    return [make_mixed(size, random_state=3 * seed + i) for i, size in sizes]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_releases_that_owe_nothing_to_train(method):
     covered, small, n = 0, 0, 200
     for seed in range(n):
-        tables = [
-            make_mixed(size, random_state=3 * seed + i) for i, size in enumerate((200, 150, 300))
-        ]
+        tables = fresh_tables(seed)
         result = evaluate(
             tables[0],
             tables[2],
@@ -340,3 +347,13 @@ def test_estimates_are_honest_too():
         small += result.p_value < 0.05
     assert 0.92 <= covered / n <= 0.985, covered
     assert small / n <= 0.05 + 0.046, small
+
+
+def test_score_does_without_the_holdout(monkeypatch):
+    module = sys.modules[DisclosureProtection.__module__]
+    train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
+    metric = DisclosureProtection(["age", "city"], "plan", "tcap").fit(train, holdout)
+    expected = metric.evaluate(fresh).value
+    for name in ("exchange_p_value", "targeted_shares", "matched_share"):
+        monkeypatch.setattr(module, name, None)
+    assert metric.score(fresh) == expected

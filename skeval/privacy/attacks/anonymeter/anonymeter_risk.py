@@ -13,7 +13,12 @@ from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
-from skeval.privacy.attacks.anonymeter.risks import Attack, ResidualRiskMetric, check_enough_columns
+from skeval.privacy.attacks.anonymeter.risks import (
+    Attack,
+    ResidualRiskMetric,
+    check_enough_columns,
+    largest_risk,
+)
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, SinglingOutRisk
 from skeval.result import Result
 from skeval.stats.risks import risk_level
@@ -140,7 +145,7 @@ class AnonymeterRisk(ResidualRiskMetric):
         check_enough_columns("AnonymeterRisk", chosen_columns(context.schema, self.columns), 2)
 
     def _compute(self, context: Context) -> Result:
-        result = self._largest_risk(self._attacks(context))
+        result = largest_risk(self._attacks(context), self.ci_method, self.confidence_level)
         if "worst_attack" not in result.details:
             return result
         level = risk_level(result.value, self.levels)

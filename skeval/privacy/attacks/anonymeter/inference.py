@@ -24,9 +24,11 @@ from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     ResidualRiskMetric,
     check_enough_columns,
+    largest_risk,
     n_targets,
     nearest_synthetic,
     places,
+    risk_of,
     shown_level,
     shown_rates,
     synthetic_rows,
@@ -234,7 +236,8 @@ class InferenceRisk(InferenceMetric):
 
     def _compute(self, context: Context) -> Result:
         known = chosen_columns(context.schema, self.aux_cols)
-        return self._risk(self._attack(context, self.secret, known, self.regression))
+        attack = self._attack(context, self.secret, known, self.regression)
+        return risk_of(attack, self.ci_method, self.confidence_level)
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)
@@ -339,7 +342,7 @@ class InferenceRiskAll(InferenceMetric):
         check_enough_columns("InferenceRiskAll", chosen_columns(context.schema, self.columns), 2)
 
     def _compute(self, context: Context) -> Result:
-        result = self._largest_risk(self._attacks(context))
+        result = largest_risk(self._attacks(context), self.ci_method, self.confidence_level)
         details = dict(result.details)
         details["secrets"] = details.pop("attacks")
         if "worst_attack" in details:

@@ -20,6 +20,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     near_rows,
     nearest_synthetic,
     places,
+    risk_of,
     shown_level,
     shown_rates,
     targets,
@@ -178,7 +179,8 @@ class LinkabilityRisk(ResidualRiskMetric):
             chosen_columns(context.schema, part)
 
     def _compute(self, context: Context) -> Result:
-        result, (first, second) = self._risk(self._attack(context)), self.aux_cols or ((), ())
+        result = risk_of(self._attack(context), self.ci_method, self.confidence_level)
+        first, second = self.aux_cols or ((), ())
         if both := [name for name in first if name in second]:
             warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
             return replace(result, warnings=(warning, *result.warnings))
@@ -257,8 +259,7 @@ def _links(
     near = [nearest_synthetic(context, key, k, n_attacks, seed) for key in keys]
     if ties == "first":
         both = np.sort(np.concatenate([near[0][1], near[1][1]], axis=1), axis=1)
-        common: np.ndarray = (both[:, 1:] == both[:, :-1]).any(axis=1)
-        return common
+        return np.asarray((both[:, 1:] == both[:, :-1]).any(axis=1))
     radii = [_units(d[:, -1], len(p)) for (d, _), p in zip(near, parts, strict=True)]
     union = tuple(dict.fromkeys((*parts[0], *parts[1])))
     listed, candidates = nearest_synthetic(

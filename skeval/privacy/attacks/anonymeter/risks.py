@@ -96,15 +96,7 @@ class Attack:
 
 
 class ResidualRiskMetric(Metric):
-    """Base of metrics whose value is a residual risk, or the largest of several.
-
-    Attributes
-    ----------
-    ci_method : {"anonymeter", "katz"}
-        How value and interval follow from the rates.
-    confidence_level : float
-        Of the intervals.
-    """
+    """Base of metrics whose value is a residual risk, or the largest of several."""
 
     tags = MetricTags(
         "privacy",
@@ -113,57 +105,52 @@ class ResidualRiskMetric(Metric):
         bounds=(0.0, 1.0),
         evidence="attack",
     )
-    ci_method: str
-    confidence_level: float
 
-    def _risk(self, attack: Attack) -> Result:
-        """Return the result of one attack."""
-        risk = attack.risk(self.ci_method, self.confidence_level)
-        details = {**attack.report(risk, self.confidence_level), **attack.details}
-        if math.isnan(risk.value):
-            return undefined(_ALL_SUCCEED, **details)
-        return Result(
-            risk.value,
-            interval=risk.interval,
-            p_value=attack.p_value,
-            baseline=0.0,
-            details=details,
-        )
 
-    def _largest_risk(self, attacks: Mapping[str, Attack | None]) -> Result:
-        """Return the largest residual risk of several attacks, None for those not made.
+def risk_of(attack: Attack, method: str, confidence: float) -> Result:
+    """Return the result of one attack."""
+    risk = attack.risk(method, confidence)
+    details = {**attack.report(risk, confidence), **attack.details}
+    if math.isnan(risk.value):
+        return undefined(_ALL_SUCCEED, **details)
+    return Result(
+        risk.value, interval=risk.interval, p_value=attack.p_value, baseline=0.0, details=details
+    )
 
-        Intervals are simultaneous and the p-value is that of the most significant attack times
-        their number, after Bonferroni. The largest of noisy numbers is too large on average: the
-        interval reaches from the largest of the lower bounds to the largest of the upper ones.
-        """
-        made = {name: attack for name, attack in attacks.items() if attack is not None}
-        simultaneous = 1.0 - (1.0 - self.confidence_level) / max(1, len(made))
-        reports = {}
-        for name, attack in made.items():
-            low, high = attack.risk(self.ci_method, simultaneous).interval
-            risk = attack.risk(self.ci_method, self.confidence_level)
-            report = attack.report(risk, self.confidence_level)
-            reports[name] = {**report, "interval": [low, high], "p_value": attack.p_value}
-        defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
-        details: dict[str, Any] = {
-            "attacks": reports,
-            "left_out": [name for name in attacks if name not in defined],
-            "n_attacks_made": len(made),
-        }
-        if not defined:
-            reason = _ALL_SUCCEED if made else "no attack could be made on this table."
-            return undefined(reason, **details)
-        worst = max(defined, key=lambda name: defined[name]["residual_risk"])
-        value = defined[worst]["residual_risk"]
-        low, high = (max(one["interval"][i] for one in defined.values()) for i in (0, 1))
-        return Result(
-            value,
-            interval=(min(low, value), max(high, value)),
-            p_value=min(1.0, len(made) * min(one["p_value"] for one in defined.values())),
-            baseline=0.0,
-            details={**details, "worst_attack": worst},
-        )
+
+def largest_risk(attacks: Mapping[str, Attack | None], method: str, confidence: float) -> Result:
+    """Return the largest residual risk of several attacks, None for those not made.
+
+    Intervals are simultaneous and the p-value is that of the most significant attack times
+    their number, after Bonferroni. The largest of noisy numbers is too large on average: the
+    interval reaches from the largest of the lower bounds to the largest of the upper ones.
+    """
+    made = {name: attack for name, attack in attacks.items() if attack is not None}
+    simultaneous = 1.0 - (1.0 - confidence) / max(1, len(made))
+    reports = {}
+    for name, attack in made.items():
+        report = attack.report(attack.risk(method, confidence), confidence)
+        interval = list(attack.risk(method, simultaneous).interval)
+        reports[name] = {**report, "interval": interval, "p_value": attack.p_value}
+    defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
+    details: dict[str, Any] = {
+        "attacks": reports,
+        "left_out": [name for name in attacks if name not in defined],
+        "n_attacks_made": len(made),
+    }
+    if not defined:
+        reason = _ALL_SUCCEED if made else "no attack could be made on this table."
+        return undefined(reason, **details)
+    worst = max(defined, key=lambda name: defined[name]["residual_risk"])
+    value = defined[worst]["residual_risk"]
+    low, high = (max(one["interval"][i] for one in defined.values()) for i in (0, 1))
+    return Result(
+        value,
+        interval=(min(low, value), max(high, value)),
+        p_value=min(1.0, len(made) * min(one["p_value"] for one in defined.values())),
+        baseline=0.0,
+        details={**details, "worst_attack": worst},
+    )
 
 
 def check_enough_columns(

@@ -24,6 +24,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     ResidualRiskMetric,
     places,
+    risk_of,
     shown_level,
     shown_rates,
 )
@@ -166,7 +167,9 @@ class SinglingOutRisk(ResidualRiskMetric):
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
         attack = self._attack(context)
-        return undefined(_NO_PREDICATE) if attack is None else self._risk(attack)
+        if attack is None:
+            return undefined(_NO_PREDICATE)
+        return risk_of(attack, self.ci_method, self.confidence_level)
 
     def _attack(self, context: Context) -> Attack | None:
         """Return how often predicates single out; None if there are none to try."""
@@ -465,5 +468,4 @@ def _n_isolated(
     predicate = np.repeat(np.arange(lengths.size), lengths)
     totals = np.add.reduceat(mine, np.cumsum(lengths) - lengths, axis=0)[predicate]
     others = absence[np.minimum(totals - mine, last)]
-    alone: np.ndarray = (others - absence[np.minimum(totals, last)]).sum(axis=0)
-    return alone
+    return np.asarray((others - absence[np.minimum(totals, last)]).sum(axis=0))

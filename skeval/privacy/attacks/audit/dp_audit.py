@@ -12,11 +12,12 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import as_float, number, percent
 from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
-from skeval.privacy.attacks.audit.runs import Level, Plan, audited
+from skeval.privacy.attacks.audit.runs import Candidate, Level, Plan, audited
 from skeval.privacy.attacks.audit.worlds import ATTACKS, BASES, TARGETS, is_trained
 from skeval.privacy.attacks.shadow.game import Execution, GeneratorLike, check_cost
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.dp_audit import against_claim
+from skeval.stats.roc import Rates
 from skeval.steps.samples import nothing_to_measure
 
 _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
@@ -225,7 +226,6 @@ class DPAudit(Metric):
         check_cost("DPAudit", plan.n_fits, self.max_fits, cure)
 
     def _plan(self) -> Plan:
-        n_pilot = math.ceil(self.n_runs * _PILOT_SHARE) if self.n_pilot is None else self.n_pilot
         best = isinstance(self.attack, str) and self.attack == "best"
         return Plan(
             self.generator,
@@ -234,7 +234,7 @@ class DPAudit(Metric):
             ATTACKS if best else listed(self.attack),
             self.adjacency,
             self.n_runs,
-            n_pilot,
+            math.ceil(self.n_runs * _PILOT_SHARE) if self.n_pilot is None else self.n_pilot,
             self.n_base,
             None if isinstance(self.threshold, str) else float(self.threshold),
             Level(float(self.delta), self.confidence, self.method),
@@ -246,41 +246,19 @@ class DPAudit(Metric):
             return undefined("no column of this table can be measured.")
         if context.n_rows("train") < 2:
             return undefined("train needs two rows, one of which can be left out.")
-        plan = self._plan()
-        level, n_synthetic = plan.level, self.n_synthetic or context.n_rows("synthetic")
+        plan, n_synthetic = self._plan(), self.n_synthetic or context.n_rows("synthetic")
         execution = Execution(self.n_jobs, self.progress)
         chosen, rates, promised = audited(context, plan, n_synthetic, execution)
-        value, ceiling = level.bound(rates), level.ceiling(plan.n_runs)
-        details: dict[str, Any] = {
-            "adjacency": self.adjacency,
-            "delta": self.delta,
-            "method": self.method,
-            "base": chosen.base,
-            "target": chosen.target,
-            "attack": chosen.name,
-            "n_runs": plan.n_runs,
-            "n_pilot": 0 if plan.threshold is not None else plan.n_pilot,
-            "n_fits": plan.n_fits,
-            "n_synthetic": n_synthetic,
-            "n_true_positives": rates.true_positives,
-            "n_false_positives": rates.false_positives,
-            "true_positive_rate": rates.tpr,
-            "false_positive_rate": rates.fpr,
-            "promised": promised,
-            "ceiling": ceiling,
-            **against_claim(value, self.claimed_epsilon, partial(level.p_value, rates)),
-        }
-        if self.adjacency == "replace" and self.delta == 0.0:
-            details["epsilon_add_remove"] = value / 2.0
-        text = f"n_runs={plan.n_runs} bound no epsilon above {ceiling:.3g}, that claimed neither."
-        futile = self.claimed_epsilon is not None and ceiling <= self.claimed_epsilon
+        value = plan.level.bound(rates)
+        claim = against_claim(value, self.claimed_epsilon, partial(plan.level.p_value, rates))
+        details = {"n_synthetic": n_synthetic, "promised": promised, **claim}
         return Result(
             value,
             interval=(value, float("inf")),
-            p_value=level.p_value(rates, 0.0),
+            p_value=plan.level.p_value(rates, 0.0),
             baseline=0.0,
-            details=details,
-            warnings=(DegenerateInputWarning(text),) if futile else (),
+            details={**described(plan, chosen, rates, value), **details},
+            warnings=futile(plan, self.claimed_epsilon),
         )
 
     def _summary(self, result: Result) -> str:
@@ -298,6 +276,38 @@ class DPAudit(Metric):
         if details.get("verdict") == "violation":
             sentence += f"; it claims {number(as_float(details['claimed_epsilon']))}"
         return f"{sentence}."
+
+
+def described(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> dict[str, Any]:
+    """Return what was run, what was counted, and what the best of guessers would have shown."""
+    details = {
+        "adjacency": plan.adjacency,
+        "delta": plan.level.delta,
+        "method": plan.level.method,
+        "base": chosen.base,
+        "target": chosen.target,
+        "attack": chosen.name,
+        "n_runs": plan.n_runs,
+        "n_pilot": 0 if plan.threshold is not None else plan.n_pilot,
+        "n_fits": plan.n_fits,
+        "n_true_positives": rates.true_positives,
+        "n_false_positives": rates.false_positives,
+        "true_positive_rate": rates.tpr,
+        "false_positive_rate": rates.fpr,
+        "ceiling": plan.level.ceiling(plan.n_runs),
+    }
+    if plan.adjacency == "replace" and plan.level.delta == 0.0:
+        details["epsilon_add_remove"] = bound / 2.0
+    return details
+
+
+def futile(plan: Plan, claimed: float | None) -> tuple[DegenerateInputWarning, ...]:
+    """Return a warning if the runs are too few to refute what is claimed."""
+    ceiling = plan.level.ceiling(plan.n_runs)
+    if claimed is None or ceiling > claimed:
+        return ()
+    text = f"n_runs={plan.n_runs} bound no epsilon above {ceiling:.3g}, that claimed neither."
+    return (DegenerateInputWarning(text),)
 
 
 def listed(value: Any) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -33,6 +33,11 @@ from skeval.tables.preprocessing import NOMINAL, numbers
 _NOTHING = {
     "pairs": "no train row can be matched with a holdout row.",
     "bernoulli": "no row with a coin is left to be guessed.",
+}
+_ALL_ALIKE = "the attack scores all rows alike, so that nothing was guessed."
+_TESTS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
+    "pairs": (pairs_epsilon, pairs_p_value),
+    "bernoulli": (one_run_epsilon, one_run_p_value),
 }
 _REAL = ("train", "holdout")
 _WHOLE = Interval(0, kind=int)
@@ -190,17 +195,15 @@ class OneRunDPAudit(Metric):
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
-        pairs = self.design == "pairs"
-        faults = []
-        if pairs and self.included is not None:
-            faults.append("included is for design='bernoulli'")
-        if pairs and isinstance(self.k_guesses, list | tuple):
-            faults.append("two k_guesses are for design='bernoulli'")
-        if not pairs and self.stratify is not None:
-            faults.append("stratify is for design='pairs'")
-        if not pairs and self.adjacency == "replace":
-            faults.append("design='bernoulli' bounds adjacency='add_remove' only")
-        if faults:
+        pairs, two = self.design == "pairs", isinstance(self.k_guesses, list | tuple)
+        replaces = self.adjacency == "replace"
+        contradictions = {
+            "included is for design='bernoulli'": pairs and self.included is not None,
+            "two k_guesses are for design='bernoulli'": pairs and two,
+            "stratify is for design='pairs'": not pairs and self.stratify is not None,
+            "design='bernoulli' bounds adjacency='add_remove' only": not pairs and replaces,
+        }
+        if faults := [text for text, applies in contradictions.items() if applies]:
             raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(faults)}.")
         if not pairs:
             self._coins(context)
@@ -214,40 +217,30 @@ class OneRunDPAudit(Metric):
             return undefined(str(error))
         if guessed.n_canaries == 0:
             return undefined(_NOTHING[self.design])
-        pairs = self.design == "pairs"
-        settings: dict[str, Any] = {"delta": self.delta}
-        if pairs:
-            settings["adjacency"] = self.adjacency
-        p_value = partial(pairs_p_value if pairs else one_run_p_value, *guessed, **settings)
-        bound = partial(
-            pairs_epsilon if pairs else one_run_epsilon,
-            guessed.n_canaries,
-            confidence=self.confidence,
-            **settings,
-        )
-        value = bound(guessed.n_guesses, guessed.n_correct)
+        adjacency = {"adjacency": self.adjacency} if self.design == "pairs" else {}
+        epsilon, p_value = _TESTS[self.design]
+        bound = partial(epsilon, delta=self.delta, confidence=self.confidence, **adjacency)
+        p_value = partial(p_value, *guessed, delta=self.delta, **adjacency)
+        value, most = bound(*guessed), guessed.n_canaries
         details = {
             "attack": self.attack,
             "design": self.design,
             "adjacency": self.adjacency,
             **guessed._asdict(),
             "accuracy": guessed.n_correct / max(guessed.n_guesses, 1),
-            "ceiling": bound(guessed.n_canaries, guessed.n_canaries),
+            "ceiling": bound(most, most, most),
             **against_claim(value, self.claimed_epsilon, p_value),
         }
-        if pairs:
-            details["epsilon"] = {
-                name: bound(guessed.n_guesses, guessed.n_correct, adjacency=name)
-                for name in ("add_remove", "replace")
-            }
-        text = "the attack scores all rows alike, so that nothing was guessed."
+        if self.design == "pairs":
+            both = ("add_remove", "replace")
+            details["epsilon"] = {name: bound(*guessed, adjacency=name) for name in both}
         return Result(
             value,
             interval=(value, float("inf")),
             p_value=p_value(0.0),
             baseline=0.0,
             details=details,
-            warnings=() if guessed.n_guesses else (DegenerateInputWarning(text),),
+            warnings=() if guessed.n_guesses else (DegenerateInputWarning(_ALL_ALIKE),),
         )
 
     def _summary(self, result: Result) -> str:
@@ -268,27 +261,13 @@ class OneRunDPAudit(Metric):
         return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
 
     def _guessed(self, context: Context) -> Guessed:
-        seed, reference = draw_seed(context, self.random_state), None
-        coins = None if self.design == "pairs" else self._coins(context)
-        if coins is not None and self.attack in CALIBRATED:
-            rows = reference_among(context, coins, seed)
-            reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
-            coins[rows] = np.nan
+        seed = draw_seed(context, self.random_state)
+        if self.design == "bernoulli":
+            coins = self._coins(context)
+            return guess_rows(context, self.attack, coins, self.k_guesses, self.columns, seed)
         # always in the common space: one learned from train alone would give its rows away
-        scores = member_scores(
-            context, self.attack, columns=self.columns, seed=seed, reference=reference
-        )
-        if coins is None:
-            gaps = pair_gaps(context, scores, self.stratify, seed)
-            # two numbers are for the other design, as was checked
-            return guess_pairs(
-                gaps, None if self.k_guesses is None else int(np.sum(self.k_guesses))
-            )
-        every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
-        # equal scores are guessed in an order that does not tell train from holdout
-        order = in_random_order(context, seed)
-        order = order[~np.isnan(coins[order])]
-        return guess_ranked(every[order], coins[order], self.k_guesses)
+        scores = member_scores(context, self.attack, columns=self.columns, seed=seed)
+        return guess_pairs(pair_gaps(context, scores, self.stratify, seed), self.k_guesses)
 
 
 class Guessed(NamedTuple):
@@ -317,11 +296,11 @@ def pair_gaps(
     return scores.members[members[first]] - scores.others[others[second]]
 
 
-def guess_pairs(gaps: np.ndarray, n_guesses: int | None) -> Guessed:
+def guess_pairs(gaps: np.ndarray, k_guesses: int | Sequence[int] | None) -> Guessed:
     """Guess that the row with the higher score was learned from, in pairs with the largest gaps."""
     n_pairs = gaps.size
-    if n_guesses is not None:  # the order of the pairs decides among equal gaps
-        gaps = gaps[np.argsort(-np.abs(gaps), kind="stable")[:n_guesses]]
+    if k_guesses is not None:  # the order of the pairs decides among equal gaps
+        gaps = gaps[np.argsort(-np.abs(gaps), kind="stable")[: int(np.sum(k_guesses))]]
     return Guessed(n_pairs, int((gaps != 0.0).sum()), int((gaps > 0.0).sum()))
 
 
@@ -467,6 +446,28 @@ def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarra
     free = order[~has_coin & (order >= context.n_rows("train"))]
     n_wanted = max(int(has_coin.sum()) // 4, 1)
     return np.concatenate([free, order[has_coin][: max(0, n_wanted - free.size)]])
+
+
+def guess_rows(
+    context: Context,
+    attack: str,
+    coins: np.ndarray,
+    k_guesses: int | Sequence[int] | None,
+    columns: int | Sequence[str] | None,
+    seed: int,
+) -> Guessed:
+    """Guess which of the rows with a coin were in; those that calibrate an attack lose theirs."""
+    reference = None
+    if attack in CALIBRATED:
+        rows = reference_among(context, coins, seed)
+        reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
+        coins[rows] = np.nan
+    scores = member_scores(context, attack, columns=columns, seed=seed, reference=reference)
+    every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
+    # equal scores are guessed in an order that does not tell train from holdout
+    order = in_random_order(context, seed)
+    order = order[~np.isnan(coins[order])]
+    return guess_ranked(every[order], coins[order], k_guesses)
 
 
 def guess_ranked(

@@ -12,7 +12,7 @@ from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.relabelling import share_p_value
-from skeval.stats.roc import rates_at
+from skeval.stats.roc import Rates, rates_at
 from skeval.steps.samples import column_key, nothing_to_measure
 
 _ALERT = 0.2
@@ -123,30 +123,7 @@ class MembershipDisclosureF1(Metric):
                 return undefined("train and holdout need two rows each to choose a distance on.")
             threshold = best_threshold(chosen_on, share)
         called = rates_at(scores.members, scores.others, -threshold)
-        (low, high), (low_other, high_other) = called.intervals(0.975)  # each at half the level
-        f1 = f1_at(called.tpr, called.fpr, share)
-        value = relative_f1(f1, share)
-        return Result(
-            value,
-            interval=(
-                relative_f1(f1_at(low, high_other, share), share),
-                relative_f1(f1_at(high, low_other, share), share),
-            ),
-            p_value=share_p_value(*called),
-            baseline=0.0,
-            details={
-                "f1": f1,
-                "naive_f1": f1_at(1.0, 1.0, share),
-                "threshold": threshold,
-                "threshold_chosen": self.threshold is None,
-                "population_fraction": float(share),
-                "tpr": called.tpr,
-                "fpr": called.fpr,
-                "n_members": called.n_positives,
-                "n_others": called.n_negatives,
-                "alert": bool(value > _ALERT),
-            },
-        )
+        return improvement(called, share, threshold=threshold, chosen=self.threshold is None)
 
     def _summary(self, result: Result) -> str:
         f1, naive = (number(as_float(result.details[name])) for name in ("f1", "naive_f1"))
@@ -154,6 +131,32 @@ class MembershipDisclosureF1(Metric):
             f"Calling rows near a synthetic one members of train has F1 {f1}; calling all of them "
             f"members has {naive}."
         )
+
+
+def improvement(called: Rates, share: float, *, threshold: float, chosen: bool) -> Result:
+    """Return by how much calls improve on calling all rows members, with what they were."""
+    (low, high), (low_other, high_other) = called.intervals(0.975)  # each at half the level
+    f1 = f1_at(called.tpr, called.fpr, share)
+    worst, best = f1_at(low, high_other, share), f1_at(high, low_other, share)
+    value = relative_f1(f1, share)
+    return Result(
+        value,
+        interval=(relative_f1(worst, share), relative_f1(best, share)),
+        p_value=share_p_value(*called),
+        baseline=0.0,
+        details={
+            "f1": f1,
+            "naive_f1": f1_at(1.0, 1.0, share),
+            "threshold": threshold,
+            "threshold_chosen": chosen,
+            "population_fraction": float(share),
+            "tpr": called.tpr,
+            "fpr": called.fpr,
+            "n_members": called.n_positives,
+            "n_others": called.n_negatives,
+            "alert": bool(value > _ALERT),
+        },
+    )
 
 
 def f1_at(tpr: float, fpr: float, share: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.exceptions import MetricWarning
+from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
 from skeval.privacy.attacks.membership.rates import (
@@ -28,7 +28,6 @@ from skeval.privacy.attacks.membership.scores import (
     MODELLED,
     MemberScores,
     member_scores,
-    needs_of,
 )
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson
@@ -75,6 +74,8 @@ _GUESSED_BY = {
     "eq1": "the density of synthetic rows alone",
 }
 AttackName = Annotated[str, one_of(tuple(ATTACKS))]
+# the best attack, the scores of all on the reported rows, its own in halves, and who is left out
+Chosen = tuple[str, dict[str, MemberScores], Halves, dict[str, str]]
 
 
 class MembershipInference(Metric):
@@ -247,32 +248,25 @@ class MembershipInference(Metric):
         read_reference(context, self.reference)
 
     def _compute(self, context: Context) -> Result:
-        chosen = self._choose(context)
+        chosen = self._chosen(context)
         if isinstance(chosen, Result):
             return chosen
-        scores, alpha = chosen[1][chosen[0]], self._alphas[0]
-        sizes = {"n_members": scores.members.size, "n_others": scores.others.size}
+        best, scored, _, _ = chosen
         _, notices = read_reference(context, self.reference)
-        if scores.fewest < _FEW:
-            notices = [*notices, MetricWarning(_FEW_ROWS.format(**sizes, few=_FEW))]
-        if self.scoring == "auc":
-            return Result(auc(scores.members, scores.others), warnings=tuple(notices))
-        value = tpr_at_fpr(scores.members, scores.others, alpha)
-        if np.isnan(value):
-            return undefined(_TOO_SMALL.format(fpr=alpha, **sizes))
-        return Result(value, warnings=tuple(notices))
+        return success(scored[best], self._alpha, notices)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        chosen = self._choose(context)
+        chosen = self._chosen(context)
         if isinstance(chosen, Result):
             return result
         best, scored, halves, left_out = chosen
         scores, columns = scored[best], column_key(context.schema, self.columns)
         trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        alphas = np.atleast_1d(self.fpr).tolist()
         details = {
             "left_out": left_out,
             **overview(best, scored),
-            **rates(scores, *halves, self._alphas, prior=self.prior, **trials),
+            **rates(scores, *halves, alphas, prior=self.prior, **trials),
             "precision_at": precisions(context, scores, self.random_state),
             "outliers": outlier_risk(context, scores, self.space, columns),
         }
@@ -301,46 +295,80 @@ class MembershipInference(Metric):
         return sentence
 
     @property
-    def _alphas(self) -> tuple[float, ...]:
-        return tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
+    def _alpha(self) -> float | None:
+        """The false positive rate that the value is held at; None for the AUC."""
+        return None if self.scoring == "auc" else float(np.atleast_1d(self.fpr)[0])
 
-    def _choose(
-        self, context: Context
-    ) -> tuple[str, dict[str, MemberScores], Halves, dict[str, str]] | Result:
-        """Return the attack to report, the scores of all on the reported rows, its own in halves.
-
-        And which attacks are left out, with the reason; or the result where there is none.
-        """
+    def _chosen(self, context: Context) -> Chosen | Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
         reference, _ = read_reference(context, self.reference)
-        scored, left_out = dict[str, MemberScores](), dict[str, str]()
-        for name in ATTACKS if self.attack == "best" else np.atleast_1d(self.attack).tolist():
-            if reason := needs_of(context, name, self.reference_fraction, reference):
-                left_out[name] = reason
-                continue
-            scored[name] = member_scores(
-                context,
-                name,
-                self.max_rows if name in MODELLED else None,
-                self.space,
-                column_key(context.schema, self.columns),
-                self.reference_fraction,
-                self.random_state,
-                self.density,
-                self.n_neighbors,
-                reference,
-            )
+        every, seed = self.attack == "best", self.random_state
+        names = ATTACKS if every else np.atleast_1d(self.attack).tolist()
+        columns = column_key(context.schema, self.columns)
+        settings = (self.space, columns, self.reference_fraction, seed, self.density)
+        scored, left_out = scores_by_attack(
+            context, names, self.max_rows, *settings, self.n_neighbors, reference
+        )
         if not scored:
             return undefined(" ".join(left_out.values()), left_out=left_out)
-        halves = {n: in_halves(context, one, self.random_state) for n, one in scored.items()}
-        if min(half.fewest for pair in halves.values() for half in pair) < 1:
+        reported = reported_scores(context, scored, self._alpha, choose=every, seed=seed)
+        if reported is None:
             return undefined("train and holdout need two rows each that can be scored.")
-        chosen_on = scored
-        if self.attack == "best":
-            chosen_on, scored = ({n: pair[i] for n, pair in halves.items()} for i in (0, 1))
-        best = strongest(chosen_on, self._alphas[0] if self.scoring == "tpr_at_fpr" else None)
-        return best, scored, halves[best], left_out
+        return *reported, left_out
+
+
+def scores_by_attack(
+    context: Context, names: Iterable[str], max_rows: int | None, *settings: Any
+) -> tuple[dict[str, MemberScores], dict[str, str]]:
+    """Return the scores of each attack, by further arguments of `member_scores`.
+
+    And why those are left out that cannot be made. At most `max_rows` are scored by models.
+    """
+    scored, left_out = {}, {}
+    for name in names:
+        n_rows = max_rows if name in MODELLED else None
+        try:
+            scored[name] = member_scores(context, name, n_rows, *settings)
+        except TableError as error:
+            left_out[name] = str(error)
+    return scored, left_out
+
+
+def reported_scores(
+    context: Context,
+    scored: dict[str, MemberScores],
+    alpha: float | None,
+    *,
+    choose: bool,
+    seed: int,
+) -> tuple[str, dict[str, MemberScores], Halves] | None:
+    """Return the best attack, the scores of all on the reported rows, and its own in halves.
+
+    Where one is to be chosen, that is done on one half, and the other is reported. None where a
+    half has no member or no other.
+    """
+    halves = {name: in_halves(context, one, seed) for name, one in scored.items()}
+    if min(half.fewest for pair in halves.values() for half in pair) < 1:
+        return None
+    chosen_on = scored
+    if choose:
+        chosen_on, scored = ({n: pair[i] for n, pair in halves.items()} for i in (0, 1))
+    best = strongest(chosen_on, alpha)
+    return best, scored, halves[best]
+
+
+def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricWarning]) -> Result:
+    """Return the AUC, or the true positive rate at `alpha`, if that is given."""
+    sizes = {"n_members": scores.members.size, "n_others": scores.others.size}
+    if scores.fewest < _FEW:
+        notices = [*notices, MetricWarning(_FEW_ROWS.format(**sizes, few=_FEW))]
+    if alpha is None:
+        return Result(auc(scores.members, scores.others), warnings=tuple(notices))
+    value = tpr_at_fpr(scores.members, scores.others, alpha)
+    if np.isnan(value):
+        return undefined(_TOO_SMALL.format(fpr=alpha, **sizes))
+    return Result(value, warnings=tuple(notices))
 
 
 def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
@@ -349,14 +377,14 @@ def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
     Of equal rates the one with the larger AUC, and a rate that is not defined is the least.
     """
 
-    def success(scores: MemberScores) -> tuple[float, float]:
+    def rank(scores: MemberScores) -> tuple[float, float]:
         area = auc(scores.members, scores.others)
         if alpha is None:
             return area, 0.0
         tpr = tpr_at_fpr(scores.members, scores.others, alpha)
         return (-1.0 if np.isnan(tpr) else tpr), area
 
-    return max(scored, key=lambda name: success(scored[name]))
+    return max(scored, key=lambda name: rank(scored[name]))
 
 
 def against_half(

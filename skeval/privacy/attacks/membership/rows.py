@@ -52,8 +52,7 @@ def drawing_order(context: Context, role: str, seed: int = 0) -> np.ndarray:
         keys = pd.util.hash_pandas_object(context[role].astype(str), index=False)
         canonical = np.argsort(keys.to_numpy(), kind="stable")
     rng = np.random.default_rng(zlib.crc32(f"membership of {role} {seed}".encode()))
-    ordered: np.ndarray = canonical[rng.permutation(len(canonical))]
-    return ordered
+    return np.asarray(canonical[rng.permutation(len(canonical))])
 
 
 @shared
@@ -77,8 +76,7 @@ def scored_rows(
     """
     order = drawing_order(context, role, seed)
     start = n_taken if n_rows is None else max(n_taken, order.size - n_rows)
-    positions: np.ndarray = np.sort(order[start:])
-    return positions
+    return np.asarray(np.sort(order[start:]))
 
 
 @shared
@@ -242,14 +240,12 @@ class Axes:
 
     def project(self, rows: np.ndarray) -> np.ndarray:
         """Return the rows' coordinates along the axes."""
-        projected: np.ndarray = (rows - self.centre) @ self.axes
-        return projected
+        return np.asarray((rows - self.centre) @ self.axes)
 
 
 def _covariance(sample: np.ndarray) -> np.ndarray:
     centred = sample - sample.mean(axis=0)
-    covariance: np.ndarray = centred.T @ centred / max(len(sample) - 1, 1)
-    return covariance
+    return np.asarray(centred.T @ centred / max(len(sample) - 1, 1))
 
 
 def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -295,8 +291,7 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
         own = (block**2).sum(axis=1) / 2.0
         logs[start : start + height] = np.log(exponents.sum(axis=1)) + top - own
     constant = np.log(n) + d * np.log(2.0 * np.pi) / 2.0 + np.log(np.diag(root)).sum()
-    densities: np.ndarray = logs[place.ravel()] - constant
-    return densities
+    return np.asarray(logs[place.ravel()] - constant)
 
 
 def mixture_log_density(
@@ -324,8 +319,7 @@ def mixture_log_density(
     n_components = max(1, min(n_components, len(sample) // 20))
     mixture = GaussianMixture(n_components, reg_covar=1e-4, random_state=seed).fit(sample)
     distinct, place = np.unique(points, axis=0, return_inverse=True)
-    densities: np.ndarray = mixture.score_samples(distinct)[place.ravel()]
-    return densities
+    return np.asarray(mixture.score_samples(distinct)[place.ravel()])
 
 
 def diagonal_log_density(points: np.ndarray, sample: np.ndarray) -> np.ndarray:
@@ -341,5 +335,4 @@ def diagonal_log_density(points: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """
     variances = sample.var(axis=0, ddof=1) + _RIDGE
     squares = (points - sample.mean(axis=0)) ** 2 / variances
-    densities: np.ndarray = -(squares + np.log(2.0 * np.pi * variances)).sum(axis=1) / 2.0
-    return densities
+    return np.asarray(-(squares + np.log(2.0 * np.pi * variances)).sum(axis=1) / 2.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,19 +20,18 @@ from skeval.privacy.attacks.reconstruction.queries import (
     guess_levels,
     in_own_order,
     people,
-    secrets,
-    seed_of,
 )
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, index_of
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.schema import TableSchema
 
+_REAL = ("train", "holdout")
 _MOST_SETS = 200
 _NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was guessed."
-_SHARE_OF_LEVEL = 0.4  # of the counts, where there is a program to solve for each of several levels
+_PER_LEVEL = 0.4  # share of the counts, where a program is solved for each of several levels
 
 
 class LinearReconstructionAttack(Metric):
@@ -180,34 +179,31 @@ class LinearReconstructionAttack(Metric):
             )
 
     def _compute(self, context: Context) -> Result:
-        context = in_own_order(context, self.random_state)
-        levels, n_levels = secrets(context, self.secret)
-        if n_levels < 2:
-            what = "constant" if n_levels else "missing"
+        attacked = self._attacked(context)
+        if attacked.n_levels < 2:
+            what = "constant" if attacked.n_levels else "missing"
             return undefined(f"the secret {self.secret} is {what} in the real rows.")
-        known, seed = _known(context.schema, self.quasi_identifiers, self.secret), self.random_state
-        attacked = people(context, known, self.secret, self.n_bins, self.max_rows, seed)
         if not attacked.rows["train"].size:
             return undefined(f"one of the real tables has no row with a secret {self.secret}.")
         if not attacked.rows["synthetic"].size:
             return undefined("no synthetic row lies where people are attacked.")
-        accuracy, n_queries = self._accuracy(context, attacked, levels, n_levels, known)
-        n_people = attacked.rows["train"].size
-        on_train, on_holdout = (round(share * n_people) for share in accuracy["accuracy"].values())
-        return Result(
-            (on_train - on_holdout) / n_people,
-            interval=newcombe(on_train, n_people, on_holdout, n_people),
-            p_value=share_p_value(on_train, n_people, on_holdout, n_people),
-            baseline=0.0,
-            details={
-                **accuracy,
-                "n_people": n_people,
-                "n_queries": n_queries,
-                "n_synthetic": attacked.rows["synthetic"].size,
-                "n_levels": n_levels,
-            },
-            warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
-        )
+        most = self.max_queries if attacked.n_levels == 2 else int(_PER_LEVEL * self.max_queries)
+        most = max(1, most if self.n_queries is None else min(most, self.n_queries))
+        seed = named_seed("queries", self.random_state)
+        counting = {"n_queries": most, "n_min": self.n_min, "scaling": self.scaling, "seed": seed}
+        return contrast(attacked, *solved_secrets(attacked, self.k, self.solver, counting))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        context, attacked = in_own_order(context, self.random_state), self._attacked(context)
+        known = _known(context.schema, self.quasi_identifiers, self.secret)
+        nearest = {role: _nearest_released(context, attacked, role, known) for role in _REAL}
+        added = {
+            "majority": shares_of(attacked, dict.fromkeys(_REAL, attacked.majority)),
+            "nearest": shares_of(attacked, nearest),
+        }
+        return replace(result, details={**result.details, **added})
 
     def _summary(self, result: Result) -> str:
         accuracy = {role: percent(as_float(v)) for role, v in result.details["accuracy"].items()}
@@ -218,45 +214,59 @@ class LinearReconstructionAttack(Metric):
             f"{majority}."
         )
 
-    def _accuracy(
-        self,
-        context: Context,
-        attacked: People,
-        levels: Mapping[str, np.ndarray],
-        n_levels: int,
-        known: tuple[str, ...],
-    ) -> tuple[dict[str, dict[str, float]], dict[str, int]]:
-        """Return shares of right guesses by what guesses and by role, and numbers of counts."""
-        released = levels["synthetic"][attacked.rows["synthetic"]]
-        majority = int(np.bincount(released, minlength=n_levels)[:n_levels].argmax())
-        most = self.max_queries if n_levels == 2 else int(_SHARE_OF_LEVEL * self.max_queries)
-        seed = seed_of("queries", self.random_state)
-        count = partial(
-            count_queries,
-            released=attacked.codes["synthetic"],
-            secrets=released,
-            sets=column_sets(len(known), self.k, _MOST_SETS, seed),
-            n_levels=n_levels,
-            n_queries=max(1, most if self.n_queries is None else min(most, self.n_queries)),
-            n_min=self.n_min,
-            scaling=self.scaling,
-            seed=seed,
-        )
-        accuracy: dict[str, dict[str, float]] = {"accuracy": {}, "majority": {}, "nearest": {}}
-        n_queries = {}
-        for role in ("train", "holdout"):
-            codes, truth = attacked.codes[role], levels[role][attacked.rows[role]]
-            kinds, kind, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-            queries = count(kinds, sizes)
-            guesses, n_queries[role] = np.full(len(kinds), majority), queries.matches.size
-            if n_queries[role]:
-                answers = queries.answers(self.scaling, truth.size, released.size)
-                guesses = guess_levels(queries, answers, majority, self.solver)
-            nearest = released[_nearest_released(context, attacked, role, known)]
-            accuracy["accuracy"][role] = float((guesses[kind.ravel()] == truth).mean())
-            accuracy["majority"][role] = float((truth == majority).mean())
-            accuracy["nearest"][role] = float((nearest == truth).mean())
-        return accuracy, n_queries
+    def _attacked(self, context: Context) -> People:
+        context = in_own_order(context, self.random_state)
+        known = _known(context.schema, self.quasi_identifiers, self.secret)
+        return people(context, known, self.secret, self.n_bins, self.max_rows, self.random_state)
+
+
+def solved_secrets(
+    attacked: People, k: int, solver: str, counting: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+    """Return guesses of the secrets by role, and numbers of counts.
+
+    `counting` are parameters of :func:`count_queries`, whose sets are of `k` columns.
+    """
+    codes, released = attacked.codes, attacked.secrets["synthetic"]
+    sets = column_sets(codes["synthetic"].shape[1], k, _MOST_SETS, counting["seed"])
+    settings: dict[str, Any] = {**counting, "sets": sets, "n_levels": attacked.n_levels}
+    guesses, n_queries = {}, {}
+    for role in _REAL:
+        kinds, kind, sizes = np.unique(codes[role], axis=0, return_inverse=True, return_counts=True)
+        queries = count_queries(kinds, sizes, codes["synthetic"], released, **settings)
+        levels, n_queries[role] = np.full(len(kinds), attacked.majority), queries.matches.size
+        if n_queries[role]:
+            answers = queries.answers(counting["scaling"], kind.size, released.size)
+            levels = guess_levels(queries, answers, attacked.majority, solver)
+        guesses[role] = levels[kind.ravel()]
+    return guesses, n_queries
+
+
+def shares_of(attacked: People, guesses: Mapping[str, Any]) -> dict[str, float]:
+    """Return the share of guesses that are right, by role."""
+    return {role: float((one == attacked.secrets[role]).mean()) for role, one in guesses.items()}
+
+
+def contrast(
+    attacked: People, guesses: Mapping[str, np.ndarray], n_queries: Mapping[str, int]
+) -> Result:
+    """Return by how much more often the guesses are right on train than on the holdout."""
+    accuracy, n_people = shares_of(attacked, guesses), attacked.rows["train"].size
+    on_train, on_holdout = (round(share * n_people) for share in accuracy.values())
+    return Result(
+        (on_train - on_holdout) / n_people,
+        interval=newcombe(on_train, n_people, on_holdout, n_people),
+        p_value=share_p_value(on_train, n_people, on_holdout, n_people),
+        baseline=0.0,
+        details={
+            "accuracy": accuracy,
+            "n_people": n_people,
+            "n_queries": n_queries,
+            "n_synthetic": attacked.rows["synthetic"].size,
+            "n_levels": attacked.n_levels,
+        },
+        warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
+    )
 
 
 def _known(schema: TableSchema, quasi_identifiers: ColumnChoice, secret: str) -> tuple[str, ...]:
@@ -268,9 +278,9 @@ def _known(schema: TableSchema, quasi_identifiers: ColumnChoice, secret: str) ->
 def _nearest_released(
     context: Context, attacked: People, role: str, known: tuple[str, ...]
 ) -> np.ndarray:
-    """Return which of the released rows is nearest to each person in what is known."""
-    rows = attacked.rows["synthetic"]
-    index = index_of(context, encoded(context, "synthetic", "gower", known)[rows], "gower", known)
-    queries = encoded(context, role, "gower", known)[attacked.rows[role]]
-    nearest: np.ndarray = index.kneighbors(queries, 1)[1][:, 0]
-    return nearest
+    """Return the secret of the released row that is nearest to each person in what is known."""
+    released, asked = (
+        encoded(context, one, "gower", known)[attacked.rows[one]] for one in ("synthetic", role)
+    )
+    index = index_of(context, released, "gower", known)
+    return attacked.secrets["synthetic"][index.kneighbors(asked, 1)[1][:, 0]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,16 +14,12 @@ from scipy.sparse import csr_array, hstack, identity
 from skeval.context import Context, shared
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.stats.disclosure import joint_classes
+from skeval.steps.samples import named_seed
 from skeval.tables.preprocessing import NOMINAL, Cells, inner_edges, numbers
 
 _MOST_LEVELS = 8
 _ROLES = ("train", "holdout", "synthetic")
 _HALF = 0.5 - 1e-9  # what rounding leaves of one half
-
-
-def seed_of(what: str, seed: int) -> int:
-    """Return a seed of its own for each purpose."""
-    return zlib.crc32(f"{what} {seed}".encode())
 
 
 @shared
@@ -96,10 +91,22 @@ class People:
         in an order that is not that of the tables.
     codes : dict of str to ndarray of shape (n_rows, n_columns)
         What is known of them as whole numbers.
+    secrets : dict of str to ndarray of shape (n_rows,)
+        Levels of their secrets, see :func:`secrets`.
+    n_levels : int
+        Number of levels of the real rows.
     """
 
     rows: Mapping[str, np.ndarray]
     codes: Mapping[str, np.ndarray]
+    secrets: Mapping[str, np.ndarray]
+    n_levels: int
+
+    @property
+    def majority(self) -> int:
+        """The most common level of the synthetic rows."""
+        counts = np.bincount(self.secrets["synthetic"], minlength=self.n_levels)
+        return int(counts[: self.n_levels].argmax())
 
 
 @shared
@@ -111,17 +118,18 @@ def people(
     Counts identify single people only where everyone who is counted is known. A random sample of
     a large table would leave most of them out; a part that a range of values marks off leaves none.
     """
-    levels, _ = secrets(context, secret)
+    levels, n_levels = secrets(context, secret)
     kept = {role: np.flatnonzero(levels[role] >= 0) for role in _ROLES}
     codes = {role: _codes(context, role, columns, n_bins) for role in _ROLES}
-    rng = np.random.default_rng(seed_of("people", seed))
+    rng = np.random.default_rng(named_seed("people", seed))
     inside = _part({role: codes[role][kept[role]] for role in _ROLES}, max_rows, rng)
     rows = {role: kept[role][inside[role]] for role in _ROLES}
     n_rows = min(max_rows, *(rows[role].size for role in ("train", "holdout")))
     for role in ("train", "holdout"):  # how well it goes depends on their number
         place = np.argsort(drawing_order(context, role, seed))
         rows[role] = rows[role][np.argsort(place[rows[role]])][:n_rows]
-    return People(rows, {role: codes[role][rows[role]] for role in _ROLES})
+    known, hidden = ({role: one[role][rows[role]] for role in _ROLES} for one in (codes, levels))
+    return People(rows, known, hidden, n_levels)
 
 
 def _part(
@@ -199,8 +207,7 @@ class Queries:
         if scaling == "share":
             return self.secrets * (n_people / n_released)
         counted = np.asarray(self.members.sum(axis=1)).ravel()
-        answers: np.ndarray = self.secrets * (counted / self.matches)[:, None]
-        return answers
+        return np.asarray(self.secrets * (counted / self.matches)[:, None])
 
 
 def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-ipm") -> np.ndarray:
@@ -244,8 +251,7 @@ def solve_counts(members: csr_array, answers: np.ndarray, solver: str = "highs-i
     solved = linprog(costs, method=solver, **program)
     if solved.x is None:  # there is a solution always; the simplex method finds it at some length
         solved = linprog(costs, method="highs-ds", **program)
-    shares: np.ndarray = np.clip(solved.x[:n_people], 0.0, 1.0)
-    return shares
+    return np.asarray(np.clip(solved.x[:n_people], 0.0, 1.0))
 
 
 def guess_levels(

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from skeval.base import Metric
-from skeval.context import Context
+from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rows import drawing_order
-from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order, seed_of
+from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
 from skeval.steps.neighbors import (
@@ -25,7 +25,7 @@ from skeval.steps.neighbors import (
     ranges,
     reference_index,
 )
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.verdict import ALARM_LEVEL
@@ -34,6 +34,7 @@ _MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
 _EXACT = 1e-12
 _FAR = 1e30
 _REAL = ("train", "holdout")
+Split = tuple[tuple[str, ...], tuple[str, ...]]  # columns that are known, and that are hidden
 
 
 class RecordReconstruction(Metric):
@@ -179,32 +180,13 @@ class RecordReconstruction(Metric):
             )
 
     def _compute(self, context: Context) -> Result:
-        schema, seed = context.schema, self.random_state
-        if len(_columns(schema)) < 2:
+        if len(_columns(context.schema)) < 2:
             return undefined("a record needs two columns that can be measured, one to be known.")
-        context = in_own_order(context, seed)
-        rows = {role: drawing_order(context, role, seed)[: self.max_rows] for role in _REAL}
-        queries = np.concatenate([encoded(context, role)[rows[role]] for role in _REAL])
-        splits = _splits(
-            schema, self.known, self.known_fraction, self.n_unknown, self.n_splits, seed
-        )
-        shares = np.zeros(len(queries))
-        for known, hidden in splits:
-            if self.method == "sequential":
-                guesses = guesses_by_trees(context, queries, known, hidden, seed)
-            else:
-                guesses = guesses_by_neighbors(context, queries, known, hidden, self.n_neighbors)
-            truth = queries[:, _places(schema, hidden)]
-            right = agreement(context, hidden, guesses, truth, self.tolerance, self.tolerance_kind)
-            shares += right.all(axis=1) / len(splits)
-        scores = dict(zip(_REAL, np.split(shares, [len(rows["train"])]), strict=True))
-        rates = {
-            role: attack_rate(float(part.sum()), part.size, self.confidence)
-            for role, part in scores.items()
-        }
-        risk = katz_of_scores(scores["train"], scores["holdout"], self.confidence)
+        splits, scores = self._attacked(context)
+        risk = katz_of_scores(*scores, self.confidence)
+        rates = [attack_rate(float(part.sum()), part.size, self.confidence) for part in scores]
         details: dict[str, Any] = {
-            "rates": {role: rate.to_dict() for role, rate in rates.items()},
+            "rates": {role: rate.to_dict() for role, rate in zip(_REAL, rates, strict=True)},
             "unshrunk": risk.unshrunk,
             "n_splits": len(splits),
             "hidden": [list(hidden) for _, hidden in splits],
@@ -212,31 +194,78 @@ class RecordReconstruction(Metric):
         if np.isnan(risk.value):
             text = "every record of the holdout is completed: nothing is left to measure."
             return undefined(text, **details)
-        return Result(
-            risk.value,
-            interval=risk.interval,
-            p_value=scores_p_value(scores["train"], scores["holdout"], seed=seed),
-            baseline=0.0,
-            details=details | stratified(scores, _remoteness(context, rows), seed),
-        )
+        return Result(risk.value, interval=risk.interval, baseline=0.0, details=details)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        (_, scores), seed = self._attacked(context), self.random_state
+        strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
+        p_value = scores_p_value(*scores, seed=seed)
+        return replace(result, p_value=p_value, details={**result.details, **strata})
 
     def _summary(self, result: Result) -> str:
-        shares = {
-            role: percent(as_float(rate["n_success"]) / as_float(rate["n"]))
-            for role, rate in result.details["rates"].items()
-        }
-        sentence = (
-            f"{shares['train']} of train records are completed rightly from a part of their "
-            f"columns, {shares['holdout']} of holdout records."
+        train, holdout = (
+            percent(as_float(rate["n_success"]) / as_float(rate["n"]))
+            for rate in (result.details["rates"][role] for role in _REAL)
         )
-        worst = result.details.get("worst_stratum") or {}
-        if as_float(worst.get("p_value", 1.0)) < ALARM_LEVEL:
-            train, holdout = (percent(as_float(worst[role])) for role in ("train", "holdout"))
-            sentence += (
-                f" Most exposed is group {worst['stratum']} of {len(result.details['strata'])} by "
-                f"remoteness: {train} against {holdout}."
-            )
-        return sentence
+        return (
+            f"{train} of train records are completed rightly from a part of their columns, "
+            f"{holdout} of holdout records.{shown_worst(result.details)}"
+        )
+
+    def _attacked(
+        self, context: Context
+    ) -> tuple[tuple[Split, ...], tuple[np.ndarray, np.ndarray]]:
+        """Return what is known and hidden, and how often each record is completed."""
+        drawn = (self.known, self.known_fraction, self.n_unknown, self.n_splits)
+        splits = column_splits(context.schema, *drawn, self.random_state)
+        guess = (self.method, self.n_neighbors, self.tolerance, self.tolerance_kind)
+        return splits, completed_shares(context, splits, *guess, self.max_rows, self.random_state)
+
+
+def shown_worst(details: Mapping[str, Any]) -> str:
+    """Return the sentence on the most exposed group of records; empty if none stands out."""
+    worst = details.get("worst_stratum") or {}
+    if as_float(worst.get("p_value", 1.0)) >= ALARM_LEVEL:
+        return ""
+    train, holdout = (percent(as_float(worst[role])) for role in _REAL)
+    return (
+        f" Most exposed is group {worst['stratum']} of {len(details['strata'])} by remoteness: "
+        f"{train} against {holdout}."
+    )
+
+
+@shared
+def completed_shares(
+    context: Context,
+    splits: Sequence[Split],
+    method: str,
+    n_neighbors: int,
+    tolerance: float,
+    tolerance_kind: str,
+    max_rows: int,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each record of train, and of the holdout, with which share of splits it is right.
+
+    Parameters are those of :class:`RecordReconstruction`.
+    """
+    context = in_own_order(context, seed)
+    rows = [drawing_order(context, role, seed)[:max_rows] for role in _REAL]
+    queries = np.concatenate(
+        [encoded(context, role)[own] for role, own in zip(_REAL, rows, strict=True)]
+    )
+    shares = np.zeros(len(queries))
+    for known, hidden in splits:
+        if method == "sequential":
+            guesses = guesses_by_trees(context, queries, known, hidden, seed)
+        else:
+            guesses = guesses_by_neighbors(context, queries, known, hidden, n_neighbors)
+        truth = queries[:, _places(context.schema, hidden)]
+        right = agreement(context, hidden, guesses, truth, tolerance, tolerance_kind)
+        shares += right.all(axis=1) / len(splits)
+    return shares[: rows[0].size], shares[rows[0].size :]
 
 
 def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0.95) -> Risk:
@@ -279,33 +308,34 @@ def _places(schema: TableSchema, names: Sequence[str]) -> list[int]:
     return [encoded_columns(schema).index(name) for name in names]
 
 
-def _splits(
+def column_splits(
     schema: TableSchema,
     known: ColumnChoice,
     known_fraction: float,
     n_unknown: int | None,
     n_splits: int,
     seed: int,
-) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+) -> tuple[Split, ...]:
     """Return known and hidden columns of each set, by name: the table's order must not matter."""
     fixed = set() if known is None else set(chosen_columns(schema, known))
     candidates = [name for name in _columns(schema) if name not in fixed]
     n_hidden = len(candidates) if n_unknown is None else n_unknown
     if known is None and n_unknown is None:
         n_hidden -= max(1, round(known_fraction * len(candidates)))
-    sets = column_sets(len(candidates), max(1, n_hidden), n_splits, seed_of("hidden columns", seed))
+    sets = column_sets(
+        len(candidates), max(1, n_hidden), n_splits, named_seed("hidden columns", seed)
+    )
     hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
-    return [(tuple(sorted(fixed or set(candidates) - set(names))), names) for names in hidden]
+    return tuple((tuple(sorted(fixed or set(candidates) - set(names))), names) for names in hidden)
 
 
-def _remoteness(context: Context, rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return how far each record is from the nearest other record of train and holdout."""
-    pool = pool_index(context.real, "gower", None)
-    positions = np.concatenate([rows["train"], context.n_rows("train") + rows["holdout"]])
-    distances = np.zeros(positions.size)
-    if len(pool.rows) > 1:
-        distances = pool.others(positions, 1, np.full(positions.size, np.inf))[0][:, 0]
-    return dict(zip(_REAL, np.split(distances, [len(rows["train"])]), strict=True))
+def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:
+    """Return how far each record, of train first, is from the nearest other real record."""
+    pool, n_train = pool_index(context.real, "gower", None), context.n_rows("train")
+    train, holdout = (drawing_order(context, role, seed)[:max_rows] for role in _REAL)
+    positions = np.append(train, n_train + holdout)
+    distances, _ = pool.others(positions, 1, np.full(positions.size, np.inf))
+    return distances[:, 0]
 
 
 def guesses_by_neighbors(
@@ -328,8 +358,7 @@ def guesses_by_neighbors(
 def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
     """Return one value for each row: the most common code, the nearest of them; or the median."""
     if values.shape[1] == 1:
-        only: np.ndarray = values[:, 0]
-        return only
+        return np.asarray(values[:, 0])
     missing = np.isnan(values)
     if not is_code:
         most_missing = missing.sum(axis=1) * 2 > values.shape[1]
@@ -353,7 +382,7 @@ def guesses_by_trees(
     columns = _places(context.schema, known)
     seen, asked = released[:, columns], queries[:, columns]
     for j in _places(context.schema, hidden):
-        guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, seed_of("trees", seed))
+        guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, named_seed("trees", seed))
         seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
     return asked[:, len(columns) :]
 
@@ -373,14 +402,12 @@ def _tree_guess(
     if 2 * present.sum() < target.size:
         return np.full(len(asked), np.nan)
     regressor = DecisionTreeRegressor(random_state=seed % 2**31)
-    guessed: np.ndarray = regressor.fit(seen[present], target[present]).predict(asked)
-    return guessed
+    return np.asarray(regressor.fit(seen[present], target[present]).predict(asked))
 
 
 def _bounded(values: np.ndarray) -> np.ndarray:
     """Return values that trees take: they compare in single precision."""
-    bounded: np.ndarray = np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR))
-    return bounded
+    return np.asarray(np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR)))
 
 
 def agreement(
@@ -409,23 +436,21 @@ def agreement(
 
 
 def stratified(
-    scores: Mapping[str, np.ndarray], remote: Mapping[str, np.ndarray], seed: int
+    scores: tuple[np.ndarray, np.ndarray], remote: np.ndarray, seed: int
 ) -> dict[str, Any]:
     """Return the risk in groups of records by their distance to the nearest other real one.
 
     There are as many groups as leave 20 records of either table in each on average; none if that
     is fewer than two.
     """
-    fewest = min(part.size for part in scores.values())
-    n_strata = min(_MOST_STRATA, fewest // _FEWEST)
+    n_strata = min(_MOST_STRATA, min(part.size for part in scores) // _FEWEST)
     if n_strata < 2:
         return {"strata": []}
-    pooled = np.concatenate([remote["train"], remote["holdout"]])
-    edges = np.quantile(pooled, np.linspace(0.0, 1.0, n_strata + 1)[1:-1])
-    groups = {role: np.searchsorted(edges, part) for role, part in remote.items()}
+    edges = np.quantile(remote, np.linspace(0.0, 1.0, n_strata + 1)[1:-1])
+    groups = np.split(np.searchsorted(edges, remote), [scores[0].size])
     strata = []
     for number in range(n_strata):
-        train, holdout = (scores[role][groups[role] == number] for role in _REAL)
+        train, holdout = (part[own == number] for part, own in zip(scores, groups, strict=True))
         if min(train.size, holdout.size) < _FEWEST // 2:
             continue  # equal distances fill some groups and leave others empty
         strata.append(_stratum(number, train, holdout, seed))

@@ -68,12 +68,6 @@ class ShadowAttack(Metric):
         names = [one.name for one in fields(Game) if one.name in values]
         return Game(**{name: values[name] for name in names})
 
-    @property
-    def _n_asked(self) -> int:
-        """How many targets are asked for."""
-        game = self._game
-        return game.n_targets if isinstance(game.targets, str) else len(game.targets)
-
     def _lacking(self, context: Context) -> str:
         """Say why nothing can be attacked in these tables; empty if something can."""
         raise NotImplementedError
@@ -85,22 +79,13 @@ class ShadowAttack(Metric):
         raise NotImplementedError
 
     def _faults(self) -> list[str]:
-        """Return which parameters contradict each other."""
-        game = self._game
-        faults = list(game.faults)
-        if unknown := unknown_parameters(game.generator, game.shadow_parameters or {}):
-            names = ", ".join(unknown)
-            faults.append(f"the generator has no parameter {names}, of shadow_parameters")
-        if not game.learns and not feature_names(game.features, learns=False):
-            faults.append(
-                "access='no-box' takes 'query' or 'closest' as features: others are learned"
-            )
-        return faults
+        """Return which parameters of the attack contradict those of the game."""
+        return []
 
     def _prepare(self, context: Context) -> None:
         owner, cure = type(self).__name__, "n_targets, n_shadow or n_eval"
         check_cost(owner, self.estimate_cost(), self.max_fits, cure)
-        faults = self._faults()
+        faults = [*game_faults(self._game), *self._faults()]
         if not self._lacking(context):
             faults += game_rows(context, self._game).faults
         if faults:
@@ -114,6 +99,16 @@ class ShadowAttack(Metric):
             return undefined("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
         return self._tested(context, game, n_synthetic, Execution(self.n_jobs, self.progress))
+
+
+def game_faults(game: Game) -> list[str]:
+    """Return which parameters of a game contradict each other."""
+    faults = list(game.faults)
+    if unknown := unknown_parameters(game.generator, game.shadow_parameters or {}):
+        faults.append(f"the generator has no parameter {', '.join(unknown)}, of shadow_parameters")
+    if not game.learns and not feature_names(game.features, learns=False):
+        faults.append("access='no-box' takes 'query' or 'closest' as features: others are learned")
+    return faults
 
 
 def observed(

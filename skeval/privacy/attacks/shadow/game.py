@@ -134,6 +134,11 @@ class Game:
         return self.access != "no-box"
 
     @property
+    def n_asked(self) -> int:
+        """How many targets are asked for."""
+        return self.n_targets if isinstance(self.targets, str) else len(self.targets)
+
+    @property
     def faults(self) -> list[str]:
         """Which parameters contradict each other."""
         faults = []

@@ -209,7 +209,8 @@ class LikelihoodRatioMIA(Metric):
             released = record_scores(context, self.record_score)[attacked]
         except TableError as error:
             return undefined(str(error))
-        ratios = self._ratios(released, *self._models(context, attacked))
+        scores, inside = self._models(context, attacked)
+        ratios = ratios_of(released, scores, inside, self.mode, self.variance)
         members, others = np.split(ratios, [n_members])
         area = delong(members, others)
         few = self.variance == "per_record" and self.n_models < _MANY
@@ -233,18 +234,15 @@ class LikelihoodRatioMIA(Metric):
         if np.isnan(result.value):
             return result
         attacked = attacked_rows(context, self.targets, self.n_targets, self.random_state)
-        at = [result.details["n_members"]]
         released = record_scores(context, self.record_score)[attacked]
         scores, inside = self._models(context, attacked)
-        members, others = np.split(self._ratios(released, scores, inside), at)
-        rows, other_rows = np.split(attacked, at)
-        ratios = MemberScores(members, others, rows, other_rows - context.n_rows("train"))
+        known, how = (scores, inside), (self.mode, self.variance)
+        ratios = member_ratios(context, attacked, ratios_of(released, *known, *how))
         # what the other half scores depends on this one: it must not say which rows are in it
-        pairs = np.arange(len(scores)) // 2
-        by_model = self._ratios(scores, scores, inside, left_out=pairs)
-        alphas = tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
+        by_model = ratios_of(scores, *known, *how, left_out=np.arange(len(scores)) // 2)
+        alphas = np.atleast_1d(self.fpr).tolist()
         added = {
-            "uncalibrated_auc": auc(*np.split(released, at)),
+            "uncalibrated_auc": auc(*np.split(released, [ratios.members.size])),
             "tpr_at_fpr": _tested_rates(ratios, alphas, self.random_state),
             "curve": curve_points(ratios),
             "models": _over_models(by_model, inside, alphas, online=self.mode == "online"),
@@ -270,16 +268,26 @@ class LikelihoodRatioMIA(Metric):
         )
         return scores[:, attacked], inside[:, attacked]
 
-    def _ratios(
-        self,
-        rows: np.ndarray,
-        scores: np.ndarray,
-        inside: np.ndarray,
-        left_out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        per_record = self.variance == "per_record"
-        known = moments(scores, inside, per_record=per_record, left_out=left_out)
-        return (likelihood_ratio if self.mode == "online" else offline_score)(rows, known)
+
+def ratios_of(
+    rows: np.ndarray,
+    scores: np.ndarray,
+    inside: np.ndarray,
+    mode: str,
+    variance: str,
+    left_out: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return how much more scores are like those with the record; others are as of `moments`."""
+    known = moments(scores, inside, per_record=variance == "per_record", left_out=left_out)
+    return (likelihood_ratio if mode == "online" else offline_score)(rows, known)
+
+
+def member_ratios(context: Context, attacked: np.ndarray, ratios: np.ndarray) -> MemberScores:
+    """Return ratios as scores of members and others."""
+    n_train = context.n_rows("train")
+    at = [int((attacked < n_train).sum())]
+    (members, others), (rows, other_rows) = np.split(ratios, at), np.split(attacked, at)
+    return MemberScores(members, others, rows, other_rows - n_train)
 
 
 def _tested_rates(scores: MemberScores, alphas: Sequence[float], seed: int) -> list[dict[str, Any]]:
@@ -312,12 +320,12 @@ def _over_models(
     # online, what one pair says of another is in the AUC of both
     n_apart = pairs.size / (2.0 if online else 1.0)
     reach = float(t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(n_apart))
-    rates = [tpr_at_fpr(ratios[inside], ratios[~inside], alpha) for alpha in alphas]
     return {
         "auc": value,
         "interval": [max(0.0, value - reach), min(1.0, value + reach)],
         "tpr_at_fpr": [
-            {"fpr": float(alpha), "tpr": tpr} for alpha, tpr in zip(alphas, rates, strict=True)
+            {"fpr": alpha, "tpr": tpr_at_fpr(ratios[inside], ratios[~inside], alpha)}
+            for alpha in alphas
         ],
     }
 

@@ -220,8 +220,8 @@ class ShadowAttributeInference(ShadowAttack):
         """Return how often the generator is fitted to score one synthetic table, at most."""
         n_without = 0 if self.control == "chance" else self.n_eval
         if self.game == "model_seeded":  # train without each of the targets
-            n_without *= self._n_asked
-        return self._n_asked * (self._game.n_fits("shadow") + self.n_eval) + n_without
+            n_without *= self._game.n_asked
+        return self._game.n_asked * (self._game.n_fits("shadow") + self.n_eval) + n_without
 
     def _lacking(self, context: Context) -> str:
         if secret_sources(context, self.secret, self.n_values).size < 2:

@@ -254,10 +254,10 @@ class ShadowMembershipInference(ShadowAttack):
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
-        return (self._n_asked + 1) * (self._game.n_fits("shadow") + self.n_eval)
+        return (self._game.n_asked + 1) * (self._game.n_fits("shadow") + self.n_eval)
 
     def _faults(self) -> list[str]:
-        faults = super()._faults()
+        faults = []
         if not self._game.learns and isinstance(self.threshold, str):
             faults.append("access='no-box' has no tables to choose a threshold by: give a number")
         if self.attack_release and self.n_synthetic is not None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -212,3 +214,11 @@ def test_interval_covers_without_a_leak(sizes, settings):
         p_values.append(result.p_value)
     assert 0.92 <= np.mean(held) <= 0.985
     assert (np.array(p_values) < 0.05).mean() <= 0.08
+
+
+def test_score_does_without_the_nearest_rows(monkeypatch):
+    module = sys.modules[LinearReconstructionAttack.__module__]
+    metric = LinearReconstructionAttack(["age", "city"], "member").fit(TRAIN, HOLDOUT)
+    expected = metric.evaluate(SYNTHETIC).value
+    monkeypatch.setattr(module, "index_of", None)
+    assert metric.score(SYNTHETIC) == expected

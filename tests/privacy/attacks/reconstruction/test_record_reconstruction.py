@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -248,3 +250,12 @@ def test_interval_covers_without_a_leak(settings):
         p_values.append(result.p_value)
     assert 0.945 <= np.mean(held) <= 1.0
     assert (np.array(p_values) < 0.05).mean() <= 0.08
+
+
+def test_score_does_without_p_value_and_groups(monkeypatch):
+    module = sys.modules[RecordReconstruction.__module__]
+    metric = RecordReconstruction(n_splits=1).fit(TRAIN, HOLDOUT)
+    expected = metric.evaluate(SYNTHETIC).value
+    for name in ("scores_p_value", "stratified", "remoteness"):
+        monkeypatch.setattr(module, name, None)
+    assert metric.score(SYNTHETIC) == expected
