@@ -245,6 +245,19 @@ class IdenticalMatchShare(ExactMatchShare):
         return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
 
 
+def duplicated_share(counts: np.ndarray) -> float:
+    """Return the share of a table's rows that stand in it twice or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import duplicated_share
+    >>> duplicated_share(np.array([3, 1, 0]))
+    0.75
+    """
+    return float(counts[counts > 1].sum() / counts.sum())
+
+
 def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
     """Return how many synthetic rows match a row that stands once in train and not in holdout."""
     in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
@@ -273,19 +286,6 @@ def beside_holdout(
     # the share of rows does not depend on how many there are; those of others do
     baseline = k_fresh / n_fresh if count == "rows" else None
     return {"p_value": test.p_value, "baseline": baseline, "details": details}
-
-
-def duplicated_share(counts: np.ndarray) -> float:
-    """Return the share of a table's rows that stand in it twice or more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.copies import duplicated_share
-    >>> duplicated_share(np.array([3, 1, 0]))
-    0.75
-    """
-    return float(counts[counts > 1].sum() / counts.sum())
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -473,7 +473,7 @@ class NearDuplicateShare(Metric):
         if isinstance(rule, str):
             return result
         n = context.n_rows("synthetic")
-        details: dict[str, Any] = {
+        details = {
             "tau": rule.tau if rule.measures else float("nan"),
             "text_columns": len(rule.texts),
             "train_duplicates": share_near_itself(context, rule, "train"),
