@@ -230,7 +230,7 @@ def test_leaks_raise_the_share(n_holdout):
         assert result.details["passed"] == (result.p_value > 0.05)
     assert shares == [0.0, 0.05, 0.5, 1.0]
     assert p_values[0] == 1.0
-    assert p_values[2:] == [0.001, 0.001]
+    assert max(p_values[2:]) < 1e-10
     assert (p_values[1] < 0.025) == (n_holdout == 200)
 
 

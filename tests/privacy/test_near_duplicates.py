@@ -326,7 +326,7 @@ def test_a_word_replaced_is_found():
     )
     leak = evaluate(NearDuplicateShare(), *tables[:2], copied, NOTE)
     assert leak.value == 1.0
-    assert leak.p_value == 0.001
+    assert leak.p_value <= 0.001
     assert evaluate(NearDuplicateShare(), *tables, NOTE).value == 0.0
     assert evaluate(NearDuplicateShare(text=0.95), *tables[:2], copied, NOTE).value == 0.0
 

@@ -10,11 +10,10 @@ import numpy as np
 from skeval.context import Context
 from skeval.formatting import as_float, number, percent
 from skeval.result import MetricTags, Result
-from skeval.stats.relabelling import labels_test
 from skeval.steps.accumulation import AccumulationMetric
-from skeval.steps.relabelled import relabellings
+from skeval.steps.relabelled import label_test
 
-_N_PERMUTATIONS = 200
+_N_PERMUTATIONS = 1999
 
 
 class MinimumDistanceAccumulation(AccumulationMetric):
@@ -141,8 +140,11 @@ class MinimumDistanceAccumulation(AccumulationMetric):
             self._distances(context, role, "synthetic", columns) for role in ("train", "holdout")
         ]
         terms = np.maximum(0.0, float(thresholds[0]) * largest - np.concatenate(to_synthetic))
-        labels = relabellings(context, _N_PERMUTATIONS, self.random_state)
-        return labels_test(lambda chosen: terms @ chosen / to_synthetic[0].size, labels).p_value
+        n_train = to_synthetic[0].size
+        test = label_test(
+            context, lambda chosen: terms @ chosen / n_train, _N_PERMUTATIONS, self.random_state
+        )
+        return test.p_value
 
     def _summary(self, result: Result) -> str:
         left = f"left of {number(as_float(result.details['threshold']))}"

@@ -15,7 +15,15 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
-from skeval.steps.relabelled import contrast_test, relabelled_nearest
+from skeval.steps.relabelled import (
+    RelabelledNearest,
+    actual_labels,
+    contrast_test,
+    first_and_second,
+    listed_bits,
+    nearest_real,
+    relabelled_nearest,
+)
 
 
 class Authenticity(NeighborMetric):
@@ -87,7 +95,7 @@ class Authenticity(NeighborMetric):
 
     def __init__(
         self,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         *,
         space: Space = "gower",
         columns: Columns = None,
@@ -151,23 +159,31 @@ def authenticity_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold authenticity in the holdout minus that in train against random relabellings."""
-    nearby = relabelled_nearest(context, space, columns, n_permutations, seed)
-    index = pool_index(context, space, columns)
-    met, place = np.unique(nearby.rows, return_inverse=True)
-    # only what lies nearer to a real row than some synthetic row that it is nearest to matters
-    radius = np.full(met.size, -1.0)
-    np.maximum.at(radius, place.ravel(), nearby.distances[..., 0].ravel())
-    distances, rows = index.others(np.maximum(met, 0), LONGEST, radius)
+    listed, met = nearest_real(context, space, columns, seed)
+    met, place = np.unique(met, return_inverse=True)
+    # only what lies nearer to a real row than a synthetic row that has it in its list matters
+    radius = np.zeros(met.size)
+    np.maximum.at(radius, place.ravel(), listed.ravel())
+    distances, rows = pool_index(context, space, columns).others(met, LONGEST, radius)
     distances = np.pad(distances, ((0, 0), (0, 1)), constant_values=np.inf)
-    place = place.reshape(nearby.rows.shape)
+    whole = listed_bits(rows, np.ones((len(actual_labels(context)), 1), dtype=np.bool_))
 
-    def share(labelling: int, label: int) -> float:
-        mine = nearby.labels[labelling] == (label == 0)
-        nearest_of = place[labelling, label]
-        listed = rows[nearest_of]
-        is_own = (listed >= 0) & mine[listed]
-        first = np.where(is_own.any(axis=1), is_own.argmax(axis=1), distances.shape[1] - 1)
-        to_real = nearby.distances[labelling, label, :, 0]
-        return float(np.mean(to_real > distances[nearest_of, first]))
+    def to_own(labels: np.ndarray) -> np.ndarray:
+        """Return the distance of each real row to the nearest one of its label."""
+        of_train = listed_bits(rows, labels)
+        of_own = np.where(labels[met], of_train, of_train ^ whole)
+        first = np.minimum(first_and_second()[0, of_own], rows.shape[1])
+        return np.asarray(distances[np.arange(met.size)[:, None], first])
 
-    return contrast_test(np.array([share(i, 1) - share(i, 0) for i in range(len(nearby.labels))]))
+    def contrast(nearby: RelabelledNearest) -> np.ndarray:
+        own, labelings = to_own(nearby.labels), np.arange(nearby.labels.shape[1])[:, None]
+        place = np.searchsorted(met, nearby.rows)
+        authentic_of = [
+            (nearby.distances[:, label, :, 0] > own[place[:, label], labelings])
+            & (nearby.rows[:, label] >= 0)
+            for label in (0, 1)
+        ]
+        return np.asarray(authentic_of[1].mean(axis=1) - authentic_of[0].mean(axis=1))
+
+    settings = (context, space, columns, n_permutations, seed)
+    return contrast_test(contrast, relabelled_nearest(*settings))

@@ -107,7 +107,7 @@ class DCRBaselineProtection(NeighborMetric):
         max_random_rows: Count | None = 5_000,
         num_rows_subsample: Count | None = None,
         num_iterations: Count = 1,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,

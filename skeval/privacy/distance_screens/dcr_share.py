@@ -139,7 +139,7 @@ class DCRShare(TrainShareScreen):
         space: Space = "gower",
         columns: Columns = None,
         column_groups: ColumnGroups | None = None,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         super().__init__(

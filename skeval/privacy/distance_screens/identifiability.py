@@ -18,9 +18,9 @@ from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
-from skeval.stats.relabelling import Relabelled, labels_test
+from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, list_matrix, nearest
-from skeval.steps.relabelled import relabellings, rivals
+from skeval.steps.relabelled import label_test, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 
@@ -109,7 +109,7 @@ class EpsilonIdentifiability(NeighborMetric):
         self,
         feature_weights: Literal["uniform", "entropy"] = "uniform",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -184,7 +184,7 @@ def excess_test(
         holds = ~stats.same_label_listed(matrix, labels, lengths)
         return stats.train_share_contrast(holds, labels)
 
-    return labels_test(excess, relabellings(context, n_permutations, seed))
+    return label_test(context, excess, n_permutations, seed)
 
 
 def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:

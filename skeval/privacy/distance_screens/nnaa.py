@@ -15,9 +15,9 @@ from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
-from skeval.stats.relabelling import Relabelled, labels_test
+from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
-from skeval.steps.relabelled import TOO_FEW_ROWS, relabellings, resampled_accuracies, rivals
+from skeval.steps.relabelled import TOO_FEW_ROWS, label_test, resampled_accuracies, rivals
 
 _Z = float(norm.ppf(0.975))
 
@@ -90,7 +90,7 @@ class NNAAPrivacyLoss(NeighborMetric):
         n_resample: Count = 30,
         ties: Literal["strict", "half"] = "strict",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -165,4 +165,4 @@ def loss_test(
             total += (apart - stats.train_share_contrast(own_nearer, labels)) / 2.0
         return total / len(pairs)
 
-    return labels_test(loss, relabellings(context, n_permutations, seed))
+    return label_test(context, loss, n_permutations, seed)

@@ -17,7 +17,7 @@ from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
-from skeval.steps.relabelled import contrast_test, relabelled_nearest
+from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
 from skeval.verdict import TEST_LEVEL
 
 _TAGS = MetricTags("privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen")
@@ -117,12 +117,16 @@ class PercentileScreen(NeighborMetric):
     def _label_p_value(self, context: Context, columns: Any, level: float) -> float:
         """Test the quantile of the numbers against the holdout minus that against train."""
         settings = (self.space, columns, self.n_permutations, self.random_state)
-        quantiles = [
-            [stats.percentile(self._of_distances(distances), level) for distances in labelled]
-            for labelled in relabelled_nearest(context, *settings).distances
-        ]
-        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-            return contrast_test(np.diff(quantiles)[:, 0]).p_value
+
+        def contrast(nearby: RelabelledNearest) -> np.ndarray:
+            quantiles = [
+                [stats.percentile(self._of_distances(distances), level) for distances in labelled]
+                for labelled in nearby.distances
+            ]
+            with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
+                return np.diff(quantiles)[:, 0]
+
+        return contrast_test(contrast, relabelled_nearest(context, *settings)).p_value
 
     def _summary(self, result: Result) -> str:
         baseline, percentile = result.baseline, f"Percentile {result.details['q']:g} of {self.what}"
@@ -218,7 +222,7 @@ class DCRPercentile(PercentileScreen):
         q: Annotated[float, Interval(0, 100)] = 5,
         baseline: Literal["holdout", "train_loo"] = "holdout",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -319,7 +323,7 @@ class NNDR(PercentileScreen):
         convention: Literal["d1/d2", "d2/d1"] = "d1/d2",
         query: Literal["synthetic", "train"] = "synthetic",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -458,7 +462,7 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     def __init__(
         self,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         *,
         space: Space = "gower",
         columns: Columns = None,
@@ -509,7 +513,11 @@ def median_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold the median distance to the holdout minus that to train against relabellings."""
-    nearby = relabelled_nearest(context, space, columns, n_permutations, seed)
-    medians = np.median(nearby.distances[..., 0], axis=2)
-    with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-        return contrast_test(medians[:, 1] - medians[:, 0])
+
+    def contrast(nearby: RelabelledNearest) -> np.ndarray:
+        medians = np.median(nearby.distances[..., 0], axis=2)
+        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
+            return np.asarray(medians[:, 1] - medians[:, 0])
+
+    settings = (context, space, columns, n_permutations, seed)
+    return contrast_test(contrast, relabelled_nearest(*settings))
