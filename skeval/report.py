@@ -129,7 +129,8 @@ def report(
     >>> from skeval.datasets import make_mixed
     >>> train, holdout, synthetic = (make_mixed(random_state=i) for i in range(3))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = report(train, holdout, synthetic, pathlib.Path(folder) / "report.pdf")
+    ...     path = pathlib.Path(folder) / "report.pdf"
+    ...     result = report(train, holdout, synthetic, path, columns=2)
     >>> result["similarity"].tags.direction
     'higher is better'
     """

@@ -25,7 +25,8 @@ from skeval.diagnostic.columns import (
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
-from skeval.result import Result, mean_of_columns, undefined
+from skeval.result import Result, undefined
+from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
 

@@ -13,9 +13,9 @@ from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, Metr
 from skeval.parameters import Legal
 from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.intervals import wilson
-from skeval.steps.samples import ColumnChoice, chosen_columns, emptied
+from skeval.steps.samples import ColumnChoice, emptied
 from skeval.tables.preprocessing import numbers
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.schema import TableSchema
 
 # of diagnostics with a score for each column
 OF_COLUMNS = MetricTags(

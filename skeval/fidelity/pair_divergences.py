@@ -16,8 +16,8 @@ from skeval.parameters import BinCount, Columns, NonNegative
 from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
 from skeval.steps.samples import ROLES, columns_of
-from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.schema import Kind
 
 
 class PairKLDivergence(Metric):
@@ -38,12 +38,7 @@ class PairKLDivergence(Metric):
         if len(names) < 2:
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
-        divergences = np.full((len(names), len(names)), np.nan)
-        tables = [
-            joint_tables(context, role, names, Binning(self.n_bins)).pairs() for role in ROLES
-        ]
-        for (i, j, p), (_, _, q) in zip(*tables, strict=True):
-            divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), self.smoothing)
+        divergences = divergences_of_pairs(context, names, self.n_bins, self.smoothing)
         above = divergences[np.triu_indices(len(names), 1)]
         scores = 1.0 / (1.0 + np.fmin(divergences, divergences.T))
         return Result(
@@ -62,6 +57,17 @@ class PairKLDivergence(Metric):
             "more surprise for a reader who expects train's joint shares, on average over "
             f"{result.details['n_used']} pairs."
         )
+
+
+def divergences_of_pairs(
+    context: Context, names: tuple[str, ...], n_bins: int, smoothing: float
+) -> np.ndarray:
+    """Return the divergence of each pair of columns from synthetic to train, nan elsewhere."""
+    divergences = np.full((len(names), len(names)), np.nan)
+    tables = [joint_tables(context, role, names, Binning(n_bins)).pairs() for role in ROLES]
+    for (i, j, p), (_, _, q) in zip(*tables, strict=True):
+        divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), smoothing)
+    return divergences
 
 
 class ContinuousKLDivergence(PairKLDivergence):

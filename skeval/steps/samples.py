@@ -20,9 +20,8 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.stats.distributions import quantiles_of_sorted
-from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None

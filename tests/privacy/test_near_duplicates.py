@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -115,14 +116,20 @@ def test_brute_force(space, tau):
     else:
         gaps = encoded(context, "synthetic", space)[:, None] - real
         near = np.sqrt((gaps**2).sum(axis=2)) <= tau
-    rng, is_train, draws = np.random.default_rng(0), np.arange(280) < 200, []
-    for _ in range(2000):
-        labels = rng.permutation(is_train)
-        draws.append(near[:, labels].any(axis=1).mean() - near[:, ~labels].any(axis=1).mean())
-    p = np.mean(np.array(draws) >= result.details["difference"] - 1e-12)
+    draws = relabelled(near, 200)
+    p = np.mean(draws >= result.details["difference"] - 1e-12)
     assert result.p_value == pytest.approx(p, abs=0.06)
     assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.01)
     assert result.details["null_standard_error"] == pytest.approx(np.std(draws), rel=0.15, abs=4e-3)
+
+
+def relabelled(near, n_train, n_draws=2000):
+    """Return the difference of both shares with labels drawn anew, by counting all neighbours."""
+    rng = np.random.default_rng(0)
+    is_train = np.arange(near.shape[1]) < n_train
+    labels = np.stack([rng.permutation(is_train) for _ in range(n_draws)], axis=1)
+    shares = [(near.astype(float) @ part > 0).mean(axis=0) for part in (labels, ~labels)]
+    return shares[0] - shares[1]
 
 
 def gower(rows, others, span, n_numbers=4):
@@ -214,10 +221,15 @@ def notes(seed, n, *, share_missing=0.1, common=0.2):
     return pd.DataFrame({"x": rng.integers(0, 30, n) * 1.0, "note": pd.Series(texts, dtype=object)})
 
 
+@cache
+def words_of(text):
+    return frozenset(re.findall(r"\w+", text.lower()))
+
+
 def jaccard(a, b):
     if not isinstance(a, str) or not isinstance(b, str):
         return float(isinstance(a, str) == isinstance(b, str))
-    a, b = (set(re.findall(r"\w+", text.lower())) for text in (a, b))
+    a, b = words_of(a), words_of(b)
     return len(a & b) / len(a | b) if a | b else 1.0
 
 
@@ -256,11 +268,8 @@ def test_texts_are_brute_force(crowd, measured, text):
     shares = [pairs.any(axis=1).mean() for pairs in near]
     assert [result.value, result.details["to_holdout"], result.baseline] == shares
     assert 0 < shares[0] < 1
-    pooled, rng, draws = np.column_stack(near[:2]), np.random.default_rng(0), []
-    for _ in range(2000):
-        labels = rng.permutation(np.arange(150) < 90)
-        draws.append(pooled[:, labels].any(axis=1).mean() - pooled[:, ~labels].any(axis=1).mean())
-    p = np.mean(np.array(draws) >= shares[0] - shares[1] - 1e-12)
+    draws = relabelled(np.column_stack(near[:2]), 90)
+    p = np.mean(draws >= shares[0] - shares[1] - 1e-12)
     assert result.p_value == pytest.approx(p, abs=0.06)
     assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.02)
     assert result.details["text_columns"] == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -361,32 +362,29 @@ def leaky_ratios(rng, n, leak):
     )
 
 
-@pytest.fixture(scope="module")
-def simulated():
-    """Ratios of 150 independent tables at each of three leaks."""
-    return {
-        leak: [leaky_ratios(np.random.default_rng([7, i]), 200, leak) for i in range(150)]
-        for leak in (0, 0.1, 0.3)
-    }
+@cache
+def simulated(leak):
+    """Return ratios of 150 independent tables at one leak."""
+    return [leaky_ratios(np.random.default_rng([7, i]), 200, leak) for i in range(150)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("leak", [0, 0.1, 0.3])
-def test_standard_errors_are_those_of_independent_tables(simulated, leak):
-    shares = [proximity(tspr, ttpr, 0.1).p_synthetic for tspr, ttpr, _ in simulated[leak]]
-    linearised = [proximity_covariance(tspr, ttpr, 0.1) ** 0.5 for tspr, ttpr, _ in simulated[leak]]
+def test_standard_errors_are_those_of_independent_tables(leak):
+    shares = [proximity(tspr, ttpr, 0.1).p_synthetic for tspr, ttpr, _ in simulated(leak)]
+    linearised = [proximity_covariance(tspr, ttpr, 0.1) ** 0.5 for tspr, ttpr, _ in simulated(leak)]
     replicates = [
         proximity_bootstrap(tspr, ttpr, 0.1, 100, np.random.default_rng(i))[0].std(ddof=1)
-        for i, (tspr, ttpr, _) in enumerate(simulated[leak])
+        for i, (tspr, ttpr, _) in enumerate(simulated(leak))
     ]
     truth = np.std(shares, ddof=1)
     assert 0.85 * truth < np.mean(linearised) < 1.35 * truth
     assert 0.85 * truth < np.mean(replicates) < 1.35 * truth
 
 
-def test_mean_score_of_a_fresh_table(simulated):
+def test_mean_score_of_a_fresh_table():
     scores, predicted = [], []
-    for tspr, ttpr, second in simulated[0]:
+    for tspr, ttpr, second in simulated(0):
         tail = proximity(tspr, ttpr, 0.1)
         scores.append(min(1.0, tail.ratio))
         both = np.clip(2 * np.mean(second <= tail.threshold), tail.p_real**2, tail.p_real)
