@@ -212,6 +212,7 @@ class DisclosureProtection(Metric):
         }
         if np.isnan(result.value):
             return replace(result, details=details)
+        known, secret = (" and ".join(names_of(one)) for one in (self.known, self.sensitive))
         p_value = exchange_p_value(
             [(scores[0][0], scores[1][0])],
             n_permutations=self.n_permutations,
@@ -222,7 +223,14 @@ class DisclosureProtection(Metric):
             p_value=None if np.isnan(p_value) else p_value,
             baseline=self._value(holdout.value, as_float(details["guess"])),
             details=details,
+            contrast=None if np.isnan(p_value) else self._contrast(train.value, holdout.value),
+            advice=f"Coarsen or drop {known}: with them the release gives {secret} away.",
         )
+
+    def _contrast(self, risk: float, others: float) -> Contrast:
+        secret, known = (", ".join(names_of(one)) for one in (self.sensitive, self.known))
+        what = f"train rows whose {secret} the release gives for {known}"
+        return Contrast(what, risk, others, reference="of holdout rows")
 
     def _summary(self, result: Result) -> str:
         details = result.details
