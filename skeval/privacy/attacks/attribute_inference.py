@@ -36,7 +36,7 @@ from skeval.verdict import Contrast
 _MODEL = "by a model of the release"
 _TESTED = {
     "accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}",
-    "balanced_accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}, mean of classes",
+    "balanced_accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}, by class",
     "roc_auc": f"pairs that {_MODEL[3:]} puts in the order of {{secret}}, for train rows",
     "neg_mae": f"mean error of {{secret}} of train rows {_MODEL}, in its range",
 }
@@ -383,11 +383,20 @@ class Scoring:
 
     def contrast(self, train: GuessedRows, holdout: GuessedRows, secret: str) -> Contrast:
         """Return the two means whose difference is tested."""
-        both = zip(*self.strata(train, holdout), strict=True)
-        means = [float(np.mean([t.sum() / n.sum() for t, n in strata])) for strata in both]
-        what, high = _TESTED[self.name].format(secret=secret), self.name != "neg_mae"
-        means = means if high else [1.0 - mean for mean in means]
-        return Contrast(what, *means, reference="for holdout rows", high_leaks=high)
+        of_train, of_holdout = (
+            float(np.mean([scores.sum() / counts.sum() for scores, counts in strata]))
+            for strata in zip(*self.strata(train, holdout), strict=True)
+        )
+        high = self.name != "neg_mae"  # scores are one minus the error
+        if not high:
+            of_train, of_holdout = 1.0 - of_train, 1.0 - of_holdout
+        return Contrast(
+            _TESTED[self.name].format(secret=secret),
+            of_train,
+            of_holdout,
+            reference="for holdout rows",
+            high_leaks=high,
+        )
 
     def _row_scores(self, rows: GuessedRows) -> Scores:
         if self.name == "neg_mae":

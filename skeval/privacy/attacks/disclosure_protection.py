@@ -26,6 +26,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats import cap
 from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import named_seed, sample_positions
+from skeval.verdict import Contrast
 
 _UNFOUND = {
     "cap": "no train row has the known columns of a synthetic row.",
@@ -224,7 +225,7 @@ class DisclosureProtection(Metric):
             baseline=self._value(holdout.value, as_float(details["guess"])),
             details=details,
             contrast=None if np.isnan(p_value) else self._contrast(train.value, holdout.value),
-            advice=f"Coarsen or drop {known}: with them the release gives {secret} away.",
+            advice=f"Coarsen or drop {known}, by which the release gives {secret} away.",
         )
 
     def _contrast(self, risk: float, others: float) -> Contrast:

@@ -189,11 +189,11 @@ class InferenceRisk(InferenceMetric):
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
-    `level`, and `weak_attack`: whether guessing does as well, in which case a low value says nothing. Guessing
-    takes the secret of a random synthetic row; its rate is computed, not drawn. `majority` is the
-    rate of always guessing the most frequent category, or the median. `by_secret` has the rates and
-    the risk of rows by their secret, for categories that ten attacked rows of train and of the
-    holdout have: a small average may be the risk of one group.
+    `level`, and `weak_attack`: whether guessing does as well, in which case a low value says
+    nothing. Guessing takes the secret of a random synthetic row; its rate is computed, not drawn.
+    `majority` is the rate of always guessing the most frequent category, or the median. `by_secret`
+    has the rates and the risk of rows by their secret, for categories that ten attacked rows of
+    train and of the holdout have: a small average may be the risk of one group.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
@@ -319,17 +319,15 @@ class InferenceRiskAll(InferenceMetric):
     AnonymeterRisk : The largest risk of singling out, linkability and inference.
     AttributeInferenceRisk : A model learned from the release guesses the secret.
 
-    Notes
-    -----
-    ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it,
+    Notes ----- ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it,
     ``details["worst"]`` the column of the value and ``details["surest"]`` the most significant. The
     largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean of
     the largest over random choices of which real rows are train, the intervals of all columns hold
     at once, after Bonferroni, and so do the p-values (`p_adjusted`), after Westfall and Young: the
     excess of train over the holdout, in standard deviations, is held against the largest of all
     columns over random choices. The least of them is that of the result. The value's interval
-    reaches from the largest of the lower bounds to the largest of the upper ones. A column of which every secret
-    is guessed on the holdout, as a constant is, has no risk and is left out.
+    reaches from the largest of the lower bounds to the largest of the upper ones. A column of which
+    every secret is guessed on the holdout, as a constant is, has no risk and is left out.
 
     References
     ----------

@@ -121,12 +121,13 @@ class LinkabilityRisk(ResidualRiskMetric):
     .. math:: \frac{p - c}{1 - c}
 
     clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
-    real rows are train, which clipping puts above 0. Over several halves it is the mean risk, in the interval of the mean counts, which is wider than need be, since halves differ by
-    chance too. Rows are compared in Gower's distance over the columns of the part.
+    real rows are train, which clipping puts above 0. Over several halves it is the mean risk, in
+    the interval of the mean counts, which is wider than need be, since halves differ by chance too.
+    Rows are compared in Gower's distance over the columns of the part.
 
-    ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout
-    (`control`) with Wilson's intervals, the risk unclipped (`raw`) and from plain shares
-    (`unshrunk`), its `level`, and `weak_attack`: whether guessing does as well, in which case a low value says
+    ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
+    with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
+    `level`, and `weak_attack`: whether guessing does as well, in which case a low value says
     nothing. Guessing takes two random sets of k of the n synthetic rows; they have a row in common
     with the chance ``1 - C(n - k, k) / C(n, k)``.
 

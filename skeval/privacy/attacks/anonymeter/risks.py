@@ -252,8 +252,10 @@ def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
         rest = np.maximum(totals[:, None] - sums, 0.0)
         counts |= {i: np.stack([sums[j], rest[j]]) for j, i in enumerate(scored)}
     for i, attack in enumerate(attacks):
+        on_train, on_holdout = np.minimum(counts[i], attack.n)
         risks[i] = risks_by_counts(
-            *np.minimum(counts[i], attack.n),
+            on_train,
+            on_holdout,
             attack.n,
             method=measure.method,
             confidence=measure.confidence,

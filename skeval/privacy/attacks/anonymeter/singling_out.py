@@ -133,11 +133,11 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. The excess of train over the holdout is
-    held against 999 random choices, or up to 9,999 where few of them reach it. Predicates that share rows do not succeed independently of
-    each other, while rows are drawn independently; where the excess varies more over these choices
-    than that of independent predicates would, the interval is wider by the ratio,
-    ``details["spread"]``. Where it varies less, as averages over samples of a larger table do, the
-    interval is wider than need be.
+    held against 999 random choices, or up to 9,999 where few of them reach it. Predicates that
+    share rows do not succeed independently of each other, while rows are drawn independently; where
+    the excess varies more over these choices than that of independent predicates would, the
+    interval is wider by the ratio, ``details["spread"]``. Where it varies less, as averages over
+    samples of a larger table do, the interval is wider than need be.
 
     This is what one adversary achieves: a low value does not clear a release.
 
@@ -289,11 +289,9 @@ def _tried(
     factor = 1.0
     if size_correction == "fit" and sizes[0] != sizes[1]:
         factor = size_factor(*real.table(1), predicates, sizes[0])
-    tested = isolation_test(
-        real, predicates, min(sizes), n_permutations=_N_PERMUTATIONS, seed=seed
-    )
+    tested = isolation_test(real, predicates, min(sizes), n_permutations=_N_PERMUTATIONS, seed=seed)
     by_column = tested.by_column(names, predicates)
-    rate = tested.rate / n
+    rate, (of_train, of_holdout) = tested.rate / n, (tested.observed[:, 0] / n).tolist()
     independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
     return Attack(
         successes=(min(on_train, n),),
@@ -301,7 +299,7 @@ def _tried(
         n=n,
         guessed=min(guessed, len(random)),
         n_guessed=len(random),
-        contrast=Contrast(_WHAT[mode], *(tested.observed[:, 0] / n), reference="a holdout row"),
+        contrast=Contrast(_WHAT[mode], of_train, of_holdout, reference="a holdout row"),
         p_value=tested.test.p_value,
         drawn=tested.drawn[:, 0],
         spread=max(1.0, tested.test.spread / independent) if independent > 0 else 1.0,

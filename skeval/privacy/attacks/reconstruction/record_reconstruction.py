@@ -112,11 +112,11 @@ class RecordReconstruction(Metric):
     .. math:: \max\left(0, \frac{p - c}{1 - c}\right)
 
     Unclipped it stands in ``details["unshrunk"]``. Its null value is 0; the baseline is its mean
-    over random choices of which records are train, which clipping puts above 0. The interval is that of the
-    ratio of the shares of failures, after Katz; with several sets of columns its width follows from
-    how the success of single records varies. Where no record of either table is completed, it
-    reaches to Wilson's bound. The p-value is exact: without a leak, any of the real records could
-    have been those of train. Missing where the truth is missing is right.
+    over random choices of which records are train, which clipping puts above 0. The interval is
+    that of the ratio of the shares of failures, after Katz; with several sets of columns its width
+    follows from how the success of single records varies. Where no record of either table is
+    completed, it reaches to Wilson's bound. The p-value is exact: without a leak, any of the real
+    records could have been those of train. Missing where the truth is missing is right.
 
     ``details["strata"]`` has the risk of records by how far they are from the nearest other real
     one, in up to ten groups of equal size, the most remote last, and ``details["worst_stratum"]``
@@ -218,13 +218,13 @@ class RecordReconstruction(Metric):
             return result
         (_, scores), seed = self._attacked(context), self.random_state
         strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
-        shares = (float(part.mean()) for part in scores)
+        completed, others = (float(part.mean()) for part in scores)
         return replace(
             result,
             p_value=scores_p_value(*scores, seed=seed),
             baseline=risk_by_chance(*scores, seed=seed),
             details={**result.details, **strata},
-            contrast=Contrast(_WHAT, *shares, reference="of holdout records"),
+            contrast=Contrast(_WHAT, completed, others, reference="of holdout records"),
             advice=advice_on(strata),
         )
 
@@ -251,8 +251,9 @@ class RecordReconstruction(Metric):
 def advice_on(strata: Mapping[str, Any]) -> str:
     """Return what to do if the most remote records are the most exposed; empty otherwise."""
     worst = strata.get("worst_stratum")
-    last = worst and worst["stratum"] == strata["strata"][-1]["stratum"]
-    if not last or worst["p_value"] >= ALARM_LEVEL:
+    if worst is None or worst["p_value"] >= ALARM_LEVEL:
+        return ""
+    if worst["stratum"] != strata["strata"][-1]["stratum"]:
         return ""
     return "Leave out, or coarsen, the records that are most unlike others: they are completed."
 
