@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import fisher_exact
 
 from skeval.stats.relabelling import (
-    EXCEEDANCES,
     block_sizes,
     compared,
     exchange_p_value,

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from skeval.context import Context
-from skeval.steps.neighbors import pool_index
 from skeval.stats.relabelling import BLOCK, EXCEEDANCES
+from skeval.steps.neighbors import pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
     actual_labels,

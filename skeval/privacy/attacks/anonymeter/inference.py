@@ -104,7 +104,7 @@ class InferenceMetric(ResidualRiskMetric):
             n_guessed=n,
             p_value=scores_p_value(train, holdout, seed=self.random_state),
             scores=scores,
-            advice=f"Drop or coarsen {secret}: it can be told of train rows beyond that of others.",
+            advice=f"Drop or coarsen {secret}: it is inferred better of train rows than of others.",
             details={
                 "n_known": len(aux),
                 "majority": attack_rate(float(majority), n).to_dict(),

@@ -150,9 +150,14 @@ class MembershipDisclosureF1(Metric):
         near = result.details["nearest"]
         return (
             f"Calling rows near a synthetic one members of train has F1 {f1}; calling all of them "
-            f"members has {naive}. Within {number(as_float(near['threshold']))} of a synthetic row "
-            f"are {percent(near['tpr'])} of train rows and {percent(near['fpr'])} of holdout rows."
+            f"members has {naive}. {percent(near['tpr'])} of train rows and {percent(near['fpr'])} "
+            f"of holdout rows are {near_text(near['threshold'])} a synthetic row."
         )
+
+
+def near_text(threshold: float) -> str:
+    """Return a distance for a sentence."""
+    return f"within {number(threshold)} of" if threshold > 0 else "equal to"
 
 
 def near(called: Rates, threshold: float, p_value: float, n_tests: int = 1) -> dict[str, Any]:
@@ -208,7 +213,7 @@ def improvement(
         p_value=tested["p_value"],
         baseline=0.0,
         contrast=Contrast(
-            f"train rows within {number(tested['threshold'])} of a synthetic row",
+            f"train rows {near_text(tested['threshold'])} a synthetic row",
             tested["tpr"],
             tested["fpr"],
             reference="of holdout rows",

@@ -48,7 +48,7 @@ from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.verdict import ALARM_LEVEL, Contrast
 
 PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
-_FOUND = "train rows found at {fpr:.3g} false positives, by {by}"
+_FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
 _FEW = 50
 _TOO_SMALL = (
     "a false positive rate of {fpr:g} cannot be held to by {n_others} holdout rows: one of them is "
@@ -437,7 +437,7 @@ def against_chance(
             tests[name] = (test.p_value, test.observed, test.mean)
     by = min(tests, key=lambda name: tests[name][0])
     p_value, found, by_chance = tests[by]
-    what = _FOUND.format(fpr=rate["fpr"], by=_GUESSED_BY[by])
+    what = _FOUND.format(fpr=percent(rate["fpr"]), by=_GUESSED_BY[by])
     n_members = tried[best].members.size
     n_hits = round(rate["tpr"] * n_members)
     return {
