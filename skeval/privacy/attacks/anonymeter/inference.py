@@ -319,7 +319,9 @@ class InferenceRiskAll(InferenceMetric):
     AnonymeterRisk : The largest risk of singling out, linkability and inference.
     AttributeInferenceRisk : A model learned from the release guesses the secret.
 
-    Notes ----- ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it,
+    Notes
+    -----
+    ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it,
     ``details["worst"]`` the column of the value and ``details["surest"]`` the most significant. The
     largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean of
     the largest over random choices of which real rows are train, the intervals of all columns hold
