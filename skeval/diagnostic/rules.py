@@ -14,11 +14,12 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import OF_COLUMNS, ShareTally, columns_of, lacks
+from skeval.diagnostic.columns import OF_COLUMNS, ShareTally, lacks
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Legal
 from skeval.result import Result, mean_of_columns, undefined
+from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 MINED = ("dependencies", "hierarchies", "inequalities")
