@@ -66,6 +66,23 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
     return (percent(first), percent(second)) if share else (number(first), number(second))
 
 
+def shown_interval(interval: tuple[float, float] | None) -> str:
+    """Return an interval in words; nothing without one.
+
+    Examples
+    --------
+    >>> from skeval.formatting import shown_interval
+    >>> [shown_interval(one) for one in ((0.25, 0.5), (1.5, float("inf")), (0.0, float("inf")))]
+    ['0.250 to 0.500', 'at least 1.50', 'no bound']
+    """
+    if interval is None:
+        return ""
+    low, high = interval
+    if math.isinf(high):
+        return f"at least {number(low)}" if low > 0 else "no bound"
+    return f"{number(low)} to {number(high)}"
+
+
 def beside(baseline: float | None, what: str) -> str:
     """Return the end of a sentence on a share: what share fresh rows have; nothing without one.
 

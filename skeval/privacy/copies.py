@@ -250,6 +250,19 @@ class IdenticalMatchShare(ExactMatchShare):
         )
 
 
+def duplicated_share(counts: np.ndarray) -> float:
+    """Return the share of a table's rows that stand in it twice or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import duplicated_share
+    >>> duplicated_share(np.array([3, 1, 0]))
+    0.75
+    """
+    return float(counts[counts > 1].sum() / counts.sum())
+
+
 def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
     """Return how many synthetic rows match a row that stands once in train and not in holdout."""
     in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
@@ -335,19 +348,6 @@ def beside_holdout(
         "contrast": contrast,
         "details": details,
     }
-
-
-def duplicated_share(counts: np.ndarray) -> float:
-    """Return the share of a table's rows that stand in it twice or more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.copies import duplicated_share
-    >>> duplicated_share(np.array([3, 1, 0]))
-    0.75
-    """
-    return float(counts[counts > 1].sum() / counts.sum())
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
