@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from skeval import SuiteResult, make_suite
 from skeval.datasets import load_flights, make_mixed
@@ -22,10 +23,12 @@ from skeval.privacy import (
     MembershipDisclosureF1,
     MembershipInference,
     OneRunDPAudit,
+    PrivacyGain,
     RecordReconstruction,
     ShadowAttributeInference,
     ShadowMembershipInference,
     SinglingOutRisk,
+    StackedMembershipInference,
 )
 
 # tables of few columns have rows in common by nature
@@ -64,6 +67,8 @@ ATTACKS = {
     "shadow": ShadowMembershipInference(Bootstrap(), **FEW),
     "shadow secret": ShadowAttributeInference(Bootstrap(), "plan", **FEW),
     "ratios": LikelihoodRatioMIA(Bootstrap(), n_models=8),
+    "stacked": StackedMembershipInference(Bootstrap(), ["distance", "levatt"], n_models=8),
+    "gain": PrivacyGain(ShadowMembershipInference(Bootstrap(), features="query", **FEW)),
 }
 
 
@@ -90,6 +95,24 @@ def test_what_the_largest_risk_shows_counts_once():
         results["anonymeter"].details["surest_attack"].split()[0], "univariate"
     )
     assert judged.adjusted["anonymeter"] == judged.adjusted[surest]
+
+
+@pytest.mark.parametrize("name", ["membership", "several", "ratios", "stacked"])
+def test_an_auc_that_is_too_high_is_an_alert(name):
+    metric = ATTACKS[name].fit(TRAIN, HOLDOUT)
+    result = metric.evaluate(COPIED)
+    assert result.details["alert"] is (result.value >= 0.7)
+    lenient = clone(metric).set_params(alert=min(1.0, result.value + 0.01))
+    assert not lenient.fit(TRAIN, HOLDOUT).evaluate(COPIED).details["alert"]
+
+
+@pytest.mark.parametrize(
+    "name", ["univariate", "linkability", "inference", "inferences", "records"]
+)
+def test_levels_of_a_risk_are_chosen(name):
+    for levels, level in (((0.0, 0.0), "high"), ((0.0, 1.0), "medium"), ((1.0, 1.0), "low")):
+        metric = clone(ATTACKS[name]).set_params(levels=levels)
+        assert metric.fit(TRAIN, HOLDOUT).evaluate(COPIED).details["level"] == level
 
 
 def test_a_null_audit_gives_no_bound():
