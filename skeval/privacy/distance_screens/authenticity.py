@@ -35,8 +35,9 @@ class Authenticity(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None

@@ -45,8 +45,9 @@ class DCRBaselineProtection(NeighborMetric):
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None

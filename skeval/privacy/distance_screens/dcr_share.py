@@ -61,8 +61,9 @@ class DCRShare(TrainShareScreen):
         Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
         where there are more than 10 columns, three groups of related columns and three random
         thirds, as MOSTLY AI has it; none where there are fewer.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value of the largest of several shares.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value of the largest of several shares; fewer are drawn
+        where many reach what was observed.
     random_state : int, default=0
         Seed of the draws, the random groups and the relabellings.
 

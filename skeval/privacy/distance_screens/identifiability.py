@@ -40,8 +40,9 @@ class EpsilonIdentifiability(NeighborMetric):
     feature_weights : {"uniform", "entropy"}, default="uniform"
         Whether all columns count alike, or Euclidean distance weighs each by the inverse of its
         entropy, so that rare values count more.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None

@@ -35,8 +35,9 @@ class NNAAPrivacyLoss(NeighborMetric):
         each of the size of the smallest, and the losses averaged.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value and the standard error.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value and the standard error;
+        fewer are drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None

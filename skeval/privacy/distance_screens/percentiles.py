@@ -157,8 +157,9 @@ class DCRPercentile(PercentileScreen):
     baseline : {"holdout", "train_loo"}, default="holdout"
         Whose distances to train to compare with: holdout rows', or each train row's own to its
         nearest other one. Without a holdout it is the latter.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -259,8 +260,9 @@ class NNDR(PercentileScreen):
     query : {"synthetic", "train"}, default="synthetic"
         Whose neighbours: those of synthetic rows in train, or those of train rows in the synthetic
         table, as SynthEval has it.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -403,8 +405,9 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
