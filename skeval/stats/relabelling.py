@@ -424,9 +424,12 @@ def exchange_p_value(
         for weight, (train, holdout) in zip(weights, kept, strict=True)
     )
     draws = (
-        sum(
-            weight * _exchanged(train, holdout, n, rng)
-            for weight, (train, holdout) in zip(weights, kept, strict=True)
+        np.sum(
+            [
+                weight * _exchanged(train, holdout, n, rng)
+                for weight, (train, holdout) in zip(weights, kept, strict=True)
+            ],
+            axis=0,
         )
         for n in block_sizes(n_permutations)
     )
