@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from skeval import SuiteResult, make_suite
-from skeval.datasets import load_flights, make_mixed
+from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.formatting import number, percent
 from skeval.generators import Bootstrap, GaussianCopula
 from skeval.privacy import (
@@ -132,3 +132,21 @@ def test_the_columns_of_flights_that_leak_are_named():
     assert verdict.alarm
     assert "Drop, pool or coarsen tailnum" in verdict.sentence
     assert "values of one synthetic row that single out a train row: " in verdict.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.25])
+@pytest.mark.parametrize("population", [load_flights, make_census])
+def test_small_p_values_are_those_of_contrasts_that_support_a_leak(population, share):
+    for seed in range(3):
+        rows = population(1_500, random_state=seed)
+        train, holdout, fresh = rows.iloc[:500], rows.iloc[500:900], rows.iloc[900:]
+        n_copied = round(share * len(fresh))
+        release = pd.concat([train.iloc[:n_copied], fresh.iloc[n_copied:]], ignore_index=True)
+        suite = make_suite("attacks", random_state=seed)
+        results = suite.fit(train, holdout).evaluate(release)
+        tested = [result for result in results.values() if result.p_value is not None]
+        assert len(tested) >= 5
+        for result in tested:
+            assert result.contrast is not None
+            assert result.p_value > 0.05 or result.contrast.supports_leak, result.contrast
