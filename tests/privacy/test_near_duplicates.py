@@ -404,7 +404,7 @@ def test_a_letter_replaced_is_found_in_short_texts(crowd, measured):
     leak = evaluate(NearDuplicateShare(tau), *tables[:2], copied, NOTE)
     by_words = evaluate(NearDuplicateShare(tau, edit_length=0), *tables[:2], copied, NOTE)
     assert leak.value == 1.0
-    assert leak.p_value == 0.001
+    assert leak.p_value <= 0.001
     assert by_words.value < 0.2
     assert evaluate(NearDuplicateShare(tau), *tables, NOTE).value < 0.1
 
