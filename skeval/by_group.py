@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats.relabelling import holm
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
+
+if TYPE_CHECKING:
+    from skeval.verdict import Contrast
 
 MISSING, SMALL = "(missing)", "(small groups)"
 AnyMetric = Annotated[
@@ -184,6 +187,7 @@ class ByGroup(Metric):
         return replace(
             result,
             p_value=min(corrected.values(), default=None),
+            contrast=self._contrast(results, corrected),
             baseline=own.baseline if tags.sign == 0 else least,
             details={
                 **result.details,
@@ -195,6 +199,17 @@ class ByGroup(Metric):
                 },
             },
         )
+
+    def _contrast(
+        self, results: Mapping[str, Result], corrected: Mapping[str, float]
+    ) -> Contrast | None:
+        """Return what was compared in the group that has the least p-value."""
+        label = min(corrected, key=lambda name: corrected[name], default="")
+        shown = results[label].contrast if label else None
+        if shown is None:
+            return None
+        what = f"{shown.what}, where {self.by} is {label}"
+        return replace(shown, what=what, n_tests=shown.n_tests * len(corrected))
 
     def _summary(self, result: Result) -> str:
         worst, n_groups = result.details["worst"], len(result.details["groups"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import ByGroup, MetricSuite, MetricTags, check_metric
+from skeval import ByGroup, MetricSuite, MetricTags, SuiteResult, check_metric
 from skeval.by_group import goodness
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RangeCoverage
@@ -15,6 +17,7 @@ from skeval.fidelity import ClassifierTwoSampleTest, KSComplement, TVComplement,
 from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.stats.relabelling import holm
 from skeval.utility import TSTR
+from skeval.verdict import Contrast
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(400, random_state=seed) for seed in range(3))
 PLANS = ["basic", "family", "premium"]
@@ -59,6 +62,26 @@ def test_leak_of_one_group_is_found_after_holm():
     assert result.interval is None
     assert result.tags.evidence == "screen"
     assert result.summary.startswith("Of 3 groups by plan, premium is the worst. ")
+
+
+class Told(DCRShare):
+    """Says which two numbers its test compared."""
+
+    def _in_relation(self, context, result):
+        result = super()._in_relation(context, result)
+        return replace(result, contrast=Contrast("rows closer to train", result.value, 0.5))
+
+
+def test_verdict_names_the_group():
+    others = SYNTHETIC[SYNTHETIC["plan"] != "premium"]
+    copied = pd.concat([others, TRAIN[TRAIN["plan"] == "premium"]], ignore_index=True)
+    result = ByGroup(Told(), "plan").fit(TRAIN, HOLDOUT).evaluate(copied)
+    assert result.contrast.what == "rows closer to train, where plan is premium"
+    assert result.contrast.observed == result.details["columns"]["premium"]
+    assert result.contrast.n_tests == 3
+    verdict = SuiteResult({"by_plan": result}).verdict()
+    assert verdict.alarm
+    assert "where plan is premium" in verdict.sentence
 
 
 def test_no_p_value_where_the_metric_has_none():

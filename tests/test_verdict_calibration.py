@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+
+from skeval import SuiteResult, make_suite
 
 ROOT = Path(__file__).parents[1]
 TABLES = ("flights", "census")
@@ -94,3 +98,35 @@ def test_one_copy_in_a_hundred_is_found(benchmark):
         for i in range(20)
     ]
     assert sum(bool(one["alarms"]["report"]) for one in said) >= 19
+
+
+def pairs_of(sentence):
+    """Return the two numbers of each contrast that a sentence quotes, by metric."""
+    quoted = re.findall(r": ([\d.,e\u2212+-]+)%?, [^;:]*? ([\d.,e\u2212+-]+)%? \((\w+)\)", sentence)
+    return {
+        name: tuple(float(x.replace(",", "").replace("\u2212", "-")) for x in pair)
+        for *pair, name in quoted
+    }
+
+
+# of these less is a leak: distances, and rows told apart
+LOW = {"dcr_percentile", "nndr", "holdout_distance_ratio", "dcr_baseline", "nnaa_privacy_loss"}
+
+
+@pytest.mark.slow
+def test_a_hundred_alarms_quote_numbers_that_support_them(benchmark):
+    """Leaks of all kinds in rows of real tables, and in tables that are nothing like them."""
+    n_alarms, kinds = 0, itertools.product(benchmark.LEAKS, (0.05, 0.25), benchmark.CLEAN)
+    for i, (leak, share, base) in enumerate(kinds):
+        rng = np.random.default_rng([i, 2])
+        sizes = benchmark.SIZES[i % 3]
+        train, holdout, third = benchmark.parts_of(benchmark.TABLES[i % 3], sizes, rng)
+        release = benchmark.leaky(leak, train, benchmark.clean(base, third, i), share, rng)
+        suite = make_suite("screens", check_holdout=False, random_state=i)
+        results = suite.fit(train, holdout).evaluate(release)
+        for name in results.verdict().alarms:
+            alone = SuiteResult({name: results[name]}, sizes=results.sizes).verdict()
+            observed, expected = pairs_of(alone.sentence)[name]
+            assert (observed < expected) if name in LOW else (observed > expected), alone.sentence
+            n_alarms += 1
+    assert n_alarms >= 100

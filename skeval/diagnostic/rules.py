@@ -401,7 +401,7 @@ def dependency_chances(first: np.ndarray, second: np.ndarray) -> float:
             return 0.0
     shares = np.bincount(two[present]) / max(int(present.sum()), 1)
     n_again = int(present.sum()) - np.count_nonzero(np.bincount(one[present]))
-    return n_again * float(1.0 - (shares**2).sum())
+    return float(n_again * (1.0 - (shares**2).sum()))
 
 
 def inequality_chances(first: np.ndarray, second: np.ndarray) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import hypergeom
 
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.relabelling import Relabelled, block_sizes, sequential_test, share_p_value
@@ -161,8 +162,9 @@ def match_contrast(
         weights = np.minimum(synthetic, 1) if count == "unique" else synthetic
         unit, cap = weights[used] / weights.sum(), np.ones(copies.size, dtype=np.int64)
     observed = float(_differences(train[used], copies, cap) @ unit)
-    copies, cap, unit = _classes(copies, cap, unit)
     n_train, n_real = int(train.sum()), int((train + holdout).sum())
+    mean = mean_difference(copies, unit, n_train, n_real)
+    copies, cap, unit = _classes(copies, cap, unit)
     if copies.size == 1 and copies[0] <= cap[0]:
         return _one_class(observed, float(unit[0]), int(copies[0]), n_train, n_real)
     counts = np.append(copies, n_real - int(copies.sum()))
@@ -176,7 +178,36 @@ def match_contrast(
         return _differences(drawn[:, :-1], copies, cap) @ unit
 
     width = min(_AT_ONCE, max(1, _BLOCK // counts.size))
-    return sequential_test(observed, map(values, block_sizes(n_permutations, width)))
+    test = sequential_test(observed, map(values, block_sizes(n_permutations, width)))
+    return test if count == "multiset" else replace(test, mean=mean)
+
+
+def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
+    """Return the mean over all relabellings of the share that train alone has, less the holdout's.
+
+    Parameters
+    ----------
+    copies : ndarray of shape (n_values,)
+        How many pooled real rows have a value, or stand in a list.
+    weights : ndarray of shape (n_values,)
+        What a value counts that stands in one table alone.
+    n_train, n_real : int
+        Number of train rows, and of real rows.
+
+    Examples
+    --------
+    Either both copies are train rows, or one of them is a holdout row.
+
+    >>> import numpy as np
+    >>> from skeval.stats.matches import mean_difference
+    >>> round(mean_difference(np.array([2]), np.array([1.0]), n_train=3, n_real=4), 12)
+    0.5
+    """
+    by_copies, which = np.unique(copies, return_inverse=True)
+    in_train = hypergeom.pmf(by_copies, n_real, by_copies, n_train)
+    in_holdout = hypergeom.pmf(0, n_real, by_copies, n_train)
+    totals = np.bincount(which, weights=weights, minlength=by_copies.size)
+    return float(totals @ (in_train - in_holdout))
 
 
 def _one_class(observed: float, unit: float, n: int, n_train: int, n_real: int) -> Relabelled:
@@ -376,9 +407,12 @@ def list_contrast(
             draws = draws + np.concatenate(parts)
         return np.asarray(draws / lists.n_rows)
 
-    return sequential_test(
+    test = sequential_test(
         observed / lists.n_rows, map(values, block_sizes(n_permutations, _AT_ONCE))
     )
+    in_lists = np.add.reduceat(copies[lists.values], lists.starts[:-1])
+    mean = mean_difference(in_lists, lists.weights / lists.n_rows, n_train, n_real)
+    return replace(test, mean=mean)
 
 
 def _lonely(lists: MatchLists, copies: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from skeval.formatting import as_float, number, percent
 from skeval.result import MetricTags, Result
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import label_test
+from skeval.verdict import Contrast
 
 _N_PERMUTATIONS = 1999
 
@@ -130,9 +131,10 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         value = details.get("at_baseline_size", {"value": result.value})["value"]
         left = 1.0 - result.baseline
         details["relative_privacy"] = (1.0 - value) / left if left > 0.0 else float("nan")
-        return replace(result, p_value=self._p_value(context, columns), details=details)
+        p_value, contrast = self._evidence(context, columns)
+        return replace(result, p_value=p_value, contrast=contrast, details=details)
 
-    def _p_value(self, context: Context, columns: Any) -> float:
+    def _evidence(self, context: Context, columns: Any) -> tuple[float, Contrast]:
         """Test whether train rows lie nearer to the synthetic table than holdout rows do."""
         distances = self._by_direction(context, "synthetic", columns)
         largest, thresholds = self._scale_of(context, distances, columns)
@@ -144,11 +146,12 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         test = label_test(
             context, lambda chosen: terms @ chosen / n_train, _N_PERMUTATIONS, self.random_state
         )
-        return test.p_value
+        unit = float(thresholds[0]) * largest or 1.0
+        near, fresh = (float(part.mean()) / unit for part in np.split(terms, [n_train]))
+        what = "area filled from train rows to their nearest synthetic rows"
+        return test.p_value, Contrast(what, near, fresh, "from holdout rows")
 
     def _summary(self, result: Result) -> str:
         left = f"left of {number(as_float(result.details['threshold']))}"
         filled = f"Nearest rows fill {percent(result.value)} of the area under the curve {left}"
-        if result.baseline is None:
-            return f"{filled}."
-        return f"{filled}; holdout rows fill {percent(result.baseline)}."
+        return f"{filled}." if result.contrast is None else f"{filled}; {result.contrast}."

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from skeval.context import Context, shared
-from skeval.formatting import beside, percent
+from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
@@ -122,14 +123,16 @@ class Authenticity(NeighborMetric):
         baseline = authentic_share(context, "holdout", "train", *asked)
         details["on_holdout"] = authentic_share(context, "synthetic", "holdout", *asked)
         details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
-        test = authenticity_test(context, *asked, self.n_permutations, self.random_state)
-        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
+        test, share = authenticity_test(context, *asked, self.n_permutations, self.random_state)
+        what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+        contrast = contrast_of(context, what, 1.0 - share, test, reference="for the holdout")
+        return replace(
+            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
+        )
 
     def _summary(self, result: Result) -> str:
-        baseline = None if result.baseline is None else 1.0 - result.baseline
         near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"
-        fresh = beside(baseline, "of holdout rows are")
-        return f"{near} as its nearest other train row, or nearer{fresh}."
+        return set_against(f"{near} as its nearest other train row, or nearer", result)
 
 
 def authentic(
@@ -158,8 +161,11 @@ def authentic_share(
 @shared
 def authenticity_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
-) -> Relabelled:
-    """Hold authenticity in the holdout minus that in train against random relabellings."""
+) -> tuple[Relabelled, float]:
+    """Hold authenticity in the holdout minus that in train against random relabellings.
+
+    Returns the test and authenticity in train, of the same sample.
+    """
     listed, met = nearest_real(context, space, columns, seed)
     met, place = np.unique(met, return_inverse=True)
     # only what lies nearer to a real row than a synthetic row that has it in its list matters
@@ -176,7 +182,7 @@ def authenticity_test(
         first = np.minimum(first_and_second()[0, of_own], rows.shape[1])
         return np.asarray(distances[np.arange(met.size)[:, None], first])
 
-    def contrast(nearby: RelabelledNearest) -> np.ndarray:
+    def shares(nearby: RelabelledNearest) -> list[np.ndarray]:
         own, labelings = to_own(nearby.labels), np.arange(nearby.labels.shape[1])[:, None]
         place = np.searchsorted(met, nearby.rows)
         authentic_of = [
@@ -184,7 +190,12 @@ def authenticity_test(
             & (nearby.rows[:, label] >= 0)
             for label in (0, 1)
         ]
-        return np.asarray(authentic_of[1].mean(axis=1) - authentic_of[0].mean(axis=1))
+        return [is_authentic.mean(axis=1) for is_authentic in authentic_of]
+
+    def contrast(nearby: RelabelledNearest) -> np.ndarray:
+        of_train, of_holdout = shares(nearby)
+        return np.asarray(of_holdout - of_train)
 
     settings = (context, space, columns, n_permutations, seed)
-    return contrast_test(contrast, relabelled_nearest(*settings))
+    actual = float(shares(next(relabelled_nearest(*settings)))[0][0])
+    return contrast_test(contrast, relabelled_nearest(*settings)), actual

@@ -15,7 +15,7 @@ from skeval.formatting import as_float, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
-from skeval.privacy.distance_screens.percentiles import median_test
+from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import as_matrix, kept_features, preprocessor, reference_index
@@ -147,17 +147,20 @@ class DCRBaselineProtection(NeighborMetric):
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         (low, high), details = over_draws(self._draws(context, columns), self.random_state)
-        interval, p_value = (min(low, result.value), max(high, result.value)), None
-        if "holdout" in context:
-            settings = (self.space, columns, self.n_permutations, self.random_state)
-            p_value = median_test(context, *settings).p_value
-        return replace(result, interval=interval, p_value=p_value, details=details)
+        interval = min(low, result.value), max(high, result.value)
+        result = replace(result, interval=interval, details=details)
+        if "holdout" not in context:
+            return result
+        settings = (self.space, columns, self.n_permutations, self.random_state)
+        p_value, contrast = median_evidence(context, *settings)
+        return replace(result, p_value=p_value, contrast=contrast)
 
     def _summary(self, result: Result) -> str:
         medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
         share = percent(next(medians) / next(medians))
-        far = f"Synthetic rows are {share} as far from train as rows of random values"
-        return f"{far}, in the median."
+        far = f"Synthetic rows are {share} as far from train as random rows"
+        shown = "" if result.contrast is None else f"; {result.contrast}"
+        return f"{far}{shown}."
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:

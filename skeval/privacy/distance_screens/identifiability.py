@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import beside, percent
+from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import is_gower, list_matrix, nearest
 from skeval.steps.relabelled import label_test, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
@@ -154,12 +155,16 @@ class EpsilonIdentifiability(NeighborMetric):
             "null_standard_error": test.spread,
         }
         baseline = float(np.clip(value - excess, 0.0, 1.0))
-        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
+        what = "train rows with a synthetic row nearer than any other train row"
+        contrast = contrast_of(context, what, value, test, reference="for the holdout")
+        return replace(
+            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
+        )
 
     def _summary(self, result: Result) -> str:
-        share, without = percent(result.value), beside(result.baseline, "would if none was learned")
-        return (
-            f"{share} of train rows have a synthetic row nearer than any other train row{without}."
+        share = percent(result.value)
+        return set_against(
+            f"{share} of train rows have a synthetic row nearer than any other train row", result
         )
 
 

@@ -16,6 +16,7 @@ from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
 from skeval.steps.relabelled import TOO_FEW_ROWS, label_test, resampled_accuracies, rivals
 
@@ -118,8 +119,11 @@ class NNAAPrivacyLoss(NeighborMetric):
         settings = (self.space, columns, self.ties, self.n_permutations, self.random_state)
         test = loss_test(context, *settings)
         half = _Z * test.spread
+        what = "synthetic rows told from train rows by their nearest neighbours"
+        said: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
         return replace(
             result,
+            contrast=contrast_of(context, what, float(np.mean(on_train)), test, **said),
             interval=(max(-1.0, result.value - half), min(1.0, result.value + half)),
             p_value=test.p_value,
             baseline=0.0,
@@ -132,10 +136,8 @@ class NNAAPrivacyLoss(NeighborMetric):
         )
 
     def _summary(self, result: Result) -> str:
-        from_train, from_holdout = (
-            f"{role} rows {percent(result.details[f'on_{role}'])}" for role in ("train", "holdout")
-        )
-        return f"Neighbours tell synthetic rows from {from_train} of the time, from {from_holdout}."
+        of_time = f"{percent(result.details['on_train'])} of the time"
+        return set_against(f"Neighbours tell synthetic rows from train rows {of_time}", result)
 
 
 @shared

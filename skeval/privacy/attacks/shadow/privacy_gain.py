@@ -162,6 +162,7 @@ class PrivacyGain(Metric):
                 "n_fits": of_release.details["n_fits"] + of_other.details["n_fits"],
             },
             warnings=of_release.warnings,
+            contrast=of_release.contrast,
         )
 
     def _summary(self, result: Result) -> str:
