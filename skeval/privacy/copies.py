@@ -51,8 +51,9 @@ class ExactMatchShare(Metric):
         stands twice; or distinct synthetic rows, as identical match shares are counted.
     alert : float, default=0.05
         ``details["above_alert"]`` is whether the value exceeds it.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -125,7 +126,7 @@ class ExactMatchShare(Metric):
         count: Literal["rows", "multiset", "unique"] = "rows",
         *,
         alert: Fraction = 0.05,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         self.columns = columns
@@ -192,8 +193,9 @@ class IdenticalMatchShare(ExactMatchShare):
         What is counted, as in :class:`ExactMatchShare`.
     alert : float, default=0.05
         ``details["above_alert"]`` is whether the value exceeds it.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -232,7 +234,7 @@ class IdenticalMatchShare(ExactMatchShare):
         count: Literal["rows", "multiset", "unique"] = "unique",
         *,
         alert: Fraction = 0.05,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         super().__init__(

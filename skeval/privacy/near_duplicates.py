@@ -52,8 +52,9 @@ class NearDuplicateShare(Metric):
     edit_length : int, default=40
         Texts of at most so many characters, such as names and codes, are similar too if few of
         their letters differ; 0 for words alone.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -128,7 +129,7 @@ class NearDuplicateShare(Metric):
         text: Fraction = 0.9,
         *,
         edit_length: Annotated[int, Interval(0)] = 40,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         self.tau = tau
