@@ -136,9 +136,9 @@ class AnonymeterRisk(ResidualRiskMetric):
     def _prepare(self, context: Context) -> None:
         check_enough_columns("AnonymeterRisk", chosen_columns(context.schema, self.columns), 2)
 
-    def _compute(self, context: Context) -> Result:
+    def _risk(self, context: Context, tested: bool) -> Result:
         measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        result = largest_risk(self._attacks(context), measure)
+        result = largest_risk(self._attacks(context), measure, tested)
         if "worst_attack" not in result.details:
             return result
         level = risk_level(result.value, self.levels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     Measure,
     ResidualRiskMetric,
     check_enough_columns,
+    evidence_of_scores,
     largest_risk,
     n_targets,
     nearest_synthetic,
@@ -43,7 +45,6 @@ from skeval.stats.risks import (
     attack_rate,
     residual_risk,
     risk_level,
-    scores_p_value,
 )
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import chosen_columns, column_key
@@ -90,21 +91,17 @@ class InferenceMetric(ResidualRiskMetric):
         by_chance = _random_guess_rates(released, truth[:n], margins[:n])
         majority = _is_right(_usual(released, is_label), truth[:n], margins[:n]).sum()
         by = "read off the nearest synthetic row" if self.estimator is None else "guessed"
+        what, shares = f"train rows whose {secret} is rightly {by}", (train.mean(), holdout.mean())
+        contrast = Contrast(what, *map(float, shares), reference="of holdout rows")
+        advice = f"Drop or coarsen {secret}: it is inferred better of train rows than of others."
         return Attack(
-            contrast=Contrast(
-                f"train rows whose {secret} is rightly {by}",
-                float(train.mean()),
-                float(holdout.mean()),
-                reference="of holdout rows",
-            ),
             successes=(float(train.sum()),),
             control=(float(holdout.sum()),),
             n=n,
             guessed=float(by_chance.sum()),
             n_guessed=n,
-            p_value=scores_p_value(train, holdout, seed=self.random_state),
+            test=partial(evidence_of_scores, train, holdout, contrast, advice, self.random_state),
             scores=scores,
-            advice=f"Drop or coarsen {secret}: it is inferred better of train rows than of others.",
             details={
                 "n_known": len(aux),
                 "majority": attack_rate(float(majority), n).to_dict(),
@@ -257,10 +254,11 @@ class InferenceRisk(InferenceMetric):
                 f"{self.secret} has categories."
             )
 
-    def _compute(self, context: Context) -> Result:
+    def _risk(self, context: Context, tested: bool) -> Result:
         known = chosen_columns(context.schema, self.aux_cols)
         attack = self._attack(context, self.secret, known, self.regression)
-        return risk_of(attack, Measure(self.ci_method, self.confidence_level, self.levels))
+        measure = Measure(self.ci_method, self.confidence_level, self.levels)
+        return risk_of(attack, measure, tested)
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)
@@ -371,9 +369,11 @@ class InferenceRiskAll(InferenceMetric):
     def _prepare(self, context: Context) -> None:
         check_enough_columns("InferenceRiskAll", chosen_columns(context.schema, self.columns), 2)
 
-    def _compute(self, context: Context) -> Result:
+    def _risk(self, context: Context, tested: bool) -> Result:
         measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        result = largest_risk(self._attacks(context), measure)
+        result = largest_risk(self._attacks(context), measure, tested)
+        if not tested:
+            return result
         details = dict(result.details)
         details["secrets"] = details.pop("attacks")
         if "worst_attack" in details:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     Measure,
     ResidualRiskMetric,
     check_enough_columns,
+    evidence_of_scores,
     n_targets,
     near_rows,
     nearest_synthetic,
@@ -28,7 +30,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     targets,
 )
 from skeval.result import Result
-from skeval.stats.risks import RISK_LEVELS, random_link_rate, scores_p_value
+from skeval.stats.risks import RISK_LEVELS, random_link_rate
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
@@ -187,9 +189,9 @@ class LinkabilityRisk(ResidualRiskMetric):
         for part in self.aux_cols:
             chosen_columns(context.schema, part)
 
-    def _compute(self, context: Context) -> Result:
+    def _risk(self, context: Context, tested: bool) -> Result:
         measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        result = risk_of(self._attack(context), measure)
+        result = risk_of(self._attack(context), measure, tested)
         first, second = self.aux_cols or ((), ())
         if both := [name for name in first if name in second]:
             warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
@@ -249,15 +251,16 @@ def linkability(
     k = min(n_neighbors, n_synthetic)
     links = np.stack([_links(context, parts, k, ties, n_attacks, seed) for parts in splits])
     train, holdout = links[:, :n], links[:, n:]
+    by_row = train.mean(axis=0), holdout.mean(axis=0)
     shares = float(train.mean()), float(holdout.mean())
+    contrast = Contrast(_WHAT, *shares, reference="of holdout rows")
     return Attack(
-        contrast=Contrast(_WHAT, *shares, reference="of holdout rows"),
         successes=tuple(float(count) for count in train.sum(axis=1)),
         control=tuple(float(count) for count in holdout.sum(axis=1)),
         n=n,
         guessed=n * random_link_rate(n_synthetic, k),
         n_guessed=n,
-        p_value=scores_p_value(train.mean(axis=0), holdout.mean(axis=0), seed=seed),
+        test=partial(evidence_of_scores, *by_row, contrast, "", seed),
         scores=links.mean(axis=0),
         details={"n_splits": len(splits)},
     )

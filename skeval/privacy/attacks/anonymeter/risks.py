@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from numbers import Real
 from typing import Annotated, Any, NamedTuple
@@ -31,6 +32,7 @@ from skeval.stats.risks import (
     residual_risk,
     risk_level,
     risks_by_counts,
+    scores_p_value,
 )
 from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
@@ -39,6 +41,7 @@ from skeval.tables.schema import TableSchema
 from skeval.verdict import ALARM_LEVEL, Contrast, raises_alarm
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
+_NONE_MADE = "no attack could be made on this table."
 
 
 def _are_levels(value: object) -> bool:
@@ -63,13 +66,40 @@ class Measure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Attack:
-    """How often an attack succeeds.
+class Evidence:
+    """What relabelling the real rows says of an attack.
 
     Attributes
     ----------
     contrast : Contrast
         The rates on train and on the holdout that the p-value compares.
+    p_value : float
+        Of the null hypothesis that train rows are attacked no more successfully.
+    advice : str
+        What to do if it is significant.
+    drawn : ndarray of shape (2, n_draws), optional
+        Of an attack without scores: numbers of successes on train and on the holdout over random
+        choices of who is train.
+    spread : float
+        How many times wider the interval is than that of independent attacks.
+    details : dict
+        What else is reported.
+    """
+
+    contrast: Contrast
+    p_value: float
+    advice: str = ""
+    drawn: np.ndarray | None = None
+    spread: float = 1.0
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How often an attack succeeds.
+
+    Attributes
+    ----------
     successes, control : tuple of float
         Number of successes on train and on the holdout, one for each repeat of the attack.
     n : int
@@ -78,33 +108,28 @@ class Attack:
         Number of successes on train by guessing.
     n_guessed : int
         Number of guesses.
-    p_value : float
-        Of the null hypothesis that train rows are attacked no more successfully.
+    test : callable
+        Takes nothing and returns the Evidence. A test takes longer than the attack, and is made
+        when `evidence` is first asked for: a risk alone does without.
     scores : ndarray of shape (2 * n,), optional
         The share of repeats that succeed on each row that is attacked, train rows first.
-    drawn : ndarray of shape (2, n_draws), optional
-        Without `scores`: numbers of successes on train and on the holdout over random choices of
-        who is train.
-    spread : float
-        How many times wider the interval is than that of independent attacks.
-    advice : str
-        What to do if it is significant.
     details : dict
         What else is reported.
     """
 
-    contrast: Contrast
     successes: tuple[float, ...]
     control: tuple[float, ...]
     n: int
     guessed: float
     n_guessed: int
-    p_value: float
+    test: Callable[[], Evidence]
     scores: np.ndarray | None = None
-    drawn: np.ndarray | None = None
-    spread: float = 1.0
-    advice: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the test says, made once."""
+        return self.test()
 
     def rates(self, confidence: float) -> tuple[Rate, Rate, Rate]:
         """Return the rates of the attack, of guessing and on the holdout, over all repeats."""
@@ -114,12 +139,19 @@ class Attack:
             attack_rate(float(np.mean(self.control)), self.n, confidence),
         )
 
+    def value(self, measure: Measure) -> float:
+        """Return the risk alone, which needs no test."""
+        return self._risk(measure, spread=1.0).value
+
     def risk(self, measure: Measure) -> Risk:
         """Return the risk: the mean over the repeats, within an interval of the mean counts."""
+        return self._risk(measure, self.evidence.spread)
+
+    def _risk(self, measure: Measure, spread: float) -> Risk:
         method, confidence, _ = measure
         attack, _, control = self.rates(confidence)
         settings: dict[str, Any] = {"method": method, "confidence": confidence}
-        whole = residual_risk(attack, control, spread=self.spread, **settings)
+        whole = residual_risk(attack, control, spread=spread, **settings)
         if len(self.successes) == 1 or math.isnan(whole.value):
             return whole
         repeats = [
@@ -143,12 +175,16 @@ class Attack:
             "unshrunk": risk.unshrunk,
             "level": "" if math.isnan(risk.value) else risk_level(risk.value, measure.levels),
             "weak_attack": is_weak(on_train, guessed),
-            "spread": self.spread,
+            "spread": self.evidence.spread,
         }
 
 
 class ResidualRiskMetric(Metric):
-    """Base of metrics whose value is a residual risk, or the largest of several."""
+    """Base of metrics whose value is a residual risk, or the largest of several.
+
+    Authors write ``_risk(context, tested)``, which returns the whole result where `tested` is True,
+    and the value alone, without tests and baseline, for ``score``.
+    """
 
     tags = MetricTags(
         "privacy",
@@ -158,39 +194,68 @@ class ResidualRiskMetric(Metric):
         evidence="attack",
     )
 
+    def _compute(self, context: Context) -> Result:
+        return self._risk(context, tested=False)
 
-def risk_of(attack: Attack, measure: Measure) -> Result:
-    """Return the result of one attack."""
-    risk = attack.risk(measure)
-    details = {**attack.report(risk, measure), **attack.details}
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        return self._finished(self._risk(context, tested=True))
+
+    def _risk(self, context: Context, tested: bool) -> Result:
+        raise NotImplementedError(f"{type(self).__name__} must define _risk.")
+
+
+def evidence_of_scores(
+    train: np.ndarray, holdout: np.ndarray, contrast: Contrast, advice: str, seed: int
+) -> Evidence:
+    """Return what relabelling says of the shares of success on each row that is attacked."""
+    return Evidence(contrast, scores_p_value(train, holdout, seed=seed), advice)
+
+
+def risk_of(attack: Attack, measure: Measure, tested: bool) -> Result:
+    """Return the result of one attack; its value alone unless it is tested."""
+    if not tested:
+        return value_of([attack], measure)
+    risk, evidence = attack.risk(measure), attack.evidence
+    details = {**attack.report(risk, measure), **attack.details, **evidence.details}
     if math.isnan(risk.value):
         return undefined(_ALL_SUCCEED, **details)
     return Result(
         risk.value,
         interval=risk.interval,
-        p_value=attack.p_value,
+        p_value=evidence.p_value,
         baseline=float(risks_by_chance([attack], measure).mean()),
         details=details,
-        contrast=attack.contrast,
-        advice=attack.advice,
+        contrast=evidence.contrast,
+        advice=evidence.advice,
     )
 
 
-def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure) -> Result:
+def value_of(attacks: Sequence[Attack], measure: Measure) -> Result:
+    """Return the largest risk of attacks that were made, without intervals and tests."""
+    values = [attack.value(measure) for attack in attacks]
+    defined = [value for value in values if not math.isnan(value)]
+    return Result(max(defined)) if defined else undefined(_ALL_SUCCEED if attacks else _NONE_MADE)
+
+
+def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested: bool) -> Result:
     """Return the largest residual risk of several attacks, None for those not made.
+
+    Its value alone unless they are tested.
 
     Intervals are simultaneous, after Bonferroni. The largest of noisy numbers is too large on
     average: the interval reaches from the largest of the lower bounds to the largest of the upper
     ones, and the baseline is the mean of the largest over random choices of who is train.
     """
     made = {name: attack for name, attack in attacks.items() if attack is not None}
+    if not tested:
+        return value_of(list(made.values()), measure)
     wider = measure._replace(confidence=1.0 - (1.0 - measure.confidence) / max(1, len(made)))
     adjusted, reports = adjusted_p_values(made), {}
     for name, attack in made.items():
         reports[name] = {
             **attack.report(attack.risk(measure), measure),
             "interval": list(attack.risk(wider).interval),
-            "p_value": attack.p_value,
+            "p_value": attack.evidence.p_value,
             "p_adjusted": adjusted[name],
         }
     defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
@@ -200,13 +265,13 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure) -> Resu
         "n_attacks_made": len(made),
     }
     if not defined:
-        reason = _ALL_SUCCEED if made else "no attack could be made on this table."
-        return undefined(reason, **details)
+        return undefined(_ALL_SUCCEED if made else _NONE_MADE, **details)
     worst = max(defined, key=lambda name: defined[name]["residual_risk"])
     value = defined[worst]["residual_risk"]
     low, high = (max(one["interval"][i] for one in defined.values()) for i in (0, 1))
-    order = sorted(defined, key=lambda name: (adjusted[name], made[name].p_value, name != worst))
-    surest = made[order[0]]
+    p_values = {name: made[name].evidence.p_value for name in defined}
+    order = sorted(defined, key=lambda name: (adjusted[name], p_values[name], name != worst))
+    contrast = made[order[0]].evidence.contrast
     significant = [name for name in order if adjusted[name] <= ALARM_LEVEL]
     by_chance = risks_by_chance([made[name] for name in defined], measure).max(axis=0)
     return Result(
@@ -215,8 +280,8 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure) -> Resu
         p_value=adjusted[order[0]],
         baseline=float(by_chance.mean()),
         details={**details, "worst_attack": worst, "surest_attack": order[0]},
-        contrast=replace(surest.contrast, n_tests=len(made)),
-        advice=next(filter(None, (made[name].advice for name in significant)), ""),
+        contrast=replace(contrast, n_tests=len(made)),
+        advice=next(filter(None, (made[name].evidence.advice for name in significant)), ""),
     )
 
 
@@ -227,7 +292,7 @@ def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
     other attacks are corrected for their number, after Bonferroni.
     """
     together = {name: one.scores for name, one in attacks.items() if one.scores is not None}
-    p_values = {name: one.p_value for name, one in attacks.items() if one.scores is None}
+    p_values = {n: one.evidence.p_value for n, one in attacks.items() if one.scores is None}
     n_tests = len(p_values) + bool(together)
     if together:
         scores = np.stack(list(together.values()), axis=1)
@@ -244,7 +309,8 @@ def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
     """
     risks = np.empty((len(attacks), N_DRAWS))
     scored = {i: one.scores for i, one in enumerate(attacks) if one.scores is not None}
-    counts = {i: one.drawn for i, one in enumerate(attacks) if one.drawn is not None}
+    unscored = {i: one.evidence for i, one in enumerate(attacks) if one.scores is None}
+    counts = {i: one.drawn for i, one in unscored.items() if one.drawn is not None}
     if scored:
         scores = np.stack(list(scored.values()), axis=1)
         totals, rng = scores.sum(axis=0), np.random.default_rng(0)

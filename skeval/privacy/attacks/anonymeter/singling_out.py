@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from skeval.privacy.attacks.anonymeter.predicates import (
 )
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Evidence,
     Levels,
     Measure,
     ResidualRiskMetric,
@@ -183,13 +185,14 @@ class SinglingOutRisk(ResidualRiskMetric):
         self.confidence_level = confidence_level
         self.random_state = random_state
 
-    def _compute(self, context: Context) -> Result:
+    def _risk(self, context: Context, tested: bool) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
         attack = self._attack(context)
         if attack is None:
             return undefined(_NO_PREDICATE)
-        return risk_of(attack, Measure(self.ci_method, self.confidence_level, self.levels))
+        measure = Measure(self.ci_method, self.confidence_level, self.levels)
+        return risk_of(attack, measure, tested)
 
     def _attack(self, context: Context) -> Attack | None:
         """Return how often predicates single out; None if there are none to try."""
@@ -289,22 +292,33 @@ def _tried(
     factor = 1.0
     if size_correction == "fit" and sizes[0] != sizes[1]:
         factor = size_factor(*real.table(1), predicates, sizes[0])
-    tested = isolation_test(real, predicates, min(sizes), n_permutations=_N_PERMUTATIONS, seed=seed)
-    by_column = tested.by_column(names, predicates)
-    rate, (of_train, of_holdout) = tested.rate / n, (tested.observed[:, 0] / n).tolist()
-    independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
     return Attack(
         successes=(min(on_train, n),),
         control=(min(on_holdout * factor, n),),
         n=n,
         guessed=min(guessed, len(random)),
         n_guessed=len(random),
-        contrast=Contrast(_WHAT[mode], of_train, of_holdout, reference="a holdout row"),
-        p_value=tested.test.p_value,
+        test=partial(evidence_of_isolation, real, predicates, names, mode, seed),
+        details={"n_rows_compared": kept[0], "size_factor": factor},
+    )
+
+
+def evidence_of_isolation(
+    real: Distinct, predicates: Predicates, names: Sequence[str], mode: str, seed: int
+) -> Evidence:
+    """Return what relabelling says of predicates that single out, together and by column."""
+    n, n_kept = len(predicates), int(real.counts.sum(axis=1).min())
+    tested = isolation_test(real, predicates, n_kept, n_permutations=_N_PERMUTATIONS, seed=seed)
+    by_column = tested.by_column(names, predicates)
+    rate, (of_train, of_holdout) = tested.rate / n, (tested.observed[:, 0] / n).tolist()
+    independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
+    return Evidence(
+        Contrast(_WHAT[mode], of_train, of_holdout, reference="a holdout row"),
+        tested.test.p_value,
+        advice_on(by_column, mode),
         drawn=tested.drawn[:, 0],
         spread=max(1.0, tested.test.spread / independent) if independent > 0 else 1.0,
-        advice=advice_on(by_column, mode),
-        details={"n_rows_compared": kept[0], "size_factor": factor, "columns": by_column},
+        details={"columns": by_column},
     )
 
 

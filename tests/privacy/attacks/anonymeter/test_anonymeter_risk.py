@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, MissingInputError
-from skeval.privacy import AnonymeterRisk, InferenceRisk, LinkabilityRisk, SinglingOutRisk
+from skeval.privacy import (
+    AnonymeterRisk,
+    InferenceRisk,
+    InferenceRiskAll,
+    LinkabilityRisk,
+    SinglingOutRisk,
+)
+from skeval.privacy.attacks.anonymeter.risks import ResidualRiskMetric
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -137,6 +146,29 @@ def test_the_test_keeps_its_level():
     p_values = np.array([result.p_value for result in fresh(200, 200, n_attacks=100)])
     assert np.mean(p_values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
     assert np.mean(p_values <= 0.2) <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 200)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        AnonymeterRisk(),
+        InferenceRiskAll(),
+        InferenceRisk("plan"),
+        LinkabilityRisk(),
+        SinglingOutRisk("univariate"),
+    ],
+    ids=lambda metric: type(metric).__name__,
+)
+def test_score_does_without_tests_and_baseline(monkeypatch, metric):
+    metric.fit(TRAIN, HOLDOUT)
+    expected = metric.evaluate(COPIED).value
+    risks = sys.modules[ResidualRiskMetric.__module__]
+    for name in ("scores_p_value", "relabelled_sums", "largest_excess_test"):
+        monkeypatch.setattr(risks, name, None)
+    monkeypatch.setattr(sys.modules[SinglingOutRisk.__module__], "isolation_test", None)
+    with pytest.raises(TypeError, match="not callable"):
+        metric.evaluate(COPIED)
+    assert metric.score(COPIED) == expected
 
 
 @pytest.mark.slow

@@ -235,6 +235,6 @@ def test_interval_covers_the_null(mode, distinct):
         for attack, risk in zip(attacks, risks, strict=True)
     ]
     assert np.mean([risk.interval[0] == 0.0 for risk in risks]) >= 0.93
-    assert np.mean([attack.p_value < 0.05 for attack in attacks]) <= 0.09
-    assert np.mean([attack.spread for attack in attacks]) > (1.2 if not distinct else 1.0)
+    assert np.mean([attack.evidence.p_value < 0.05 for attack in attacks]) <= 0.09
+    assert np.mean([attack.evidence.spread for attack in attacks]) > (1.2 if not distinct else 1.0)
     assert min(halves) >= 0.0
