@@ -341,6 +341,16 @@ def plain_values(values: pd.Series) -> pd.Series:
     return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
 
 
+def storage_dtype(values: pd.Series) -> np.dtype:
+    """Return the numpy type of a column's values; also of Arrow, nullable, sparse, categorical."""
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
+    for part in ("numpy_dtype", "subtype"):
+        dtype = getattr(dtype, part, dtype)
+    return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
+
+
 def _read_numbers(values: pd.Series) -> pd.Series:
     if values.dtype.kind == "M":
         return pd.Series(np.nan, index=values.index, dtype="float64")
@@ -402,6 +412,9 @@ def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
             f"{values.name} holds values that are no categories ({error}). "
             "Flatten the column or drop it."
         ) from error
+    stored = storage_dtype(values)
+    if stored.kind == "f" and stored.itemsize < 8:  # else Python gives them as float64
+        distinct = np.asarray(distinct, dtype=stored)
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
@@ -416,7 +429,8 @@ def _label(value: object) -> str:
     if isinstance(value, Integral):
         return str(int(value))
     if isinstance(value, Real):
-        number = float(value)
+        # float32 by its own digits: 0.1, not the 0.10000000149011612 of the same bits in float64
+        number = float(str(value) if getattr(value, "itemsize", 8) < 8 else value)
         return str(int(number)) if number.is_integer() else repr(number)
     if isinstance(value, dt.datetime):
         midnight = value.tzinfo is None and value == dt.datetime.combine(value.date(), dt.time())
