@@ -8,7 +8,7 @@ import sys
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,8 +20,9 @@ from rich.table import Table
 
 from skeval import __version__
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.result import SuiteResult, replacing
-from skeval.tables.schema import TableSchema
+from skeval.files import check_output, replacing
+from skeval.result import SuiteResult
+from skeval.tables.schema import TableSchema, datetime_format
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number with its baseline and interval.",
@@ -34,9 +35,9 @@ app = typer.Typer(
 _UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
 
 _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
-    ".json": lambda result: result.to_json(),
-    ".csv": lambda result: result.frame().to_csv(index=False),
     ".txt": lambda result: f"{result!r}\n",
+    ".csv": lambda result: result.frame().to_csv(index=False),
+    ".json": lambda result: result.to_json(),
 }
 _PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
@@ -53,6 +54,9 @@ SchemaFile = Annotated[
 ]
 Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
+Header = Annotated[
+    bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
+]
 Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.", min=0)]
 OUTPUT = ("--output", "-o")
 
@@ -85,11 +89,15 @@ def report(
     target: Target = None,
     sensitive: Sensitive = None,
     schema: SchemaFile = None,
+    header: Header = False,
     seed: Seed = 0,
 ) -> None:
     """Write the report of a synthetic table."""
+    from skeval.report import ENDINGS
+
+    _check_output(output, ENDINGS, "report", [*tables, schema])
     _write_report(
-        _read_tables(tables),
+        _read_tables(tables, header=header),
         output,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
@@ -114,23 +122,25 @@ def evaluate(
     target: Target = None,
     sensitive: Sensitive = None,
     schema: SchemaFile = None,
+    header: Header = False,
     seed: Seed = 0,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     from skeval.suite import make_suite
     from skeval.verdict import summary
 
-    if output is not None and output.suffix.lower() not in _WRITERS:
-        raise InvalidParameterError(f"{output} must end in .txt, .csv or .json.")
-    train, holdout, synthetic = _read_tables(tables)
+    if output is not None:
+        _check_output(output, tuple(_WRITERS), "scores", [*tables, schema])
+    train, holdout, synthetic = _read_tables(tables, header=header)
     metrics = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
     result = metrics.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
+    if output is not None:  # before they are printed: whatever goes wrong there, they are kept
+        with replacing(output) as temporary:
+            temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
     _print_scores(result)
     if sentence := summary(result):
         _say(sentence)
     if output is not None:
-        with replacing(output) as temporary:
-            temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
         _say(f"Saved: {output}")
 
 
@@ -161,7 +171,9 @@ def demo(
 
     from skeval.datasets import load_flights
     from skeval.generators import GaussianCopula
+    from skeval.report import ENDINGS
 
+    check_output(output, ENDINGS, owner="report")
     flights = load_flights(rows, random_state=seed)
     train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
     synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
@@ -209,12 +221,24 @@ def _write_report(tables: TrainHoldoutSynthetic, output: Path, **settings: Any) 
     _say(f"Report: {output}")
 
 
-def _read_tables(paths: list[Path]) -> TrainHoldoutSynthetic:
+def _check_output(
+    output: Path, endings: tuple[str, ...], owner: str, inputs: Iterable[Path | None]
+) -> None:
+    """Refuse an output that cannot be written, or is one of the inputs, before the work."""
+    for path in inputs:
+        if path is not None and path.exists() and output.exists() and output.samefile(path):
+            raise InvalidParameterError(
+                f"the output {output} is the input {path}, which it would destroy; name another."
+            )
+    check_output(output, endings, owner=owner)
+
+
+def _read_tables(paths: list[Path], *, header: bool) -> TrainHoldoutSynthetic:
     if len(paths) not in {2, 3}:
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
-    train, *holdout, synthetic = (read_table(path) for path in paths)
+    train, *holdout, synthetic = (read_table(path, header=header) for path in paths)
     return train, holdout[0] if holdout else None, synthetic
 
 
@@ -223,13 +247,15 @@ def _check_exists(path: Path) -> None:
         raise TableError(f"there is no file {path}.")
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, *, header: bool = False) -> pd.DataFrame:
     """Read a CSV or Parquet file.
 
     Parameters
     ----------
     path : Path
         Ending in .csv, .tsv (also .gz, .bz2, .xz, .zip of them), .parquet or .pq.
+    header : bool, default=False
+        Whether the first row of a CSV file holds names even where most read as numbers or dates.
 
     Returns
     -------
@@ -238,7 +264,8 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises
     ------
     TableError
-        If there is no such file, it cannot be read, or has a column name twice.
+        If there is no such file, it cannot be read, has a column name twice, has rows longer than
+        its header, or seems to have no header.
     """
     _check_exists(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -247,7 +274,7 @@ def read_table(path: Path) -> pd.DataFrame:
         if kind in {".parquet", ".pq"}:
             return pd.read_parquet(path)
         if kind in {".csv", ".tsv"}:
-            return _read_csv(path, "\t" if kind == ".tsv" else ",")
+            return _read_csv(path, "\t" if kind == ".tsv" else ",", header=header)
     except _UNREADABLE as error:
         raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except ImportError as error:
@@ -259,18 +286,59 @@ def read_table(path: Path) -> pd.DataFrame:
     )
 
 
-def _read_csv(path: Path, separator: str) -> pd.DataFrame:
+def _read_csv(path: Path, separator: str, *, header: bool) -> pd.DataFrame:
+    first = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0]
+    if not header and _looks_like_values(first):
+        raise ValueError(
+            "it seems to have no header, for most names in its first row are numbers or dates; "
+            "write the names above it, or pass --header if these are the names."
+        )
+    names = first.tolist()
     # pandas would quietly rename the second of two equal names
-    header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].tolist()
-    if twice := sorted({str(name) for name in header if header.count(name) > 1}):
+    if twice := sorted({str(name) for name in names if names.count(name) > 1}):
         raise ValueError(
             f"columns of the same name: {', '.join(twice)}; rename or drop one of each."
         )
-    table = pd.read_csv(path, sep=separator, low_memory=False)
-    if not _starts_with_index(header[0], table):
+    table = _columns_of_names(path, separator)
+    if pd.isna(names[-1]) and table.shape[1] > 1 and table.iloc[:, -1].isna().all():
+        _say(f"note: the lines of {path} end in a separator; the empty last column left out.")
+        table = table.iloc[:, :-1]
+    if not _starts_with_index(names[0], table):
         return table
     _say(f"note: {path} was saved with its row index; its first column, without a name, left out.")
     return table.iloc[:, 1:]
+
+
+def _columns_of_names(path: Path, separator: str) -> pd.DataFrame:
+    """Read a table whose first column has the first name, whatever the length of its rows."""
+    # where rows are longer than the header, pandas would take their first cells as an index, so
+    # that each name stood above the values of another column
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = pd.read_csv(path, sep=separator, low_memory=False, index_col=False)
+    if not any(issubclass(w.category, pd.errors.ParserWarning) for w in caught):
+        return table
+    shifted = pd.read_csv(path, sep=separator, low_memory=False)
+    n_more = table.columns.size - shifted.notna().any().to_numpy().nonzero()[0].max(initial=-1) - 1
+    if n_more < shifted.index.nlevels:
+        raise ValueError(
+            f"its rows have {table.shape[1] + shifted.index.nlevels} cells, its header has "
+            f"{table.shape[1]} names; give each column a name."
+        )
+    _say(f"note: the rows of {path} end in a separator, its header does not; that is ignored.")
+    return table
+
+
+def _looks_like_values(names: pd.Series) -> bool:
+    """Tell whether most names are numbers or dates, other than those that count up, as years do."""
+    present = names.dropna()
+    values = pd.to_numeric(present, errors="coerce")
+    steps = values.dropna().diff().iloc[1:]
+    if steps.size and (steps == 1).all():
+        return False
+    dates = present[values.isna()]
+    n_dates = sum(datetime_format(dates.iloc[i : i + 1]) is not None for i in range(dates.size))
+    return 2 * (int(values.notna().sum()) + n_dates) > names.size
 
 
 def _starts_with_index(name: Any, table: pd.DataFrame) -> bool:
@@ -301,7 +369,7 @@ def _read_results(path: Path) -> SuiteResult:
         return SuiteResult.from_json(path)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TableError(
-            f"{path} holds no scores; save them with: skeval evaluate ... -o {path}."
+            f"{path} holds no scores; save them with: skeval evaluate ... -o scores.json."
         ) from error
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import uuid
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,6 +19,7 @@ from skeval.exceptions import (
     MetricWarning,
     NothingToMeasureWarning,
 )
+from skeval.files import replacing
 from skeval.formatting import as_float
 from skeval.properties import property_scores
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
@@ -529,18 +528,3 @@ def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
-
-
-@contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name in the folder of `path` to write to, and rename it on success.
-
-    A failed run leaves an existing file as it was, and nothing else behind.
-    """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from skeval import Metric, diagnostic, fidelity, privacy, utility
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
-GROUND = {"exceptions", "parameters", "formatting"}
+GROUND = {"exceptions", "parameters", "formatting", "files"}
 ROOMS = {"tables", "neighbors", "stats"}
 CORE = {"context", "result", "verdict", "properties", "base", "neighbor_metric"}
 BELOW = {  # what each room may know beside itself and the ground

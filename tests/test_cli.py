@@ -14,7 +14,7 @@ import pytest
 from skeval import SuiteResult, __version__
 from skeval.cli import main, printed_warnings, read_table
 from skeval.datasets import make_mixed
-from skeval.exceptions import MetricWarning
+from skeval.exceptions import MetricWarning, TableError
 
 
 @pytest.fixture
@@ -333,3 +333,77 @@ def test_warnings_of_others_are_given_again(capsys):
         warn()
     assert len(given) == 1
     assert capsys.readouterr().err == "note: ours\n"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+@pytest.mark.parametrize("link", [False, True])
+def test_an_output_that_is_an_input_is_refused(folder, run, command, link):
+    names = {"evaluate": "synthetic.csv", "report": "schema.json"}
+    (folder / "schema.json").write_text("{}")
+    output = folder / names[command]
+    before = output.read_bytes()
+    if link:
+        output = folder / "link.csv"
+        output.symlink_to(names[command])
+    code, _, err = run(command, *THREE, "--schema", "schema.json", "-o", output)
+    assert code == 2
+    assert "which it would destroy" in err
+    assert (folder / names[command]).read_bytes() == before
+
+
+def test_an_output_is_looked_at_before_the_tables(folder, run):
+    for arguments in (
+        ("evaluate", *THREE, "-o", "nowhere/scores.json"),
+        ("report", *THREE, "-o", "report.docx"),
+        ("demo", "-o", "report.docx"),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 2
+        assert "no folder" in err or "must end in .pdf, .html or .htm" in err
+    (folder / "folder.json").mkdir()
+    assert "is a folder" in run("evaluate", *THREE, "-o", "folder.json")[2]
+
+
+def written(folder, lines):
+    (folder / "lines.csv").write_text("\n".join(lines) + "\n")
+    return folder / "lines.csv"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["a,b,c", "1,2,x,", "4,5,y,"],
+        ["a,b,c", "1,2,x,,", "4,5,y,,"],
+        ["a,b,c", "1,2,x,", "4,5,y"],
+        ["a,b,c,", "1,2,x,", "4,5,y,"],
+        ["a,b,c,", "1,2,x", "4,5,y"],
+    ],
+)
+def test_separators_at_the_ends_of_lines_shift_no_column(folder, lines):
+    table = read_table(written(folder, lines))
+    expected = pd.DataFrame({"a": [1, 4], "b": [2, 5], "c": ["x", "y"]})
+    pd.testing.assert_frame_equal(table, expected)
+
+
+@pytest.mark.parametrize("last", ["9", '"x, y"'])
+def test_rows_longer_than_the_header_are_refused(folder, last):
+    path = written(folder, ["a,b,c", f"1,2,3,{last}", f"4,5,6,{last}"])
+    with pytest.raises(TableError, match="rows have 4 cells, its header has 3 names"):
+        read_table(path)
+
+
+def test_a_file_without_header_is_asked_about(folder, run):
+    real = ["36,21178.14,0,Trieste,2023-12-16", "41,1200.5,1,Lyon,2023-01-02"]
+    path = written(folder, real)
+    code, out, err = run("evaluate", path, path)
+    assert code == 2
+    assert "seems to have no header" in err
+    assert not any(cell in out + err for cell in ("21178.14", "Trieste", "2023-12-16"))
+    assert list(read_table(path, header=True)) == real[0].split(",")
+    counted = written(folder, ["0,1,2,3", "5.5,6.5,7.5,8.5"])
+    assert list(read_table(counted)) == ["0", "1", "2", "3"]
+    assert list(read_table(written(folder, ["city,2019,2020", "Lyon,1,2"]))) == [
+        "city",
+        "2019",
+        "2020",
+    ]
