@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import lzma
 import sys
@@ -16,10 +17,17 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from skeval import __version__
-from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricFailedWarning,
+    MetricWarning,
+    SkevalError,
+    TableError,
+)
 from skeval.files import check_output, replacing
 from skeval.result import SuiteResult
 from skeval.tables.schema import TableSchema, datetime_format
@@ -32,7 +40,10 @@ app = typer.Typer(
 )
 
 # what reading a file raises that is none: broken text, and broken packing of it
-_UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
+_UNREADABLE = (
+    *(ValueError, OverflowError, RecursionError, OSError, EOFError),
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last of a password
+)
 
 _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".txt": lambda result: f"{result!r}\n",
@@ -57,18 +68,40 @@ Sensitive = Annotated[str | None, typer.Option(help="The column of the measures 
 Header = Annotated[
     bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
 ]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.", min=0)]
+Seed = Annotated[
+    int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**31 - 1)
+]
 OUTPUT = ("--output", "-o")
+DEBUG = "--debug"
 
 
 def main() -> None:
-    """Run the command line; bad input ends in one sentence and exit code 2."""
+    """Run the command line; bad input ends in one sentence and exit code 2.
+
+    So does whatever else goes wrong; ``--debug`` shows where.
+    """
+    arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot write is no reason to end
+            stream.reconfigure(errors="replace")
     try:
         with printed_warnings():
-            app()
-    except (SkevalError, OSError) as error:
-        _say(f"skeval: error: {error}")
+            app(arguments)
+    except Exception as error:
+        if DEBUG in sys.argv[1:]:
+            raise
+        _say(f"skeval: error: {_sentence(error)}")
         sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, SkevalError | OSError):
+        return str(error)
+    # what others say may quote a cell
+    return (
+        f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "
+        "please report that to its authors, without data."
+    )
 
 
 @app.command()
@@ -142,6 +175,7 @@ def evaluate(
         _say(sentence)
     if output is not None:
         _say(f"Saved: {output}")
+    _check_failures(result)
 
 
 @app.command()
@@ -151,10 +185,10 @@ def compare(
 ) -> None:
     """Set the scores of two synthetic tables side by side."""
     frame = _read_results(first).compare(_read_results(second))
-    table = Table("metric", first.stem, second.stem, "difference", "better")
-    names = {"this": first.stem, "other": second.stem, "": ""}
+    names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
+    table = Table("metric", names["this"], names["other"], "difference", "better")
     for row in frame.itertuples():
-        table.add_row(str(row.Index), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
+        table.add_row(escape(str(row.Index)), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
     Console().print(table)
 
 
@@ -209,6 +243,9 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Show the traceback of an error; it may quote cells.")
+    ] = False,
 ) -> None:
     """Hold the options that stand before a command."""
 
@@ -217,8 +254,22 @@ def _write_report(tables: TrainHoldoutSynthetic, output: Path, **settings: Any) 
     from skeval.report import report as write_report
     from skeval.verdict import summary
 
-    _say(summary(write_report(*tables, output, **settings)))
+    result = write_report(*tables, output, **settings)
+    _say(summary(result))
     _say(f"Report: {output}")
+    _check_failures(result)
+
+
+def _check_failures(result: SuiteResult) -> None:
+    """End with exit code 1 where metrics failed: others may stand, what was asked for does not."""
+    failed = [
+        name
+        for name, each in result.items()
+        if any(isinstance(warning, MetricFailedWarning) for warning in each.warnings)
+    ]
+    if failed:
+        _say(f"skeval: {len(failed)} of {len(result)} metrics failed: {', '.join(failed)}.")
+        raise typer.Exit(1)
 
 
 def _check_output(
@@ -355,7 +406,7 @@ def _read_schema(path: Path | None) -> Any:
     _check_exists(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TableError(f"{path} is no JSON: {error}") from error
     described = isinstance(content, dict) and any(
         isinstance(content.get(part), dict | list) for part in ("columns", "tables")
@@ -367,7 +418,7 @@ def _read_results(path: Path) -> SuiteResult:
     _check_exists(path)
     try:
         return SuiteResult.from_json(path)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except InvalidParameterError as error:
         raise TableError(
             f"{path} holds no scores; save them with: skeval evaluate ... -o scores.json."
         ) from error
@@ -378,12 +429,12 @@ def _print_scores(result: SuiteResult) -> None:
     for row in result.frame().query("error == ''").itertuples():
         interval = "" if pd.isna(row.low) else f"{row.low:.4g} to {row.high:.4g}"
         numbers = f"{row.value:.4g}", interval, _or_empty(row.baseline)
-        table.add_row(row.metric, *numbers, row.direction.split()[0], row.evidence)
+        table.add_row(escape(row.metric), *numbers, row.direction.split()[0], row.evidence)
     Console().print(table)
     if any("/" in name for name in result):
         table = Table("property", "score", "baseline", "columns or pairs")
         for name, *scores, n_used in result.properties().itertuples():
-            table.add_row(name, f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
+            table.add_row(escape(name), f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
         Console().print(table)
     for name, each in result.items():
         if each.error:

@@ -108,8 +108,8 @@ class Interval:
             return "an int" if self.kind is int else "a number"
         left = "(" if self.closed == "neither" or self.low is None else "["
         right = "]" if self.closed == "both" and self.high is not None else ")"
-        low = "-inf" if self.low is None else f"{self.low:g}"
-        high = "inf" if self.high is None else f"{self.high:g}"
+        low = "-inf" if self.low is None else f"{self.low:.10g}"
+        high = "inf" if self.high is None else f"{self.high:.10g}"
         return f"{'an int' if self.kind is int else 'a float'} in {left}{low}, {high}{right}"
 
     @property
@@ -302,7 +302,8 @@ def check_parameters(
         raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
 
-Seed = Annotated[int, Interval(0)]
+# scikit-learn takes up to 2**32, and repeats count up from it
+Seed = Annotated[int, Interval(0, 2**31 - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
 JobCount = Annotated[int, Interval()]
