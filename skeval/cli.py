@@ -69,7 +69,7 @@ Header = Annotated[
     bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
 ]
 Seed = Annotated[
-    int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**31 - 1)
+    int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**32 - 1)
 ]
 OUTPUT = ("--output", "-o")
 DEBUG = "--debug"

@@ -31,6 +31,7 @@ from weakref import WeakKeyDictionary
 from skeval.exceptions import InvalidParameterError
 
 __all__ = [
+    "N_SEEDS",
     "AnyColumns",
     "BinCount",
     "ColumnName",
@@ -302,8 +303,8 @@ def check_parameters(
         raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
 
-# scikit-learn takes up to 2**32, and repeats count up from it
-Seed = Annotated[int, Interval(0, 2**31 - 1)]
+N_SEEDS = 2**32  # that scikit-learn knows
+Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
 JobCount = Annotated[int, Interval()]

@@ -523,4 +523,4 @@ def test_a_zip_with_a_password(folder, run):
 def test_seeds_are_checked(folder, run):
     code, _, err = run("evaluate", *THREE, "--seed", str(2**32))
     assert code == 2
-    assert "2147483647" in err
+    assert "4294967295" in err

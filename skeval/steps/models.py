@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skeval.context import Context, shared
+from skeval.parameters import N_SEEDS
 from skeval.stats.intervals import replicated
 from skeval.steps.classifiers import estimators_of, seeded
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
@@ -208,7 +209,7 @@ def replicates(
             seed,
         )
 
-    return np.asarray(np.mean([of(seed + i) for i in range(n_repeats)], axis=0))
+    return np.asarray(np.mean([of((seed + i) % N_SEEDS) for i in range(n_repeats)], axis=0))
 
 
 @dataclass(frozen=True)
