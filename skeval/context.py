@@ -22,7 +22,12 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
+from skeval.exceptions import (
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NotRememberedError,
+    SharedRowsWarning,
+)
 from skeval.tables.frames import (
     as_frame,
     conform,
@@ -37,6 +42,8 @@ _SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
+
+_MOST = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
 
 _NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
@@ -188,7 +195,8 @@ class Context:
         }
         notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
-            notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
+            kind = MostlySharedRowsWarning if share > _MOST else SharedRowsWarning
+            notices.append(kind(_SHARED_ROWS.format(share=share)))
         said = tuple(notices)
         return cls(schema, tables, levels=levels, notices=said, given=frames, precision=precision)
 

@@ -49,6 +49,7 @@ __all__ = [
     "Positive",
     "Seed",
     "Space",
+    "Strategy",
     "are_columns",
     "check_parameters",
     "has_methods",
@@ -307,6 +308,8 @@ N_SEEDS = 2**32  # that scikit-learn knows
 Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
+# how numbers are cut into bins; "-plain" gives frequent values no cells of their own
+Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
 JobCount = Annotated[int, Interval()]
 Fraction = Annotated[float, Interval(0, 1)]
 OpenFraction = Annotated[float, Interval(0, 1, "neither")]

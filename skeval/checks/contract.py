@@ -55,6 +55,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "EqualizedOddsImprovement": {"estimators": "linear"},
     "FairnessGap": {"estimators": "linear"},
     "FeatureImportanceAgreement": {"estimator": "linear"},
+    "GlobalUtility": {"estimator": "linear", "n_bootstrap": 50},
     "LikelihoodRatioMIA": {"n_models": 8},
     "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
     "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
@@ -62,6 +63,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
     "ShadowAttributeInference": _SHADOW,
     "ShadowMembershipInference": _SHADOW,
+    "StackedMembershipInference": {"n_models": 8},
 }
 
 
@@ -82,7 +84,8 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables, shared: Eval
     text = repr(metric)
     if "object at" in text:  # a parameter that has no repr of its own
         return
-    again = eval(text, {**vars(generators), **vars(tree), type(metric).__name__: type(metric)})
+    kinds = {type(part).__name__: type(part) for part in (metric, *metric.get_params().values())}
+    again = eval(text, {**vars(generators), **vars(tree), **kinds})
     demand(repr(again) == text, f"repr does not evaluate back: {text}")
 
 
@@ -498,6 +501,10 @@ def example_of(kind: type[Metric]) -> Metric:
 
 
 def _argument(name: str) -> Any:
+    if name == "attack":
+        from skeval.privacy import ShadowMembershipInference
+
+        return example_of(ShadowMembershipInference)
     if name == "generator":
         from skeval.generators import Bootstrap
 

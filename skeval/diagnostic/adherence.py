@@ -45,7 +45,7 @@ _TRUE_DATES = {"date", "datetime", "datetime64", "timedelta"}
 _CLOCK_WORDS = ("now", "today")  # to pandas, they are dates in any format
 
 
-class RuleAdherence(Metric):
+class CellAdherence(Metric):
     """Base of the mean share of synthetic cells that keep a rule of their column.
 
     Authors set `_kinds`, the kinds of the columns that have the rule, and write `_checked`.
@@ -93,7 +93,7 @@ class RuleAdherence(Metric):
         return tally.mean(context, names, notices, violations=violations)
 
 
-class BoundaryAdherence(RuleAdherence):
+class BoundaryAdherence(CellAdherence):
     """Share of synthetic numbers and dates within train's range: 1 if all are, 0 if none is.
 
     An age of 340 or a date of birth in the year 1600 shows at once that no real row looks like
@@ -236,7 +236,7 @@ def _bound(context: Context, column: str, bound: Any) -> float:
     return float(rounded_to(np.array(value), stored))
 
 
-class CategoryAdherence(RuleAdherence):
+class CategoryAdherence(CellAdherence):
     """Share of synthetic categories that train has too: 1 if all are known, 0 if none is.
 
     A misspelt city or a product that was never sold breaks whatever is built on the table. Each

@@ -90,7 +90,9 @@ class ExactMatchShare(Metric):
     H)``, its mean over relabellings (``expected``, not 0 if the tables are of unequal size) and
     their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
     ``singleton_match_share`` counts the matches to rows that stand once in train and not in the
-    holdout: those that point at one person.
+    holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
+    that stand there twice or more: where train repeats itself, so may a generator that has
+    memorised nothing, and where the synthetic table does more than train, it repeats few rows.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -154,6 +156,7 @@ class ExactMatchShare(Metric):
             "n_compared": n,
             "above_alert": result.value > self.alert,
             "singleton_match_share": matches_of_singletons(counts, self.count) / n,
+            "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
         }
         if "holdout" in counts:
             seeds = (self.n_permutations, self.random_state)
@@ -240,6 +243,19 @@ class IdenticalMatchShare(ExactMatchShare):
     def _summary(self, result: Result) -> str:
         fresh = beside(result.baseline, "of those of the holdout are")
         return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
+
+
+def duplicated_share(counts: np.ndarray) -> float:
+    """Return the share of a table's rows that stand in it twice or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import duplicated_share
+    >>> duplicated_share(np.array([3, 1, 0]))
+    0.75
+    """
+    return float(counts[counts > 1].sum() / counts.sum())
 
 
 def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
@@ -349,6 +365,9 @@ class NearDuplicateShare(Metric):
     text : float, default=0.9
         The least similarity of the texts of a near duplicate, in every text column, in [0, 1]; 0
         leaves texts out. It has no effect on a table without text columns.
+    edit_length : int, default=40
+        Texts of at most so many characters, such as names and codes, are similar too if few of
+        their letters differ; 0 for words alone.
     n_permutations : int, default=999
         Number of relabellings behind the p-value.
     random_state : int, default=0
@@ -373,8 +392,10 @@ class NearDuplicateShare(Metric):
     .. math:: d(s, t) \le \tau, \qquad J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{text}
 
     with a and b the sets of words, runs of letters, digits and underscores in lower case. Two
-    missing texts are similar, and so are two empty ones; a missing and an empty one are not. In a
-    table of texts and ids only, texts alone decide.
+    missing texts are similar, and so are two empty ones; a missing and an empty one are not. Two
+    short texts, in lower case, are also similar where Levenshtein's distance, the least number of
+    letters to insert, delete or replace, is at most ``1 - text`` times the length of the longer:
+    one in ten by default. In a table of texts and ids only, texts alone decide.
 
     The percentile behind "loo-q01" is an order statistic: the least distance that at least 1% of
     the real rows do not exceed. It is taken of rows that search a table as large as train, since
@@ -392,7 +413,9 @@ class NearDuplicateShare(Metric):
     the share that is near a holdout row (``to_holdout``), the difference of the two shares, its
     mean over relabellings (``expected``, not 0 if the tables are of unequal size) and its spread
     (``null_standard_error``). The interval is Wilson's, of the share that a table of many more rows
-    from this generator would have.
+    from this generator would have. ``train_duplicates`` and ``holdout_duplicates`` are the shares
+    of rows of train, and of the holdout, that are near another row of their own table, and so
+    what real tables repeat by themselves.
 
     This is a distance screen: it can raise an alarm and cannot clear a release.
 
@@ -419,6 +442,7 @@ class NearDuplicateShare(Metric):
         columns: AnyColumns = None,
         text: Fraction = 0.9,
         *,
+        edit_length: Annotated[int, Interval(0)] = 40,
         n_permutations: Count = 999,
         random_state: Seed = 0,
     ) -> None:
@@ -426,25 +450,34 @@ class NearDuplicateShare(Metric):
         self.space = space
         self.columns = columns
         self.text = text
+        self.edit_length = edit_length
         self.n_permutations = n_permutations
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
         compared(context.schema, self.columns)
 
+    def _rule(self, context: Context) -> NearRule | str:
+        """Return when two rows are near, or why that cannot be said."""
+        settings = (self.tau, self.space, self.text, self.edit_length)
+        return near_rule(context, self.columns, *settings)
+
     def _compute(self, context: Context) -> Result:
-        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
+        rule = self._rule(context)
         if isinstance(rule, str):
             return undefined(rule)
         return Result(share_near_train(context, rule, "synthetic"))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
+        rule = self._rule(context)
         if isinstance(rule, str):
             return result
         n = context.n_rows("synthetic")
-        tau = rule.tau if rule.measures else float("nan")
-        details = {"tau": tau, "text_columns": len(rule.texts)}
+        details = {
+            "tau": rule.tau if rule.measures else float("nan"),
+            "text_columns": len(rule.texts),
+            "train_duplicates": share_near_itself(context, rule, "train"),
+        }
         result = replace(result, interval=wilson(round(result.value * n), n), details=details)
         if "holdout" not in context:
             return result
@@ -453,7 +486,11 @@ class NearDuplicateShare(Metric):
             result,
             p_value=p_value,
             baseline=share_near_train(context, rule, "holdout"),
-            details={**details, **of_holdout},
+            details={
+                **details,
+                "holdout_duplicates": share_near_itself(context, rule, "holdout"),
+                **of_holdout,
+            },
         )
 
     def _summary(self, result: Result) -> str:
@@ -466,7 +503,12 @@ class NearDuplicateShare(Metric):
 
 
 def near_rule(
-    context: Context, chosen: ColumnChoice, tau: float | str, space: Any, text: float
+    context: Context,
+    chosen: ColumnChoice,
+    tau: float | str,
+    space: Any,
+    text: float,
+    edit_length: int = 0,
 ) -> NearRule | str:
     """Return when two rows are near, or why that cannot be said."""
     measured, texts = compared(context.schema, chosen)
@@ -478,7 +520,7 @@ def near_rule(
     radius = radius_of(context, tau, space, columns) if measures else 1.0
     if np.isnan(radius):
         return "train has one row, which has no neighbour; give tau as a number."
-    return NearRule(radius, measures, space, columns, texts, float(text))
+    return NearRule(radius, measures, space, columns, texts, float(text), edit_length)
 
 
 @shared
@@ -578,3 +620,21 @@ def share_near_train(context: Context, rule: NearRule, query: str) -> float:
     real = profiles(context, rule, ("train",))
     pairs = near_texts(context, rule, queries, real, longest=0)
     return int(queries.count(query)[pairs.near_train].sum()) / within.size
+
+
+@shared
+def share_near_itself(context: Context, rule: NearRule, role: str) -> float:
+    """Return the share of a role's rows that are near another row of it."""
+    n_rows = context.n_rows(role)
+    if n_rows < 2:
+        return 0.0
+    within = _within(context, rule, role, role)
+    if not rule.texts:
+        return float(within.mean())
+    rows = profiles(context, rule, (role,), within)
+    n_each = rows.count(role)
+    alone = Profiles(rows.measured, rows.texts, {"train": n_each})
+    # the first list entry is the row itself; one more says that it has company
+    lists = near_texts(context, rule, rows, alone, longest=2).lists(n_each, n_rows)
+    again = (np.diff(lists.starts) > 1) | (lists.weights > 1)
+    return float(lists.weights[again].sum() / n_rows)

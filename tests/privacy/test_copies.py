@@ -83,6 +83,13 @@ def test_all_that_is_told():
     assert 0.05 < result.p_value <= 1.0
 
 
+def test_duplicates_of_each_table():
+    train, holdout = pd.DataFrame({"n": [1, 1, 2, 3]}), pd.DataFrame({"n": [4, 5]})
+    synthetic = pd.DataFrame({"n": [1, 6, 6, 6, 7]})
+    result = evaluate(ExactMatchShare(), train, holdout, synthetic)
+    assert result.details["duplicates"] == {"train": 0.5, "holdout": 0.0, "synthetic": 0.6}
+
+
 def test_singletons_of_every_count():
     train = pd.DataFrame({"n": [1, 2, 2, 3]})
     holdout, synthetic = pd.DataFrame({"n": [3]}), pd.DataFrame({"n": [1, 1, 2, 3, 9]})
@@ -99,7 +106,8 @@ def test_without_a_holdout():
     result = ExactMatchShare().fit(TRAIN).evaluate(SYNTHETIC)
     assert result.p_value is None
     assert result.baseline is None
-    assert set(result.details) == {"n_compared", "above_alert", "singleton_match_share"}
+    told = {"n_compared", "above_alert", "singleton_match_share", "duplicates"}
+    assert set(result.details) == told
     assert result.interval[0] < 0.75 < result.interval[1]
 
 

@@ -81,7 +81,7 @@ def test_radius_is_an_order_statistic(n_holdout):
         assert result.baseline >= 0.01
     if n_holdout is None:
         assert (result.p_value, result.baseline) == (None, None)
-        assert set(result.details) == {"tau", "text_columns"}
+        assert set(result.details) == {"tau", "text_columns", "train_duplicates"}
 
 
 def test_one_train_row():
@@ -138,6 +138,15 @@ def gower(rows, others, span, n_numbers=4):
     missing = np.isnan(a) | np.isnan(b)
     gaps = np.concatenate([numbers, (a != b)[..., n_numbers:]], axis=2)
     return np.where(missing, np.isnan(a) != np.isnan(b), gaps).mean(axis=2)
+
+
+def test_what_real_tables_repeat_by_themselves():
+    train, holdout, synthetic = column(0, 0, 1, 50, 100), column(3, 90), column(7)
+    details = evaluate(NearDuplicateShare(0.02), train, holdout, synthetic).details
+    assert (details["train_duplicates"], details["holdout_duplicates"]) == (0.6, 0.0)
+    alone = NearDuplicateShare(0.02).fit(train).evaluate(synthetic).details
+    assert alone["train_duplicates"] == 0.6
+    assert "holdout_duplicates" not in alone
 
 
 def test_unequal_tables_have_an_expectation():
@@ -233,13 +242,32 @@ def jaccard(a, b):
     return len(a & b) / len(a | b) if a | b else 1.0
 
 
+def edits(a, b):
+    """Return Levenshtein's distance, by the table of all beginnings."""
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, start=1):
+        above, row[0] = row[0], i
+        for j, other in enumerate(b, start=1):
+            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (letter != other))
+    return row[-1]
+
+
+@cache
+def alike(a, b, text, edit_length=40):
+    if jaccard(a, b) >= text - 1e-12:
+        return True
+    if not isinstance(a, str) or not isinstance(b, str) or max(len(a), len(b)) > edit_length:
+        return False
+    return edits(a.lower(), b.lower()) <= (1 - text) * max(len(a), len(b)) + 1e-9
+
+
 def near_by_pairs(rows, others, span, tau, text, names=("note",)):
     near = np.ones((len(rows), len(others)), dtype=bool)
     if "x" in rows:
         gaps = np.abs(rows["x"].to_numpy()[:, None] - others["x"].to_numpy())
         near &= np.minimum(1.0, gaps / span) <= tau + 1e-12
     for name in names:
-        similar = [[jaccard(a, b) >= text - 1e-12 for b in others[name]] for a in rows[name]]
+        similar = [[alike(a, b, text) for b in others[name]] for a in rows[name]]
         near &= np.array(similar)
     return near
 
@@ -272,6 +300,9 @@ def test_texts_are_brute_force(crowd, measured, text):
     p = np.mean(draws >= shares[0] - shares[1] - 1e-12)
     assert result.p_value == pytest.approx(p, abs=0.06)
     assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.02)
+    for role, table in (("train", train), ("holdout", holdout)):
+        again = near_by_pairs(table, table, span, 0.2, text) & ~np.eye(len(table), dtype=bool)
+        assert result.details[f"{role}_duplicates"] == again.any(axis=1).mean()
     assert result.details["text_columns"] == 1
     assert np.isfinite(result.details["tau"]) == measured
 
@@ -338,6 +369,52 @@ def test_a_word_replaced_is_found():
     assert leak.p_value == 0.001
     assert evaluate(NearDuplicateShare(), *tables, NOTE).value == 0.0
     assert evaluate(NearDuplicateShare(text=0.95), *tables[:2], copied, NOTE).value == 0.0
+
+
+def names_of(seed, n):
+    rng = np.random.default_rng(seed)
+    first, last = (["Anna", "Bernd", "Chloe", "Dmitri"], ["Albrecht", "Bonaparte", "Castellano"])
+    return pd.DataFrame(
+        {
+            "x": rng.integers(0, 30, n) * 1.0,
+            "note": [
+                f"{rng.choice(first)} {rng.choice(last)} {rng.integers(10**6)}" for _ in range(n)
+            ],
+        }
+    )
+
+
+def misspelt(table, seed=0):
+    """Replace a letter of each text by another."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for text in table["note"]:
+        place = rng.integers(len(text))
+        texts.append(text[:place] + "q" + text[place + 1 :])
+    return table.assign(note=texts)
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_letter_replaced_is_found_in_short_texts(crowd, measured):
+    tables = [names_of(seed, 80) for seed in range(3)]
+    if not measured:
+        tables = [table[["note"]] for table in tables]
+    copied = misspelt(tables[0])
+    tau = 0.0 if measured else "loo-q01"
+    leak = evaluate(NearDuplicateShare(tau), *tables[:2], copied, NOTE)
+    by_words = evaluate(NearDuplicateShare(tau, edit_length=0), *tables[:2], copied, NOTE)
+    assert leak.value == 1.0
+    assert leak.p_value == 0.001
+    assert by_words.value < 0.2
+    assert evaluate(NearDuplicateShare(tau), *tables, NOTE).value < 0.1
+
+
+def test_texts_too_long_for_letters_are_compared_by_words():
+    train = pd.DataFrame({"note": ["x" * 40, "y" * 41]})
+    copied = pd.DataFrame({"note": ["x" * 38 + "ab", "y" * 39 + "ab"]})
+    assert evaluate(NearDuplicateShare(), train, None, copied, NOTE).value == 0.5
+    assert evaluate(NearDuplicateShare(edit_length=41), train, None, copied, NOTE).value == 1.0
+    assert evaluate(NearDuplicateShare(edit_length=0), train, None, copied, NOTE).value == 0.0
 
 
 def test_row_order_of_texts(monkeypatch):

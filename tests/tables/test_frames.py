@@ -16,6 +16,7 @@ from skeval.exceptions import (
     DegenerateInputWarning,
     InvalidValueWarning,
     MetricWarning,
+    MostlySharedRowsWarning,
     SchemaMismatchError,
     SharedRowsWarning,
     TableError,
@@ -346,7 +347,7 @@ def test_keys_and_texts_make_no_row_another():
     kinds = {"id": "id", "tags": "text"}
     holdout = train.assign(id=[7, 8, 9], x=[1.0, 2.0, 9.0])
     ((kind, text),) = notices(read(train, holdout=holdout, **kinds))
-    assert kind is SharedRowsWarning
+    assert kind is MostlySharedRowsWarning
     assert text.startswith("66.67%")
     only_keys = train[["id", "tags"]]
     assert notices(read(only_keys, holdout=only_keys, **kinds)) == []

@@ -119,7 +119,8 @@ class LDiversity(SensitiveMetric):
         categorical and boolean column in turn, of those that are not named as quasi-identifiers,
         and the value is that of the worst.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     c : float, default=3.0
         Of recursive diversity: how many times the rarer values the most frequent one may come to.
     mode : {"equivalence", "cluster"}, default="equivalence"
@@ -231,7 +232,8 @@ class TCloseness(SensitiveMetric):
         categorical and boolean column in turn, of those that are not named as quasi-identifiers,
         and the value is that of the worst.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     distance : {"tv", "emd"}, default="tv"
         Total variation; or the earth mover's distance, which for numbers and dates counts the steps
         between bins, missing after the last one, and for categories is total variation.

@@ -32,9 +32,10 @@ class KAnonymity(SmallestClassMetric):
         The columns that may be known from elsewhere. None takes all, and then nearly every row
         stands alone and the value is 1 whatever the table; name those that matter.
     n_bins : int or mapping of str to list, default=10
-        Into how many bins of equal share of train numbers and dates are cut, or the inner edges of
-        the bins by column, in the column's unit or as date strings; ten bins for columns not named.
-        A column with no more distinct values than bins has one bin a value.
+        Into how many bins of equal share of train numbers and dates are cut, besides cells for
+        frequent values (see :class:`~skeval.Discretizer`), or the inner edges of the bins by
+        column, in the column's unit or as date strings; ten bins for columns not named. A column
+        with no more distinct values than bins has one bin a value.
     k0 : int, default=5
         The class size that counts as large enough in ``details["below_k0"]``.
     mode : {"equivalence", "cluster"}, default="equivalence"
@@ -121,7 +122,8 @@ class ReplicatedUniques(ClassMetric):
         The columns that may be known from elsewhere. None takes all, and then only rows that the
         generator copied are replicated, up to the bins.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
 
     Attributes
     ----------

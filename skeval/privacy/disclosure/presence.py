@@ -33,7 +33,8 @@ class KMap(SmallestClassMetric):
         The columns that may be known from elsewhere. None takes all; then hardly a synthetic row
         matches, and the value is 1 or not defined. Name those that matter.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     k0 : int, default=5
         The number of people that counts as large enough in ``details["below_k0"]``.
     mode : {"equivalence", "cluster"}, default="equivalence"
@@ -119,7 +120,8 @@ class DeltaPresence(ClassMetric):
         The columns that may be known from elsewhere. None takes all; then hardly a combination is
         shared, and the value is 1 or not defined. Name those that matter.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     mode : {"equivalence", "cluster"}, default="equivalence"
         Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
         with its values only.

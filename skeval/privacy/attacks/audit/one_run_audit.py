@@ -60,9 +60,9 @@ class OneRunDPAudit(Metric):
     ----------
     attack : str, default="distance"
         How rows are scored: "distance", by the nearest synthetic row; "monte_carlo",
-        "knn_density" and "eq1"; "ratio", "distance_calibrated", "domias" and "classifier", against
-        a reference of the population, for which half of the holdout is set aside. Choose it before
-        you see results: the best of several is no valid bound.
+        "knn_density", "eq1" and "levatt"; "ratio", "distance_calibrated", "domias" and
+        "classifier", against a reference of the population, for which half of the holdout is set
+        aside. Choose it before you see results: the best of several is no valid bound.
     design : {"pairs", "bernoulli"}, default="pairs"
         "pairs": valid where train and holdout are a random split of any sizes. "bernoulli": a fair
         coin of its own was tossed for each row, whether it was trained on. A split whose sizes

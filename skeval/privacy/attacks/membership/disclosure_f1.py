@@ -50,7 +50,7 @@ class MembershipDisclosureF1(Metric):
 
     See Also
     --------
-    MembershipInference : Tries eight attacks, this one among them, at all thresholds.
+    MembershipInference : Tries nine attacks, this one among them, at all thresholds.
     ShadowMembershipInference : An attacker who can run the generator.
     NearDuplicateShare : Fraction of synthetic rows within a distance of train.
 

@@ -25,7 +25,7 @@ from skeval.privacy.attacks.membership.rates import (
 )
 from skeval.privacy.attacks.membership.scores import (
     ATTACKS,
-    MODELLED,
+    SAMPLED,
     MemberScores,
     member_scores,
 )
@@ -72,6 +72,7 @@ _GUESSED_BY = {
     "domias": "the density of synthetic rows over that of real ones",
     "classifier": "a classifier of synthetic against real rows",
     "eq1": "the density of synthetic rows alone",
+    "levatt": "the number of edits to the nearest synthetic row, written as text",
 }
 AttackName = Annotated[str, one_of(tuple(ATTACKS))]
 # the best attack, the scores of all on the reported rows, its own in halves, and who is left out
@@ -97,7 +98,8 @@ class MembershipInference(Metric):
         and "ratio" (that over the distance to the nearest reference row), "monte_carlo" (number
         of synthetic rows within the median distance), "knn_density" (distance to the k-th nearest),
         "domias" (density of synthetic over that of reference rows), "classifier" (which has learned
-        synthetic from reference rows) and "eq1" (density of synthetic rows).
+        synthetic from reference rows), "eq1" (density of synthetic rows) and "levatt" (edits to
+        the nearest synthetic row, both written as text).
     reference : table, optional
         Rows of the population that the attacker has, disjoint of train and holdout. Otherwise a
         part of the holdout is taken, and "distance_calibrated", "ratio", "domias" and "classifier"
@@ -120,8 +122,9 @@ class MembershipInference(Metric):
     n_permutations : int, default=200
         Random labellings behind the p-values of rates and of the largest advantage.
     max_rows : int or None, default=10_000
-        Rows of each table that "domias", "eq1" and "classifier" score, a seeded sample. The other
-        attacks score all. Densities are estimated from at most 5,000 rows.
+        Rows of each table that "domias", "eq1", "classifier" and "levatt" score, a seeded sample.
+        The other attacks score all. Densities are estimated from at most 5,000 rows, and texts
+        compared with at most 10,000, fewer where they are long.
     space : "gower", "euclidean" or transformer, default="gower"
         Of the distances: the mean over columns of capped differences, or Euclidean distance of a
         matrix. Densities and the classifier see standardised and one-hot columns, or the matrix of
@@ -146,6 +149,7 @@ class MembershipInference(Metric):
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
     ShadowMembershipInference : An attacker who can run the generator.
     LikelihoodRatioMIA : Scores held against those of generators with and without the row.
+    StackedMembershipInference : All attacks blended, as tables of the generator teach.
     DCROverfittingProtection : The screen that compares distances to train and holdout.
 
     Notes
@@ -157,11 +161,17 @@ class MembershipInference(Metric):
     smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
     holds the largest AUC of the population. The baseline is 0.5.
 
+    "levatt" is for generators that repeat digits, as language models do: two rows are as far apart
+    as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
+    near 12340 and 9234, which no distance of numbers is. A category is one character, and numbers
+    have the decimals that the real ones have, six digits at most. Scores are counts and tie often,
+    which leaves some of the false positives unused that a rate allows.
+
     A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
     not that nothing leaks: an attacker who knows the generator does better. A release that holds a
     few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
-    and the AUC does not, there is a warning. A release that is train moved by a constant is not
-    found by any of them, see the gallery.
+    and the AUC does not, there is a warning. Train with a constant added to one column is found by
+    "levatt" only, with amounts of many digits added to all columns by none, see the gallery.
 
     ``details`` has
 
@@ -193,6 +203,8 @@ class MembershipInference(Metric):
     synthetic data through overfitting detection", AISTATS 2023, arXiv:2302.12580.
     J. Hayes, L. Melis, G. Danezis, E. De Cristofaro, "LOGAN", PoPETs 2019(1) 133-152,
     doi:10.2478/popets-2019-0008.
+    J. Ward et al., "When tables leak: attacking string memorization in LLM-based tabular data
+    generation", arXiv:2512.08875 (LevAtt).
 
     Examples
     --------
@@ -327,7 +339,7 @@ def scores_by_attack(
     """
     scored, left_out = {}, {}
     for name in names:
-        n_rows = max_rows if name in MODELLED else None
+        n_rows = max_rows if name in SAMPLED else None
         try:
             scored[name] = member_scores(context, name, n_rows, *settings)
         except TableError as error:

@@ -107,6 +107,7 @@ class LikelihoodRatioMIA(Metric):
     See Also
     --------
     MembershipInference : The same scores, without models to calibrate them.
+    StackedMembershipInference : Several scores together, blended by a classifier.
     ShadowMembershipInference : Attacks a few exposed rows, by many tables of each.
     OneRunDPAudit : Bounds epsilon by the guesses of such an attack.
 
@@ -353,23 +354,43 @@ def scores_of_halves(
     """
     orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
     rows = np.concatenate([orders[0], context.n_rows("train") + orders[1]])
+    fits, inside = fits_of_halves(rows, n_models, seed)
+    tables = play(
+        generator,
+        given_rows(context),
+        fits,
+        whole_table,
+        n_synthetic=n_synthetic,
+        execution=execution,
+    )
+    scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
+    return np.stack(scores), inside
+
+
+def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit], np.ndarray]:
+    """Return fits to random halves of rows, every second one to those that the one before has not.
+
+    Returns
+    -------
+    fits : list of Fit
+        Of all models.
+    inside : ndarray of shape (n_models, max(rows) + 1), bool
+        Whether a row is in a model's half, by its position.
+    """
     rng = np.random.default_rng(seed)
     fits: list[Fit] = []
-    inside = np.zeros((n_models, rows.size), dtype=np.bool_)
+    inside = np.zeros((n_models, int(rows.max()) + 1), dtype=np.bool_)
     for model in range(n_models):
         if model % 2 == 0:
             halves = np.split(rng.permutation(rows), [rows.size // 2])
         half = halves[model % 2]
         inside[model, half] = True
         fits.append(Fit(half, int(rng.integers(2**31))))
-    tables = play(
-        generator, given_rows(context), fits, _table, n_synthetic=n_synthetic, execution=execution
-    )
-    scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
-    return np.stack(scores), inside
+    return fits, inside
 
 
-def _table(table: pd.DataFrame, target: int) -> pd.DataFrame:
+def whole_table(table: pd.DataFrame, target: int) -> pd.DataFrame:
+    """Return the table as it is: what is measured of it, all rows take part in."""
     return table
 
 

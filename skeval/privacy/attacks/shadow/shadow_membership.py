@@ -140,6 +140,7 @@ class ShadowMembershipInference(ShadowAttack):
     See Also
     --------
     ShadowAttributeInference : Guesses a secret value of a row in the same game.
+    PrivacyGain : Compares what is left of the attack with an anonymised release.
     LikelihoodRatioMIA : Attacks all rows of one release, by models of random halves.
     DPAudit : Bounds epsilon by many runs with and without one row.
     MembershipInference : Attacks a release without the generator.
@@ -282,6 +283,7 @@ class ShadowMembershipInference(ShadowAttack):
             "largest_by_chance": largest_by_chance(
                 [one.rates_by_chance for one in tests], self.random_state
             ),
+            "raw_advantage": 1.0,  # the row stands among the raw rows, or does not
             "epsilon": max(one.epsilon(together) for one in tests),
             "n_fits": n_fits,
             "adjacency": self.adjacency,
