@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning
-from skeval.formatting import as_float, number, percent
+from skeval.formatting import as_float, number, pair
 from skeval.stats.relabelling import holm
 
 if TYPE_CHECKING:
@@ -76,8 +76,13 @@ class Contrast:
     n_tests: int = 1
 
     def __str__(self) -> str:
-        written = percent if self.share else number
-        return f"{self.what}: {written(self.observed)}, {self.reference} {written(self.expected)}"
+        observed, expected = self.written
+        return f"{self.what}: {observed}, {self.reference} {expected}"
+
+    @property
+    def written(self) -> tuple[str, str]:
+        """Both numbers in words, with as many digits as show which is the larger."""
+        return pair(self.observed, self.expected, share=self.share)
 
     @property
     def supports_leak(self) -> bool:

@@ -20,7 +20,7 @@ from skeval.privacy.attacks.shadow.privacy_gain import PrivacyGain
 from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
 from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
 from skeval.privacy.attacks.shadow.stacked_membership import StackedMembershipInference
-from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, NearDuplicateShare
+from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare
 from skeval.privacy.disclosure.diversity import LDiversity, TCloseness
 from skeval.privacy.disclosure.k_anonymity import KAnonymity, ReplicatedUniques
 from skeval.privacy.disclosure.presence import DeltaPresence, KMap
@@ -34,6 +34,7 @@ from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
 from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile, HoldoutDistanceRatio
 from skeval.privacy.distance_screens.privacy_score import PrivacyScore
 from skeval.privacy.hitting_rate import HittingRate, NewRowShare
+from skeval.privacy.near_duplicates import NearDuplicateShare
 
 __all__ = [
     "NNDR",

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.spatial import cKDTree
 
 from skeval.context import Context, shared
-from skeval.formatting import beside, percent
+from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
 from skeval.result import MetricTags, Result
@@ -19,9 +19,11 @@ from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.stats.relabelling import share_p_value
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
+from skeval.verdict import Contrast
 
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
 _APART = 2.0  # between rows that differ in a category; boxes have a radius of 1
@@ -119,13 +121,20 @@ class HittingRate(NeighborMetric):
             "excess": k / n - k_other / n_other,
             "excess_interval": newcombe(k, n, k_other, n_other),
         }
-        p_value = share_p_value(k, n, k_other, n_other)
-        return replace(result, p_value=p_value, baseline=k_other / n_other, details=details)
+        what, fresh = "train rows that a synthetic row hits in every column", k_other / n_other
+        return replace(
+            result,
+            p_value=share_p_value(k, n, k_other, n_other),
+            baseline=fresh,
+            contrast=Contrast(what, result.value, fresh, "of holdout rows"),
+            details=details,
+        )
 
     def _summary(self, result: Result) -> str:
-        fresh = beside(result.baseline, "of holdout rows are hit")
         share = percent(result.value)
-        return f"{share} of train rows are hit by a synthetic row in every column{fresh}."
+        return set_against(
+            f"{share} of train rows are hit by a synthetic row in every column", result
+        )
 
 
 class NewRowShare(NeighborMetric):
@@ -234,8 +243,9 @@ class NewRowShare(NeighborMetric):
         return replace(result, **evidence)
 
     def _summary(self, result: Result) -> str:
-        fresh = beside(result.baseline, "of holdout rows do")
-        return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
+        return set_against(
+            f"{percent(1.0 - result.value)} of synthetic rows match a train row", result
+        )
 
 
 def _table(context: Context, role: str, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:
@@ -287,8 +297,14 @@ def new_beside_holdout(
         "expected": test.mean,
         "null_standard_error": test.spread,
     }
-    baseline = float(1.0 - box_matches(context, "holdout", "train", *box).mean())
-    return {"p_value": test.p_value, "baseline": baseline, "details": details}
+    k = known.size - details["n_new"]
+    return {
+        "p_value": test.p_value,
+        "baseline": float(1.0 - box_matches(context, "holdout", "train", *box).mean()),
+        "contrast": contrast_of(context, MATCHES, k / known.size, test, reference="a holdout row"),
+        "advice": DROP_COPIES,
+        "details": details,
+    }
 
 
 def box_lists(

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.formatting import as_float, percent
+from skeval.formatting import number, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, row_weights
@@ -27,6 +27,18 @@ _N_PAIRS = 3
 _N_MOVED = 5
 _TRAININGS = {"train": models.TRAIN, "synthetic": models.SYNTHETIC}
 AGREEMENTS = ("spearman", "topk", "l1")
+_SAID = {
+    "spearman": (
+        "The importances of columns for models of real and of synthetic rows have a rank "
+        "correlation of {value}"
+    ),
+    "topk": (
+        "Of the {k} most important columns, models of real and of synthetic rows share {value}"
+    ),
+    "l1": (
+        "The importances of columns for models of real and of synthetic rows coincide by {value}"
+    ),
+}
 _ROUNDING = 1e-12
 _UNUSED = "the model trained on synthetic rows goes by no column: it agrees in nothing."
 
@@ -217,12 +229,13 @@ class FeatureImportanceAgreement(ModelMetric):
 
     def _summary(self, result: Result) -> str:
         moved = next(iter(result.details["moved"]), None)
-        shared = percent(as_float(result.details["statistics"]["l1"]))
+        shown = number if self.statistic == "spearman" else percent
         change = "" if moved is None else f"; that of {moved} changes most"
-        return (
-            "The importances of columns for models of real and of synthetic rows coincide by "
-            f"{shared}{change}."
+        said = _SAID[self.statistic].format(value=shown(result.value), k=result.details["k"])
+        fresh = (
+            "" if result.baseline is None else f" ({shown(result.baseline)} for train resampled)"
         )
+        return f"{said}{fresh}{change}."
 
 
 class Measure(NamedTuple):

@@ -20,11 +20,13 @@ def anonymeter(p_value, attacks):
     return Result(
         attacks[worst][0],
         p_value=p_value,
+        baseline=0.05,
         details={
             "attacks": {**printed, "inference of b": {"residual_risk": math.nan, "p_value": 0.0}},
             "left_out": ["inference of b"],
             "n_attacks_made": len(attacks) + 1,
             "worst_attack": worst,
+            "surest_attack": min(attacks, key=lambda name: attacks[name][1]),
             "level": "low",
         },
         metric="AnonymeterRisk",
@@ -32,16 +34,19 @@ def anonymeter(p_value, attacks):
     )
 
 
-LARGEST = "Of 3 attacks, linkability has the largest residual risk, 0.200: low."
+LARGEST = (
+    "Of 3 attacks, linkability has the largest residual risk, 0.200, where chance alone gives "
+    "0.0500 on average"
+)
 
 
 @pytest.mark.parametrize(
     ("p_value", "other", "said"),
     [
-        (0.003, (0.1, 0.001), f"{LARGEST} The most significant is inference of a, 0.100."),
-        (0.003, (0.1, 0.3), LARGEST),  # the largest is the most significant
-        (0.003, (0.1, 0.2), LARGEST),  # no other is more significant
-        (0.051, (0.1, 0.001), LARGEST),  # no alarm
+        (0.003, (0.1, 0.001), f"{LARGEST}. The most significant is inference of a, 0.100."),
+        (0.003, (0.1, 0.3), f"{LARGEST}."),  # the largest is the most significant
+        (0.003, (0.1, 0.2), f"{LARGEST}."),  # no other is more significant
+        (0.051, (0.1, 0.001), f"{LARGEST}: low."),  # no alarm
     ],
 )
 def test_the_most_significant_attack_is_named_beside_the_largest(p_value, other, said):

@@ -160,8 +160,8 @@ class LDiversity(SensitiveMetric):
     value is 1 for any table, train included: `homogeneous` says how much of the table it is about.
     Synthetic rows are no persons: a class of one value gives a secret away only if real rows of
     that class have the same, and diversity of the synthetic table is neither necessary nor
-    sufficient for privacy. A copy scores what train scores. There is no interval: the least of many
-    classes is not estimated by a sample.
+    sufficient for privacy. A copy scores what train scores. It describes the release and makes no
+    test. There is no interval: the least of many classes is not estimated by a sample.
 
     References
     ----------
@@ -270,8 +270,8 @@ class TCloseness(SensitiveMetric):
     The rarest value decides: a row that stands alone with it is one minus its share away, in any
     table. With many quasi-identifiers the value is near 1 for train too, and `mean` says more.
     Synthetic rows are no persons: closeness of the synthetic table is neither necessary nor
-    sufficient for privacy. A copy scores what train scores. There is no interval: the greatest of
-    many distances is not estimated by a sample.
+    sufficient for privacy. A copy scores what train scores. It describes the release and makes no
+    test. There is no interval: the greatest of many distances is not estimated by a sample.
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from skeval.privacy.disclosure.equivalence_classes import (
     too_few_to_cluster,
 )
 from skeval.result import MetricTags, Result
+from skeval.stats.relabelling import share_p_value
+from skeval.verdict import Contrast
 
 
 class KAnonymity(SmallestClassMetric):
@@ -74,8 +77,8 @@ class KAnonymity(SmallestClassMetric):
     baseline, the value of holdout rows; and prefer
     :class:`~skeval.privacy.ReplicatedUniques`, which looks at train.
 
-    The value grows with the number of rows. There is no interval: the smallest class of a sample
-    says little about the smallest one of the population.
+    It describes the release and makes no test. The value grows with the number of rows. There is
+    no interval: the smallest class of a sample says little about the smallest of the population.
 
     References
     ----------
@@ -153,6 +156,10 @@ class ReplicatedUniques(ClassMetric):
     not fall for that. The value depends on the number of synthetic rows: few hit few combinations,
     and many hit the same one twice.
 
+    The p-value is one-sided and, up to the bins, which are cut from train, exact: of the real rows
+    that are unique among train and holdout together and have exactly one synthetic row, it asks
+    whether more are train than a random choice of the train rows would have. It needs a holdout.
+
     The interval is Wilson's for a share over train rows, of the mean over tables like these. Rows
     are not independent, since one takes another's uniqueness; but rare combinations are hit nearly
     independently of each other, and in simulations the count varied as a binomial one does, or
@@ -190,11 +197,19 @@ class ReplicatedUniques(ClassMetric):
             },
         )
 
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if "holdout" not in context:
+            return result
+        tables = self._counts(context, "train", "holdout", "synthetic")
+        return replace(result, **replicated_evidence(*tables))
+
     def _summary(self, result: Result) -> str:
-        return (
+        lead = (
             f"{percent(result.value)} of train rows are alone with their quasi-identifiers and "
-            "have exactly one synthetic row with the same."
+            "have exactly one synthetic row with the same"
         )
+        return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
 
 
 def profile(sizes: np.ndarray, k0: int) -> dict[str, Any]:
@@ -230,6 +245,23 @@ def share_in_small(counts: np.ndarray, k: int) -> float:
     0.25
     """
     return float(counts[counts < k].sum() / counts.sum())
+
+
+def replicated_evidence(
+    train: np.ndarray, holdout: np.ndarray, synthetic: np.ndarray
+) -> dict[str, Any]:
+    """Return the fields of a result that come of train and holdout rows in the same place.
+
+    Who is unique among all real rows does not depend on which of them are train.
+    """
+    replicated = (train + holdout == 1) & (synthetic == 1)
+    k, k_other = int(train[replicated].sum()), int(holdout[replicated].sum())
+    n, n_other = int(train.sum()), int(holdout.sum())
+    what = "train rows unique among all real ones with exactly one synthetic row like them"
+    return {
+        "p_value": share_p_value(k, n, k_other, n_other),
+        "contrast": Contrast(what, k / n, k_other / n_other, "of holdout rows"),
+    }
 
 
 def replicated_uniques(train: np.ndarray, synthetic: np.ndarray) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,11 @@ from skeval.privacy.disclosure.equivalence_classes import (
     too_few_to_cluster,
 )
 from skeval.result import MetricTags, Result, undefined
+from skeval.stats.matches import match_contrast
+from skeval.steps.contrasts import contrast_of
+from skeval.verdict import Contrast
 
+_N_PERMUTATIONS = 1999
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
@@ -75,7 +80,8 @@ class KMap(SmallestClassMetric):
     the value is neither necessary nor sufficient for privacy, and fresh rows have k-map 1 as soon
     as they hit a rare combination. A copy scores `train`, which is 1 as soon as a person in train
     is unique in the population. Holdout rows are part of the population, so that in the baseline
-    each matches. There is no interval: the least of many counts is not estimated by a sample.
+    each matches. It describes the release and makes no test. There is no interval: the least of
+    many counts is not estimated by a sample.
 
     References
     ----------
@@ -101,10 +107,8 @@ class KMap(SmallestClassMetric):
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
             return f"The cluster with the fewest synthetic rows has {result.value:.0f}."
-        return (
-            "The rarest released combination of quasi-identifiers fits "
-            f"{result.value:.0f} real rows."
-        )
+        rows = "1 real row" if result.value == 1 else f"{result.value:.0f} real rows"
+        return f"The rarest released combination of quasi-identifiers fits {rows}."
 
 
 class DeltaPresence(ClassMetric):
@@ -150,14 +154,20 @@ class DeltaPresence(ClassMetric):
 
     over the classes c that have synthetic rows and rows of the population; nan if there is none.
     Missing is a value of its own. ``details["range"]`` has the least and the greatest share,
-    `prior` the share of train in the population, which is what is known without a release, `mean`
-    the share over all released classes, `certain` the share of train rows in released classes that
+    `class_size` the number of real rows in the largest class with the greatest share, `prior` the
+    share of train in the population, which is what is known without a release, `mean` the share
+    over all released classes, `certain` the share of train rows in released classes that
     are all train, and `unmatched` and `unmatched_rows` the combinations and synthetic rows that
     nobody has.
 
     The baseline is the same with holdout rows asked for, one minus the least share: where train
     and holdout have equal sizes and the release depends on neither more, both have one
     distribution.
+
+    The p-value is one-sided: of the real rows in released classes, the share in classes of train
+    rows alone, less that in classes of holdout rows alone, is held against random choices of which
+    real rows were train. All are equally likely if none was learned, up to the bins, which are cut
+    from train. Mode "cluster" has no test.
 
     In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, the
     value is the greatest ``|train in c| / (|synthetic in c| + 1e-8)``, which has no upper bound,
@@ -218,12 +228,25 @@ class DeltaPresence(ClassMetric):
         ]
         return Result(float(max(most))) if most else too_few_to_cluster("train")
 
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if self.mode == "cluster" or np.isnan(result.value):
+            return result
+        p_value, contrast = presence_evidence(context, *self._population(context))
+        return replace(result, p_value=p_value, contrast=contrast)
+
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
             return f"In some cluster, {number(result.value)} train rows share one synthetic row."
-        low, high = (percent(share) for share in result.details["range"])
-        prior = percent(result.details["prior"])
-        return f"Given the release, a person was in train with {low} to {high}; before it, {prior}."
+        details = result.details
+        prior, other = percent(details["prior"]), percent(result.baseline)
+        n_rows, share = int(details["class_size"]), percent(result.value)
+        rows = f"{n_rows:,} real row{'' if n_rows == 1 else 's'}"
+        lead = (
+            f"In a released class of {rows} {share} are from train, in another {other} from the "
+            f"holdout; of all real rows {prior} are from train"
+        )
+        return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
 
 
 def fewest_real_rows(
@@ -248,11 +271,25 @@ def greatest_presence(train: np.ndarray, population: np.ndarray, released: np.nd
     least, greatest = float(shares.min()), float(shares.max())
     details = {
         "range": [least, greatest],
+        "class_size": int(population[hit & (population > 0)][shares == greatest].max()),
         "prior": prior,
         "mean": float(train[hit].sum() / population[hit].sum()),
         "certain": float(train[hit & (train == population)].sum() / train.sum()),
     }
     return Result(greatest, baseline=1.0 - least, details={**details, **missed})
+
+
+def presence_evidence(
+    context: Context, train: np.ndarray, population: np.ndarray, released: np.ndarray
+) -> tuple[float, Contrast]:
+    """Test whether more of the real rows in released classes are with train rows alone."""
+    met = np.where(released > 0, population, 0)
+    real = train, population - train
+    test = match_contrast(met, *real, n_permutations=_N_PERMUTATIONS, seed=0)
+    alone = float(met[train == population].sum() / met.sum())
+    what = "real rows of released classes that only train rows are in"
+    said = "that only holdout rows are in"
+    return test.p_value, contrast_of(context, what, alone, test, reference=said)
 
 
 def unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:

@@ -15,8 +15,11 @@ from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result
+from skeval.steps.contrasts import set_against
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
+from skeval.verdict import Contrast
 
+CLOSER = "synthetic rows closer to train than to the holdout"
 # of screens that contrast train with the holdout
 CONTRAST_TAGS = MetricTags(
     "privacy",
@@ -216,13 +219,13 @@ class DCROverfittingProtection(TrainShareScreen):
             interval=(protection(p + half, pi), protection(p - half, pi)),
             p_value=share.p_value,
             baseline=1.0 - share.null_standard_error / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
+            contrast=share.contrast,
             details=details,
         )
 
     def _summary(self, result: Result) -> str:
-        p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
-        closer = f"{p} of synthetic rows are closer to train than to the holdout"
-        return f"{closer}; {pi} would be by chance."
+        p = percent(result.details["closer_to_training"])
+        return set_against(f"{p} of synthetic rows are closer to train than to the holdout", result)
 
 
 def protection(p: float, pi: float) -> float:
@@ -304,6 +307,14 @@ class TrainShare:
     def value(self) -> float:
         """The mean over the draws."""
         return float(np.mean(self.of_draws))
+
+    @property
+    def contrast(self) -> Contrast:
+        """The share that is tested, ties divided evenly, and its expectation over relabellings."""
+        on_train = [float(a[: self.n_train].sum()) for a in self.masses]
+        expected = [self.n_train / a.size for a in self.masses]
+        # sums of many 1/n are rounded
+        return Contrast(CLOSER, round(float(np.mean(on_train)), 12), float(np.mean(expected)))
 
     @property
     def standard_error(self) -> float:

@@ -15,7 +15,7 @@ from skeval.formatting import as_float, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
-from skeval.privacy.distance_screens.percentiles import median_test
+from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import as_matrix, kept_features, preprocessor, reference_index
@@ -45,8 +45,9 @@ class DCRBaselineProtection(NeighborMetric):
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -107,7 +108,7 @@ class DCRBaselineProtection(NeighborMetric):
         max_random_rows: Count | None = 5_000,
         num_rows_subsample: Count | None = None,
         num_iterations: Count = 1,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -146,17 +147,20 @@ class DCRBaselineProtection(NeighborMetric):
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         (low, high), details = over_draws(self._draws(context, columns), self.random_state)
-        interval, p_value = (min(low, result.value), max(high, result.value)), None
-        if "holdout" in context:
-            settings = (self.space, columns, self.n_permutations, self.random_state)
-            p_value = median_test(context, *settings).p_value
-        return replace(result, interval=interval, p_value=p_value, details=details)
+        interval = min(low, result.value), max(high, result.value)
+        result = replace(result, interval=interval, details=details)
+        if "holdout" not in context:
+            return result
+        settings = (self.space, columns, self.n_permutations, self.random_state)
+        p_value, contrast = median_evidence(context, *settings)
+        return replace(result, p_value=p_value, contrast=contrast)
 
     def _summary(self, result: Result) -> str:
         medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
         share = percent(next(medians) / next(medians))
-        far = f"Synthetic rows are {share} as far from train as rows of random values"
-        return f"{far}, in the median."
+        far = f"Synthetic rows are {share} as far from train as random rows"
+        shown = "" if result.contrast is None else f"; {result.contrast}"
+        return f"{far}{shown}."
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:

@@ -13,14 +13,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import beside, percent
+from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
-from skeval.stats.relabelling import Relabelled, labels_test
+from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import is_gower, list_matrix, nearest
-from skeval.steps.relabelled import relabellings, rivals
+from skeval.steps.relabelled import label_test, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 
@@ -40,8 +41,9 @@ class EpsilonIdentifiability(NeighborMetric):
     feature_weights : {"uniform", "entropy"}, default="uniform"
         Whether all columns count alike, or Euclidean distance weighs each by the inverse of its
         entropy, so that rare values count more.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -109,7 +111,7 @@ class EpsilonIdentifiability(NeighborMetric):
         self,
         feature_weights: Literal["uniform", "entropy"] = "uniform",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -153,12 +155,16 @@ class EpsilonIdentifiability(NeighborMetric):
             "null_standard_error": test.spread,
         }
         baseline = float(np.clip(value - excess, 0.0, 1.0))
-        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
+        what = "train rows with a synthetic row nearer than any other train row"
+        contrast = contrast_of(context, what, value, test, reference="for the holdout")
+        return replace(
+            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
+        )
 
     def _summary(self, result: Result) -> str:
-        share, without = percent(result.value), beside(result.baseline, "would if none was learned")
-        return (
-            f"{share} of train rows have a synthetic row nearer than any other train row{without}."
+        share = percent(result.value)
+        return set_against(
+            f"{share} of train rows have a synthetic row nearer than any other train row", result
         )
 
 
@@ -184,7 +190,7 @@ def excess_test(
         holds = ~stats.same_label_listed(matrix, labels, lengths)
         return stats.train_share_contrast(holds, labels)
 
-    return labels_test(excess, relabellings(context, n_permutations, seed))
+    return label_test(context, excess, n_permutations, seed)
 
 
 def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -16,11 +17,13 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import is_gower, nearest
-from skeval.steps.relabelled import contrast_test, relabelled_nearest
-from skeval.verdict import TEST_LEVEL
+from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
+from skeval.verdict import TEST_LEVEL, Contrast
 
 _TAGS = MetricTags("privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen")
+_LOW: dict[str, Any] = {"high_leaks": False, "share": False}
 _TENTH = 10
 _MANY = 0.05
 _DOUBLED = (
@@ -82,14 +85,19 @@ class PercentileScreen(NeighborMetric):
                 warnings = (*warnings, DegenerateInputWarning(zero))
         top = 1.0 if self.n_neighbors > 1 or is_gower(self.space) else float("inf")
         # of real rows, to divide those of train from those of the holdout is to relabel them
-        p_value = against["p_value_against_holdout"]
-        if query != "train" and holdout is not None:
-            p_value = self._label_p_value(context, columns, level)
+        p_value, contrast = against["p_value_against_holdout"], None
+        if holdout is not None:
+            if query == "train":
+                at = stats.percentile(values, level), stats.percentile(holdout, level)
+                contrast = Contrast(self._what(), *at, "of holdout rows", **_LOW)
+            else:
+                p_value, contrast = self._label_evidence(context, columns, level)
         return replace(
             result,
             interval=stats.percentile_interval(values, level, (0.0, top)),
             p_value=p_value,
             baseline=baseline,
+            contrast=contrast,
             details={
                 "q": self.q,
                 "n_rows": values.size,
@@ -114,20 +122,35 @@ class PercentileScreen(NeighborMetric):
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
         return {}
 
-    def _label_p_value(self, context: Context, columns: Any, level: float) -> float:
+    def _label_evidence(
+        self, context: Context, columns: Any, level: float
+    ) -> tuple[float, Contrast]:
         """Test the quantile of the numbers against the holdout minus that against train."""
+
+        def quantiles(nearby: RelabelledNearest) -> np.ndarray:
+            return np.array(
+                [
+                    [stats.percentile(self._of_distances(distances), level) for distances in both]
+                    for both in nearby.distances
+                ]
+            )
+
         settings = (self.space, columns, self.n_permutations, self.random_state)
-        quantiles = [
-            [stats.percentile(self._of_distances(distances), level) for distances in labelled]
-            for labelled in relabelled_nearest(context, *settings).distances
-        ]
-        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-            return contrast_test(np.diff(quantiles)[:, 0]).p_value
+        test, to_train = sides_test(context, quantiles, *settings)
+        said = {"reference": "to the holdout", **_LOW}
+        return test.p_value, contrast_of(context, self._what(), to_train, test, **said)
+
+    def _what(self) -> str:
+        return f"percentile {self.q:g} of {self.what}"
 
     def _summary(self, result: Result) -> str:
-        baseline, percentile = result.baseline, f"Percentile {result.details['q']:g} of {self.what}"
-        fresh = "" if baseline is None else f"; of fresh rows it is {number(baseline)}"
-        return f"{percentile} is {number(result.value)}{fresh}."
+        lead = f"Percentile {self.q:g} of {self.what} is {number(result.value)}"
+        if result.contrast is not None:
+            return set_against(lead, result)
+        baseline = result.baseline
+        return (
+            f"{lead}." if baseline is None else f"{lead}; of fresh rows it is {number(baseline)}."
+        )
 
 
 def _few(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
@@ -153,8 +176,9 @@ class DCRPercentile(PercentileScreen):
     baseline : {"holdout", "train_loo"}, default="holdout"
         Whose distances to train to compare with: holdout rows', or each train row's own to its
         nearest other one. Without a holdout it is the latter.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -218,7 +242,7 @@ class DCRPercentile(PercentileScreen):
         q: Annotated[float, Interval(0, 100)] = 5,
         baseline: Literal["holdout", "train_loo"] = "holdout",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -255,8 +279,9 @@ class NNDR(PercentileScreen):
     query : {"synthetic", "train"}, default="synthetic"
         Whose neighbours: those of synthetic rows in train, or those of train rows in the synthetic
         table, as SynthEval has it.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -319,7 +344,7 @@ class NNDR(PercentileScreen):
         convention: Literal["d1/d2", "d2/d1"] = "d1/d2",
         query: Literal["synthetic", "train"] = "synthetic",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -399,8 +424,9 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -458,7 +484,7 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     def __init__(
         self,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         *,
         space: Space = "gower",
         columns: Columns = None,
@@ -481,15 +507,18 @@ class HoldoutDistanceRatio(NeighborMetric):
         )
         histogram = {"synthetic to train": synthetic, "holdout to train": holdout}
         settings = (self.space, columns, self.n_permutations, self.random_state)
+        p_value, contrast = median_evidence(context, *settings)
         return replace(
             result,
             interval=stats.ratio_interval(synthetic, holdout, 0.5, seed=self.random_state),
-            p_value=median_test(context, *settings).p_value,
+            p_value=p_value,
+            contrast=contrast,
             details=comparison(synthetic, holdout) | {"histogram": common_histograms(histogram)},
         )
 
     def _summary(self, result: Result) -> str:
-        return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
+        far = f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are"
+        return f"{far}." if result.contrast is None else f"{far}; {result.contrast}."
 
 
 def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
@@ -505,11 +534,39 @@ def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
 
 
 @shared
-def median_test(
+def median_evidence(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
-) -> Relabelled:
+) -> tuple[float, Contrast]:
     """Hold the median distance to the holdout minus that to train against relabellings."""
-    nearby = relabelled_nearest(context, space, columns, n_permutations, seed)
-    medians = np.median(nearby.distances[..., 0], axis=2)
-    with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-        return contrast_test(medians[:, 1] - medians[:, 0])
+
+    def medians(nearby: RelabelledNearest) -> np.ndarray:
+        return np.asarray(np.median(nearby.distances[..., 0], axis=2))
+
+    settings = (space, columns, n_permutations, seed)
+    test, to_train = sides_test(context, medians, *settings)
+    what = "median distance to train"
+    said = {"reference": "to the holdout", **_LOW}
+    return test.p_value, contrast_of(context, what, to_train, test, **said)
+
+
+def sides_test(
+    context: Context,
+    sides: Callable[[RelabelledNearest], np.ndarray],
+    space: Any,
+    columns: Any,
+    n_permutations: int,
+    seed: int,
+) -> tuple[Relabelled, float]:
+    """Test the number of the holdout's side minus that of train's; return the latter, too.
+
+    `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2).
+    """
+
+    def contrast(nearby: RelabelledNearest) -> np.ndarray:
+        towards = sides(nearby)
+        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
+            return np.asarray(towards[:, 1] - towards[:, 0])
+
+    settings = (context, space, columns, n_permutations, seed)
+    actual = sides(next(relabelled_nearest(*settings)))
+    return contrast_test(contrast, relabelled_nearest(*settings)), float(actual[0, 0])

@@ -16,7 +16,9 @@ from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFractio
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
-from skeval.steps.neighbors import encoded, index_of, nearest
+from skeval.stats.relabelling import share_p_value
+from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
+from skeval.verdict import Contrast
 
 _Z = float(norm.ppf(0.975))
 _FEW_ROWS = 20
@@ -85,6 +87,12 @@ class PrivacyScore(NeighborMetric):
     share of train rows in excess, ``p_S - p_T``) and ``risk_lower`` (its 95% lower bound). The
     threshold comes from the same rows, so that the two shares are no independent counts; the
     bootstrap resamples rows with both their ratios.
+
+    The p-value is one-sided and exact: if the synthetic rows do not depend on which real rows were
+    train, all choices of these are equally likely, and the number of train rows that have a close
+    synthetic row is hypergeometric. Close is what does not depend on the choice: relative to the
+    nearest other real row, train or holdout, at most a threshold, below which a fraction `q` of the
+    real rows have that one relative to the second nearest. Mode "split" has no p-value.
 
     Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
     that is the baseline. This is a distance screen: it can raise an alarm, and a score of 100 does
@@ -185,6 +193,9 @@ class PrivacyScore(NeighborMetric):
             baseline=self._scaled(100.0 * float(null)),
             details={"q": self.q, **details, "mode": mode},
         )
+        if mode == "holdout":
+            p_value, contrast = close_test(context, self.q, self.space, columns)
+            result = replace(result, p_value=p_value, contrast=contrast)
         n_compared = samples[0].n_compared
         if n_compared >= _FEW_ROWS:
             return result
@@ -195,8 +206,33 @@ class PrivacyScore(NeighborMetric):
     def _summary(self, result: Result) -> str:
         p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
         real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
-        near = f"{p_s} of train rows have a synthetic row within the relative distance"
-        return f"{near} that {p_t} have {real} in."
+        near = f"{p_s} of train rows have a synthetic row as near, relatively, as"
+        shown = "" if result.contrast is None else f"; {result.contrast}"
+        return f"{near} {p_t} have {real}{shown}."
+
+
+@shared
+def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[float, Contrast]:
+    """Hold the share of train rows with a close synthetic row against that of holdout rows.
+
+    What is close must not depend on which real rows are train: a synthetic row is, if relative to
+    the nearest other real row it is as near as a fraction `q` of real rows have that one relative
+    to the second nearest.
+    """
+    pool, n_train = pool_index(context, space, columns), context.n_rows("train")
+    n_real = len(pool.rows)
+    to_real, _ = pool.others(np.arange(n_real), 2, np.full(n_real, np.inf))
+    to_synthetic = [
+        nearest(context, role, "synthetic", space=space, columns=columns)[0][:, 0]
+        for role in ("train", "holdout")
+    ]
+    threshold = np.quantile(ratios(to_real[:, 0], to_real[:, 1]), q, method="inverted_cdf")
+    is_close = ratios(np.concatenate(to_synthetic), to_real[:, 0]) <= threshold
+    k, k_other = int(is_close[:n_train].sum()), int(is_close[n_train:].sum())
+    n_other = n_real - n_train
+    what = "train rows much nearer to a synthetic row than to a real one"
+    shown = Contrast(what, k / n_train, k_other / n_other, "of holdout rows")
+    return share_p_value(k, n_train, k_other, n_other), shown
 
 
 def tail_evidence(

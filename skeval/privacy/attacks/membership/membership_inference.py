@@ -13,7 +13,17 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import as_float, percent
-from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
+from skeval.parameters import (
+    Columns,
+    Count,
+    Fraction,
+    Interval,
+    Legal,
+    OpenFraction,
+    Seed,
+    Space,
+    one_of,
+)
 from skeval.privacy.attacks.membership.rates import (
     Halves,
     area_with_test,
@@ -35,8 +45,10 @@ from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
-from skeval.verdict import ALARM_LEVEL
+from skeval.verdict import ALARM_LEVEL, Contrast
 
+PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
+_FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
 _FEW = 50
 _TOO_SMALL = (
     "a false positive rate of {fpr:g} cannot be held to by {n_others} holdout rows: one of them is "
@@ -111,6 +123,8 @@ class MembershipInference(Metric):
         most the first of `fpr`.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
         False positive rates at which the share of members called so is reported.
+    alert : float, default=0.7
+        From which AUC on ``details["alert"]`` is True.
     prior : float, default=0.5
         Share of members among the rows that the attacker looks at, for the precision of a call.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
@@ -233,6 +247,7 @@ class MembershipInference(Metric):
         reference_fraction: OpenFraction = 0.5,
         scoring: Literal["auc", "tpr_at_fpr"] = "auc",
         fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        alert: Fraction = 0.7,
         prior: OpenFraction = 0.5,
         density: Literal["kde", "knn", "gmm", "prior"] = "kde",
         n_neighbors: Count = 5,
@@ -247,6 +262,7 @@ class MembershipInference(Metric):
         self.reference_fraction = reference_fraction
         self.scoring = scoring
         self.fpr = fpr
+        self.alert = alert
         self.prior = prior
         self.density = density
         self.n_neighbors = n_neighbors
@@ -277,6 +293,7 @@ class MembershipInference(Metric):
         alphas = np.atleast_1d(self.fpr).tolist()
         details = {
             "left_out": left_out,
+            "alert": bool(auc(scores.members, scores.others) >= self.alert),
             **overview(best, scored),
             **rates(scores, *halves, alphas, prior=self.prior, **trials),
             "precision_at": precisions(context, scores, self.random_state),
@@ -402,11 +419,13 @@ def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
 def against_half(
     tried: Mapping[str, MemberScores], attacks: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return interval, p-value and baseline of the largest AUC, for all attacks tried at once."""
+    """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
+    by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
+    shown = Contrast(PAIRS.format(by=_GUESSED_BY[by]), attacks[by]["auc"], 0.5, n_tests=len(tried))
     areas = [delong(one.members, one.others, 1.0 - 0.05 / len(tried)) for one in tried.values()]
     low, high = (max(bounds) for bounds in zip(*(area.interval for area in areas), strict=True))
-    p_value = min(1.0, len(tried) * min(attacks[name]["p_value"] for name in tried))
-    return {"interval": (low, high), "p_value": p_value, "baseline": 0.5}
+    p_value = min(1.0, len(tried) * attacks[by]["p_value"])
+    return {"interval": (low, high), "p_value": p_value, "baseline": 0.5, "contrast": shown}
 
 
 def against_chance(
@@ -417,20 +436,27 @@ def against_chance(
     n_permutations: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Return interval, p-value and baseline of the best true positive rate, after Bonferroni."""
-    p_values = [rate["p_value"]]
+    """Return interval, p-value, baseline and contrast of the best true positive rate.
+
+    All after Bonferroni.
+    """
+    tests = {best: (rate["p_value"], rate["tpr"], rate["by_chance"])}
     for name, one in tried.items():
         if name != best:
             (test,), _ = label_tests(
                 one.members, one.others, [rate["fpr"]], n_permutations=n_permutations, seed=seed
             )
-            p_values.append(test.p_value)
+            tests[name] = (test.p_value, test.observed, test.mean)
+    by = min(tests, key=lambda name: tests[name][0])
+    p_value, found, by_chance = tests[by]
+    what = _FOUND.format(fpr=percent(rate["fpr"]), by=_GUESSED_BY[by])
     n_members = tried[best].members.size
     n_hits = round(rate["tpr"] * n_members)
     return {
         "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / len(tried)),
-        "p_value": min(1.0, len(tried) * min(p_values)),
+        "p_value": min(1.0, len(tried) * p_value),
         "baseline": rate["by_chance"],
+        "contrast": Contrast(what, found, by_chance, n_tests=len(tried)),
     }
 
 

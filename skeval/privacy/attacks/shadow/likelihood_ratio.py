@@ -14,8 +14,8 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
-from skeval.parameters import Count, Interval, JobCount, Seed
-from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
+from skeval.parameters import Count, Fraction, Interval, JobCount, Seed
+from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
@@ -34,6 +34,7 @@ from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_posit
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
+from skeval.verdict import Contrast
 
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199
@@ -83,6 +84,8 @@ class LikelihoodRatioMIA(Metric):
     mode : {"online", "offline"}, default="online"
         Whether scores are held against those with the row and without it, or those without it only,
         as one would have who learns of the row after fitting.
+    alert : float, default=0.7
+        From which AUC on ``details["alert"]`` is True.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
         False positive rates at which the share of detected members is reported.
     max_fits : int, default=1000
@@ -171,6 +174,7 @@ class LikelihoodRatioMIA(Metric):
         record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance",
         variance: Literal["global", "per_record"] = "global",
         mode: Literal["online", "offline"] = "online",
+        alert: Fraction = 0.7,
         fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
         max_fits: Count = 1000,
         progress: Callback | None = None,
@@ -184,6 +188,7 @@ class LikelihoodRatioMIA(Metric):
         self.record_score = record_score
         self.variance = variance
         self.mode = mode
+        self.alert = alert
         self.fpr = fpr
         self.max_fits = max_fits
         self.progress = progress
@@ -221,8 +226,10 @@ class LikelihoodRatioMIA(Metric):
             interval=area.interval,
             p_value=auc_p_value(members, others),
             baseline=0.5,
+            contrast=Contrast(PAIRS.format(by="a likelihood ratio"), area.value, 0.5),
             details={
                 "attack": _NAME,
+                "alert": bool(area.value >= self.alert),
                 "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
                 "n_members": n_members,
                 "n_others": n_others,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.classifiers import Classifier, fitted_classifier
+from skeval.verdict import Contrast
 
 _FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
@@ -248,6 +250,7 @@ class ShadowAttributeInference(ShadowAttack):
             game,
             self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
+            partial(Contrast, f"tables that give away the {self.secret} of a row of theirs"),
             mean_advantage=float(np.mean([one.value for one in advantages])),
             largest_by_chance=largest_by_chance(chances, self.random_state),
             raw_advantage=1.0 - advantages[0].chance,  # the secret stands in the raw rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -37,11 +38,13 @@ from skeval.stats.relabelling import difference_interval, row_mean
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
 from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
+from skeval.verdict import Contrast
 
 _FEW_FITS = (
     "{n} fits with and as many without a target: the advantage of one target is uncertain by "
     "{error:.2f} (standard error); 50 or more show it better."
 )
+_WHAT = "tables made with one row that are recognised as such"
 _N_FOLDS = 5
 Tables = Sequence[np.ndarray]
 
@@ -298,6 +301,7 @@ class ShadowMembershipInference(ShadowAttack):
             game,
             self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
+            partial(Contrast, _WHAT, reference="of tables made without it"),
             **details,
         )
 
