@@ -339,12 +339,19 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
         return Model(problem, encoder, None, np.array([usual]))
     classes, target = np.unique(target, return_inverse=True)
     if not problem.has_labels:
-        classes, target = classes[:0], (rows.target - problem.centre) / problem.scale
+        classes, target = classes[:0], _in_units(rows.target, problem)
     if is_family := isinstance(estimator, str):
         unfitted = _family(estimator, problem, features.shape[1], target, seed)
     else:
         unfitted = seeded(clone(estimator), seed)
     return Model(problem, encoder, fit(unfitted, features, target), classes, is_family)
+
+
+def _in_units(target: np.ndarray, problem: Problem) -> np.ndarray:
+    """Return a target in standard deviations of train, within the range of float32."""
+    with np.errstate(over="ignore"):
+        units = (target - problem.centre) / problem.scale
+    return np.clip(units, -_LARGEST, _LARGEST)
 
 
 def fit(estimator: Any, features: Any, target: np.ndarray) -> Any:
