@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 from scipy.stats import beta
+from threadpoolctl import threadpool_limits
 
 from skeval import Context, SuiteResult, make_suite
 from skeval.datasets import load_flights, make_census
@@ -200,8 +201,9 @@ def tasks(options):
 def simulated(options):
     """Judge all suites and return what is counted of them."""
     start, wanted = time.perf_counter(), tasks(options)
-    with parallel_config(backend="loky", n_jobs=options.jobs, inner_max_num_threads=1):
-        said = Parallel(verbose=1)(delayed(suite)(*task) for suite, task in wanted)
+    # workers keep a table that they have read
+    with parallel_config(backend="multiprocessing", n_jobs=options.jobs), threadpool_limits(1):
+        said = Parallel(verbose=1, batch_size=1)(delayed(suite)(*task) for suite, task in wanted)
     null = [one for one in said if "synthetic" in one]
     power = [one for one in said if "leak" in one]
     return {

@@ -51,8 +51,9 @@ class ExactMatchShare(Metric):
         stands twice; or distinct synthetic rows, as identical match shares are counted.
     alert : float, default=0.05
         ``details["above_alert"]`` is whether the value exceeds it.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -92,6 +93,8 @@ class ExactMatchShare(Metric):
     holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
     that stand there twice or more: where train repeats itself, so may a generator that has
     memorised nothing, and where the synthetic table does more than train, it repeats few rows.
+    Copies are said as a ``fact``, whatever the p-value: how many synthetic rows are copies of train
+    rows, how many of these are unique in train, and how many holdout rows are copies.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -123,7 +126,7 @@ class ExactMatchShare(Metric):
         count: Literal["rows", "multiset", "unique"] = "rows",
         *,
         alert: Fraction = 0.05,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         self.columns = columns
@@ -190,8 +193,9 @@ class IdenticalMatchShare(ExactMatchShare):
         What is counted, as in :class:`ExactMatchShare`.
     alert : float, default=0.05
         ``details["above_alert"]`` is whether the value exceeds it.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -230,7 +234,7 @@ class IdenticalMatchShare(ExactMatchShare):
         count: Literal["rows", "multiset", "unique"] = "unique",
         *,
         alert: Fraction = 0.05,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         super().__init__(

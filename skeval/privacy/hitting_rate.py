@@ -154,8 +154,9 @@ class NewRowShare(NeighborMetric):
     columns : None, int or list of str, default=None
         The columns in which rows must agree: None for all that can be measured (not ids or text),
         an int for the first so many, or names.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -216,7 +217,7 @@ class NewRowShare(NeighborMetric):
         tolerance_kind: Literal["relative", "range"] = "relative",
         columns: Columns = None,
         *,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         self.numerical_match_tolerance = numerical_match_tolerance

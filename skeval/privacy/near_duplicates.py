@@ -52,8 +52,9 @@ class NearDuplicateShare(Metric):
     edit_length : int, default=40
         Texts of at most so many characters, such as names and codes, are similar too if few of
         their letters differ; 0 for words alone.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
 
@@ -85,7 +86,8 @@ class NearDuplicateShare(Metric):
     the real rows do not exceed. It is taken of rows that search a table as large as train, since
     rows of a smaller table are farther apart; the search in train is the same for synthetic and for
     holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
-    about 1% by construction where `tau` stems from them and no text matters.
+    about 1% by construction where `tau` stems from them and no text matters. Where the value is
+    above it, a ``fact`` has both as counts.
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
     which were train are equally likely if none was learned, and the difference is held against that
@@ -127,7 +129,7 @@ class NearDuplicateShare(Metric):
         text: Fraction = 0.9,
         *,
         edit_length: Annotated[int, Interval(0)] = 40,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         self.tau = tau

@@ -419,18 +419,16 @@ def exchange_p_value(
         hits, others = (part[0] for part in kept[0])
         return share_p_value(int(hits.sum()), hits.size, int(others.sum()), others.size)
     rng = np.random.default_rng(seed)
+
+    def values(n: int) -> np.ndarray:
+        parts = [_exchanged(train, holdout, n, rng) for train, holdout in kept]
+        return np.asarray(np.array(weights) @ np.array(parts))
+
+    means = [[part[0].sum() / part[1].sum() for part in pair] for pair in kept]
     observed = sum(
-        weight * (train[0].sum() / train[1].sum() - holdout[0].sum() / holdout[1].sum())
-        for weight, (train, holdout) in zip(weights, kept, strict=True)
+        w * (train - holdout) for w, (train, holdout) in zip(weights, means, strict=True)
     )
-    draws = (
-        sum(
-            weight * _exchanged(train, holdout, n, rng)
-            for weight, (train, holdout) in zip(weights, kept, strict=True)
-        )
-        for n in block_sizes(n_permutations)
-    )
-    return sequential_test(float(observed), draws).p_value
+    return sequential_test(float(observed), map(values, block_sizes(n_permutations))).p_value
 
 
 def _counted(scores: Scores) -> Scores:

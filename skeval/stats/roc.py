@@ -11,7 +11,9 @@ from scipy.special import betaincinv, expit, logit
 from scipy.stats import mannwhitneyu, norm
 
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import Relabelled, compared
+from skeval.stats.relabelling import Relabelled, block_sizes, sequential_tests, shuffled
+
+_CELLS = 2**20  # labels held at once
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,7 @@ def label_tests(
     alphas : sequence of float
         False positive rates.
     n_permutations : int
-        Number of random labellings.
+        Number of random labellings; fewer are drawn where many reach what was observed.
     seed : int
         Of these.
 
@@ -281,18 +283,25 @@ def label_tests(
     limits = np.array([_allowed(n, alpha) for alpha in alphas])
 
     def statistics(is_positive: np.ndarray) -> np.ndarray:
-        true = np.cumsum(is_positive)[ends]
-        false = ends + 1 - true
-        last = np.searchsorted(false, limits, side="right") - 1
-        rates = np.where((last >= 0) & (limits > 0), true[last], 0) / m
-        return np.append(rates, max(0.0, float((true / m - false / n).max())))
+        true = np.cumsum(is_positive, axis=0, dtype=np.int32)[ends]
+        false = ends[:, None] + 1 - true
+        at_limits = [
+            np.max(true, axis=0, where=false <= limit, initial=0) if limit > 0 else 0 * true[0]
+            for limit in limits
+        ]
+        advantage = (true / m - false / n).max(axis=0, initial=0.0)
+        return np.column_stack([*(rate / m for rate in at_limits), advantage])
 
     rng = np.random.default_rng(seed)
-    actual = np.arange(m + n) < m
-    observed = statistics(actual[order])
-    # which rows are called positive is drawn anew: the order of the scores plays no part in it
-    draws = np.array([statistics(rng.permutation(actual)) for _ in range(n_permutations)])
-    tests = [compared(float(observed[i]), draws[:, i]) for i in range(observed.size)]
+    actual, width = np.arange(m + n) < m, max(1, _CELLS // (m + n))
+
+    def drawn(size: int) -> np.ndarray:
+        # which rows are called positive is drawn anew: the order of the scores plays no part in it
+        parts = [statistics(shuffled(actual, k, rng)) for k in block_sizes(size, width)]
+        return np.concatenate(parts)
+
+    observed = statistics(actual[order][:, None])[0]
+    tests = sequential_tests(observed, map(drawn, block_sizes(n_permutations)))
     return tests[:-1], tests[-1]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from skeval.context import Context
 from skeval.result import Result
 from skeval.stats.relabelling import Relabelled
@@ -24,7 +26,7 @@ def contrast_of(
     reference: str,
     high_leaks: bool = True,
     share: bool = True,
-) -> Contrast:
+) -> Contrast | None:
     """Return what a test over relabellings compared.
 
     Parameters
@@ -48,8 +50,9 @@ def contrast_of(
 
     Returns
     -------
-    Contrast
-        A small p-value is one where the number of train lies on the side of a leak.
+    Contrast or None
+        A small p-value is one where the number of train lies on the side of a leak. None where a
+        number is infinite: of a small table there may be no row among those that are looked at.
 
     Examples
     --------
@@ -65,6 +68,8 @@ def contrast_of(
     equal = context.n_rows("train") == context.n_rows("holdout")
     excess = test.observed - (0.0 if equal else test.mean)  # of equal sizes the mean is known
     expected = max(0.0, on_train - excess if high_leaks else on_train + excess)
+    if not math.isfinite(on_train) or not math.isfinite(expected):
+        return None
     if share:
         on_train, expected = round(on_train, 12), round(min(1.0, expected), 12)
     said = reference if equal else "by chance"

@@ -157,7 +157,7 @@ def test_unequal_tables_have_an_expectation():
 
 
 def test_p_value_of_a_copy_and_of_the_holdout():
-    assert evaluate(NearDuplicateShare(), TRAIN, HOLDOUT, TRAIN).p_value == 0.001
+    assert evaluate(NearDuplicateShare(), TRAIN, HOLDOUT, TRAIN).p_value <= 0.001
     assert evaluate(NearDuplicateShare(), TRAIN, HOLDOUT, HOLDOUT).p_value == 1.0
 
 
@@ -165,7 +165,7 @@ def test_noisy_copies_are_found_and_exact_matches_are_not():
     leak = TRAIN[:60].assign(age=TRAIN["age"][:60] + 1, income=TRAIN["income"][:60] * 1.001)
     result = evaluate(NearDuplicateShare(), TRAIN, HOLDOUT, pd.concat([leak, SYNTHETIC[60:]]))
     assert result.value >= 0.3
-    assert result.p_value == 0.001
+    assert result.p_value <= 0.001
 
 
 def test_rows_written_out_twice():

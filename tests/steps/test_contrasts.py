@@ -48,6 +48,14 @@ def test_the_side_of_a_leak_is_that_of_the_test(high):
             assert shown.supports_leak or observed <= mean or on_train in (0.0, 1.0)
 
 
+def test_what_is_infinite_is_not_quoted():
+    """None of the nearest real rows that are looked at may be of a small holdout."""
+    test = Relabelled(np.inf, 0.1, 0.1, 0.01)
+    settings = {"reference": "to the holdout", "high_leaks": False, "share": False}
+    assert contrast_of(UNEQUAL, "distance", 1.5, test, **settings) is None
+    assert contrast_of(UNEQUAL, "distance", np.inf, Relabelled(0, 0, 0, 1.0), **settings) is None
+
+
 def test_sentences_end_with_the_contrast():
     shown = contrast_of(EQUAL, "x", 0.5, Relabelled(0.2, 0, 0.1, 0.01), reference="of others")
     assert set_against("So many do", Result(0.5, contrast=shown)) == "So many do; of others 30.0%."

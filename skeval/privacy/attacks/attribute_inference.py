@@ -70,8 +70,9 @@ class AttributeInferenceRisk(Metric):
         ``details["confident"]``.
     max_rows : int or None, default=50_000
         Rows of each table that are looked at; a sample where there are more.
-    n_permutations : int, default=999
-        Number of exchanges of train and holdout rows behind the p-value.
+    n_permutations : int, default=1999
+        Number of exchanges of train and holdout rows behind the p-value; fewer are drawn where many
+        reach what was observed.
     random_state : int, default=0
         Seed of the model, the samples and the exchanges.
 
@@ -155,7 +156,7 @@ class AttributeInferenceRisk(Metric):
         *,
         tau: Fraction = 0.5,
         max_rows: Count | None = 50_000,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         self.secret = secret

@@ -72,8 +72,9 @@ class DisclosureProtection(Metric):
         protection, one minus the risk. That of "disco" is never normalised: it counts rows.
     tau : float, default=1.0
         With "tcap", the share of synthetic rows of a key that must agree in the secret.
-    n_permutations : int, default=999
-        Number of exchanges of train and holdout rows behind the p-value.
+    n_permutations : int, default=1999
+        Number of exchanges of train and holdout rows behind the p-value; fewer are drawn where many
+        reach what was observed.
     random_state : int, default=0
         Seed of the exchanges.
 
@@ -157,7 +158,7 @@ class DisclosureProtection(Metric):
         baseline: Literal["uniform", "marginal", "mode"] = "uniform",
         normalize: bool = True,
         tau: Fraction = 1.0,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         self.known = known
@@ -292,8 +293,9 @@ class DisclosureProtectionEstimate(DisclosureProtection):
         Whether the value is the protection over that of the guess.
     tau : float, default=1.0
         With "tcap", the share of synthetic rows of a key that must agree in the secret.
-    n_permutations : int, default=999
-        Number of exchanges of train and holdout rows behind the p-value.
+    n_permutations : int, default=1999
+        Number of exchanges of train and holdout rows behind the p-value; fewer are drawn where many
+        reach what was observed.
     random_state : int, default=0
         Seed of the draws and the exchanges.
 
@@ -353,7 +355,7 @@ class DisclosureProtectionEstimate(DisclosureProtection):
         baseline: Literal["uniform", "marginal", "mode"] = "uniform",
         normalize: bool = True,
         tau: Fraction = 1.0,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         super().__init__(

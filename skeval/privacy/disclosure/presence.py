@@ -281,7 +281,7 @@ def greatest_presence(train: np.ndarray, population: np.ndarray, released: np.nd
 
 def presence_evidence(
     context: Context, train: np.ndarray, population: np.ndarray, released: np.ndarray
-) -> tuple[float, Contrast]:
+) -> tuple[float, Contrast | None]:
     """Test whether more of the real rows in released classes are with train rows alone."""
     met = np.where(released > 0, population, 0)
     real = train, population - train

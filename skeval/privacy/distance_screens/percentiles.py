@@ -124,7 +124,7 @@ class PercentileScreen(NeighborMetric):
 
     def _label_evidence(
         self, context: Context, columns: Any, level: float
-    ) -> tuple[float, Contrast]:
+    ) -> tuple[float, Contrast | None]:
         """Test the quantile of the numbers against the holdout minus that against train."""
 
         def quantiles(nearby: RelabelledNearest) -> np.ndarray:
@@ -536,7 +536,7 @@ def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
 @shared
 def median_evidence(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
-) -> tuple[float, Contrast]:
+) -> tuple[float, Contrast | None]:
     """Hold the median distance to the holdout minus that to train against relabellings."""
 
     def medians(nearby: RelabelledNearest) -> np.ndarray:

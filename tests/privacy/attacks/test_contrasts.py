@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from skeval import SuiteResult, make_suite
-from skeval.datasets import load_flights, make_mixed
+from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.formatting import number, percent
 from skeval.generators import Bootstrap, GaussianCopula
 from skeval.privacy import (
@@ -22,10 +23,12 @@ from skeval.privacy import (
     MembershipDisclosureF1,
     MembershipInference,
     OneRunDPAudit,
+    PrivacyGain,
     RecordReconstruction,
     ShadowAttributeInference,
     ShadowMembershipInference,
     SinglingOutRisk,
+    StackedMembershipInference,
 )
 
 # tables of few columns have rows in common by nature
@@ -64,6 +67,8 @@ ATTACKS = {
     "shadow": ShadowMembershipInference(Bootstrap(), **FEW),
     "shadow secret": ShadowAttributeInference(Bootstrap(), "plan", **FEW),
     "ratios": LikelihoodRatioMIA(Bootstrap(), n_models=8),
+    "stacked": StackedMembershipInference(Bootstrap(), ["distance", "levatt"], n_models=8),
+    "gain": PrivacyGain(ShadowMembershipInference(Bootstrap(), features="query", **FEW)),
 }
 
 
@@ -92,6 +97,24 @@ def test_what_the_largest_risk_shows_counts_once():
     assert judged.adjusted["anonymeter"] == judged.adjusted[surest]
 
 
+@pytest.mark.parametrize("name", ["membership", "several", "ratios", "stacked"])
+def test_an_auc_that_is_too_high_is_an_alert(name):
+    metric = ATTACKS[name].fit(TRAIN, HOLDOUT)
+    result = metric.evaluate(COPIED)
+    assert result.details["alert"] is (result.value >= 0.7)
+    lenient = clone(metric).set_params(alert=min(1.0, result.value + 0.01))
+    assert not lenient.fit(TRAIN, HOLDOUT).evaluate(COPIED).details["alert"]
+
+
+@pytest.mark.parametrize(
+    "name", ["univariate", "linkability", "inference", "inferences", "records"]
+)
+def test_levels_of_a_risk_are_chosen(name):
+    for levels, level in (((0.0, 0.0), "high"), ((0.0, 1.0), "medium"), ((1.0, 1.0), "low")):
+        metric = clone(ATTACKS[name]).set_params(levels=levels)
+        assert metric.fit(TRAIN, HOLDOUT).evaluate(COPIED).details["level"] == level
+
+
 def test_a_null_audit_gives_no_bound():
     found = OneRunDPAudit().fit(TRAIN, HOLDOUT).evaluate(make_mixed(200, random_state=9))
     assert found.value == 0.0
@@ -109,3 +132,22 @@ def test_the_columns_of_flights_that_leak_are_named():
     assert verdict.alarm
     assert "Drop, pool or coarsen tailnum" in verdict.sentence
     assert "values of one synthetic row that single out a train row: " in verdict.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The average over all rows hides it")
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.25])
+@pytest.mark.parametrize("population", [load_flights, make_census])
+def test_small_p_values_are_those_of_contrasts_that_support_a_leak(population, share):
+    for seed in range(3):
+        rows = population(1_500, random_state=seed)
+        train, holdout, fresh = rows.iloc[:500], rows.iloc[500:900], rows.iloc[900:]
+        n_copied = round(share * len(fresh))
+        release = pd.concat([train.iloc[:n_copied], fresh.iloc[n_copied:]], ignore_index=True)
+        suite = make_suite("attacks", random_state=seed)
+        results = suite.fit(train, holdout).evaluate(release)
+        tested = [result for result in results.values() if result.p_value is not None]
+        assert len(tested) >= 5
+        for result in tested:
+            assert result.contrast is not None
+            assert result.p_value > 0.05 or result.contrast.supports_leak, result.contrast

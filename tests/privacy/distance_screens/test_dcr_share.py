@@ -8,7 +8,7 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer
 
 import skeval
-from skeval import Context
+from skeval import Context, SuiteResult
 from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCROverfittingProtection
@@ -188,6 +188,34 @@ def test_groups_are_brute_force():
     assert result.p_value == pytest.approx((1 + reached) / 1001)
     assert result.baseline == pytest.approx(draws.mean(), abs=1e-9)
     assert result.baseline > result.details["expected"] == 0.5
+
+
+def test_columns_of_the_worst_group_are_named():
+    columns = GROUPS[0]
+    release = SYNTHETIC.copy()
+    release[columns] = TRAIN[columns]
+    result = evaluate(DCRShare(column_groups=GROUPS), TRAIN, HOLDOUT, release)
+    assert result.details["worst_group"] == "group 1"
+    assert result.contrast.observed == result.value
+    assert result.contrast.expected == result.baseline
+    assert result.contrast.what == (
+        "synthetic rows closer to train than to the holdout, in the worst of 3 groups of columns"
+    )
+    verdict = SuiteResult({"share": result}, sizes={"holdout": 200}).verdict()
+    assert verdict.sentence.endswith(
+        "Rows follow train most in age, income and city: pool or drop the rarest values of these "
+        "columns."
+    )
+    assert evaluate(DCRShare(), TRAIN, HOLDOUT, release).advice == ""
+
+
+@pytest.mark.parametrize("ties", ["half", "holdout"])
+def test_the_share_that_is_tested_divides_ties_evenly(ties):
+    tables = [table[["age", "city"]].round({"age": -1}) for table in (TRAIN, HOLDOUT, SYNTHETIC)]
+    context = Context.of(*tables[:2]).with_synthetic(tables[2])  # fit would warn of shared rows
+    of_half, pooled = (DCRShare(choice).evaluate_context(context) for choice in (ties, "pool"))
+    assert of_half.contrast == pooled.contrast
+    assert of_half.p_value == pooled.p_value
 
 
 def test_p_value_tends_to_the_enumeration():

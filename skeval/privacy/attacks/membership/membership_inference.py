@@ -69,7 +69,7 @@ _BETWEEN = (
 )
 _HIDDEN_RATE = (
     "The average over all rows hides it: {tpr:.1%} of the train rows are found at {fpr:.1%} false "
-    "positives at most, which random labels reach in {p_value:.1%} of {n_trials} trials."
+    "positives at most, which random labels reach with a chance of {p_value:.1%}."
 )
 _OVERLAP = (
     "{share:.2%} of the {role} rows also stand in the reference, which should be disjoint of train "
@@ -133,8 +133,9 @@ class MembershipInference(Metric):
         one Gaussian for the reference.
     n_neighbors : int, default=5
         The k of "knn_density" and of ``density="knn"``.
-    n_permutations : int, default=200
-        Random labellings behind the p-values of rates and of the largest advantage.
+    n_permutations : int, default=1999
+        Random labellings behind the p-values of rates and of the largest advantage; fewer are drawn
+        where many reach what was observed.
     max_rows : int or None, default=10_000
         Rows of each table that "domias", "eq1", "classifier" and "levatt" score, a seeded sample.
         The other attacks score all. Densities are estimated from at most 5,000 rows, and texts
@@ -251,7 +252,7 @@ class MembershipInference(Metric):
         prior: OpenFraction = 0.5,
         density: Literal["kde", "knn", "gmm", "prior"] = "kde",
         n_neighbors: Count = 5,
-        n_permutations: Annotated[int, Interval(19)] = 200,
+        n_permutations: Annotated[int, Interval(19)] = 1999,
         max_rows: Annotated[int, Interval(20)] | None = 10_000,
         space: Space = "gower",
         columns: Columns = None,
@@ -306,7 +307,7 @@ class MembershipInference(Metric):
             compared = against_half(tried, details["attacks"])
         else:
             compared = against_chance(best, tried, details["tpr_at_fpr"][0], **trials)
-        warnings = (*result.warnings, *hidden_leaks(details, self.n_permutations))
+        warnings = (*result.warnings, *hidden_leaks(details))
         return replace(result, **compared, details=details, warnings=warnings)
 
     def _summary(self, result: Result) -> str:
@@ -477,7 +478,7 @@ def overview(best: str, scored: Mapping[str, MemberScores]) -> dict[str, Any]:
     }
 
 
-def hidden_leaks(details: Mapping[str, Any], n_permutations: int) -> list[MetricWarning]:
+def hidden_leaks(details: Mapping[str, Any]) -> list[MetricWarning]:
     """Return warnings of a leak of some rows that the average hides."""
     if details["attacks"][details["attack"]]["p_value"] < ALARM_LEVEL:
         return []
@@ -485,7 +486,7 @@ def hidden_leaks(details: Mapping[str, Any], n_permutations: int) -> list[Metric
     tested = [rate for rate in details["tpr_at_fpr"] if not np.isnan(rate["p_value"])]
     best = min(tested, key=lambda rate: (rate["p_value"], rate["fpr"]), default=None)
     if best and len(tested) * best["p_value"] < ALARM_LEVEL:
-        texts.append(_HIDDEN_RATE.format(**best, n_trials=n_permutations + 1))
+        texts.append(_HIDDEN_RATE.format(**best))
     outliers = details["outliers"]
     if outliers and outliers["p_value"] < ALARM_LEVEL:
         worst = outliers["worst"]

@@ -13,8 +13,8 @@ from scipy.stats import rankdata
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
-from skeval.parameters import Count, Interval, JobCount, Legal, OpenFraction, Seed
-from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
+from skeval.parameters import Count, Fraction, Interval, JobCount, Legal, OpenFraction, Seed
+from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
 from skeval.privacy.attacks.membership.scores import (
@@ -41,6 +41,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
 from skeval.steps.samples import nothing_to_measure
+from skeval.verdict import Contrast
 
 _NAME = "stacked"
 _N_PERMUTATIONS = 199
@@ -82,6 +83,8 @@ class StackedMembershipInference(Metric):
     reference_fraction : float, default=0.5
         Share of the holdout that attacks which calibrate take as reference. No table is made of
         these rows, and they are not attacked.
+    alert : float, default=0.7
+        From which AUC on ``details["alert"]`` is True.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
         False positive rates at which the share of detected members is reported.
     max_rows : int or None, default=2_000
@@ -169,6 +172,7 @@ class StackedMembershipInference(Metric):
         n_models: Annotated[int, Interval(8)] = 16,
         classifier: Classifier = None,
         reference_fraction: OpenFraction = 0.5,
+        alert: Fraction = 0.7,
         fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
         max_rows: Annotated[int, Interval(20)] | None = 2_000,
         max_fits: Count = 1000,
@@ -181,6 +185,7 @@ class StackedMembershipInference(Metric):
         self.n_models = n_models
         self.classifier = classifier
         self.reference_fraction = reference_fraction
+        self.alert = alert
         self.fpr = fpr
         self.max_rows = max_rows
         self.max_fits = max_fits
@@ -211,8 +216,10 @@ class StackedMembershipInference(Metric):
             interval=area.interval,
             p_value=auc_p_value(members, others),
             baseline=0.5,
+            contrast=Contrast(PAIRS.format(by="all attacks, blended"), area.value, 0.5),
             details={
                 "attack": _NAME,
+                "alert": bool(area.value >= self.alert),
                 "n_members": members.size,
                 "n_others": others.size,
                 "n_fits": self.n_models,

@@ -182,9 +182,9 @@ def test_the_rate_as_value():
     assert result.baseline == pytest.approx(0.05, abs=0.015)
     copy = evaluate(MembershipInference(scoring="tpr_at_fpr"), TRAIN)
     assert copy.value == 1.0
-    assert copy.p_value == 1 / 201
+    assert copy.p_value == 1 / 2000
     several = evaluate(MembershipInference(["distance", "ratio"], scoring="tpr_at_fpr"), TRAIN)
-    assert several.p_value == 2 / 201
+    assert several.p_value == 2 / 2000
     assert several.interval[0] < copy.interval[0] or several.details["n_members"] > 120
 
 
@@ -277,7 +277,7 @@ def test_a_few_copies_are_found_by_rates_where_the_average_hides_them():
     assert result.value < 0.55
     rate = result.details["tpr_at_fpr"][2]
     assert rate["tpr"] >= 0.04
-    assert rate["p_value"] == 1 / 201
+    assert rate["p_value"] == 1 / 2000
     if result.p_value >= 0.025:
         assert "are found at" in str(result.warnings[0])
 
