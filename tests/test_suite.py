@@ -320,8 +320,14 @@ def test_equal_choices_of_columns_are_searched_once(counted):
     metrics = [
         (f"m{i}", PrivacyScore(columns=c)) for i, c in enumerate((None, 100, names, tuple(names)))
     ]
+
+    def n_searches():
+        return sum(key[0].__name__ == "_nearest" for _, _, key in counted)
+
+    MetricSuite(metrics[:1]).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    alone = n_searches()
     MetricSuite(metrics).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
-    assert sum(key[0].__name__ == "_nearest" for _, _, key in counted) == 3
+    assert n_searches() == 2 * alone > 0
 
 
 def test_a_fitted_metric_can_be_copied():
