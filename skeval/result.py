@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import uuid
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,6 +20,7 @@ from skeval.exceptions import (
     MetricWarning,
     NothingToMeasureWarning,
 )
+from skeval.files import replacing
 from skeval.formatting import as_float
 from skeval.properties import property_scores
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from skeval.reporting import Display
 
 
+_TEXTS = ("metric", "error", "summary", "fact", "advice")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
@@ -234,6 +237,13 @@ class Result:
     def from_dict(cls, content: Mapping[str, Any]) -> Result:
         """Rebuild a result from what :meth:`to_dict` gave."""
         tags, interval, contrast = content["tags"], content["interval"], content["contrast"]
+        if wrong := [
+            name
+            for names, kind in ((_TEXTS, str), (("details",), Mapping))
+            for name in names
+            if not isinstance(content[name], kind)
+        ]:
+            raise TypeError(f"a result has another type of {', '.join(wrong)}.")
         rebuilt = {
             "value": as_float(content["value"]),
             "interval": None if interval is None else tuple(map(as_float, interval)),
@@ -416,8 +426,24 @@ class SuiteResult(Mapping[str, Result]):
 
     @classmethod
     def from_json(cls, path: str | Path) -> SuiteResult:
-        """Read what :meth:`to_json` wrote; a report can be rendered from it."""
-        return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        """Read what :meth:`to_json` wrote; a report can be rendered from it.
+
+        Control characters in texts, which terminals obey, are replaced, and a name of a metric that
+        spreadsheets take for a formula gets an apostrophe in front: the file may be another's.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file holds no such results.
+        """
+        try:
+            content = _printable(json.loads(Path(path).read_text(encoding="utf-8")))
+            named = {_no_formula(name): one for name, one in content["results"].items()}
+            return cls.from_dict({**content, "results": named})
+        except _FOREIGN as error:
+            raise InvalidParameterError(
+                f"{path} holds no scores that SuiteResult.to_json wrote."
+            ) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
@@ -513,6 +539,21 @@ def _plain(value: Any) -> Any:
     )
 
 
+def _printable(content: Any) -> Any:
+    """Return content of a JSON file with the control characters in its texts replaced."""
+    if isinstance(content, str):
+        return _CONTROL.sub("\ufffd", content)
+    if isinstance(content, list):
+        return [_printable(part) for part in content]
+    if isinstance(content, dict):
+        return {_printable(name): _printable(part) for name, part in content.items()}
+    return content
+
+
+def _no_formula(name: str) -> str:
+    return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
+
+
 def _named(warnings: Iterable[MetricWarning]) -> list[list[str]]:
     """Return the class and the text of each warning."""
     return [[type(warning).__name__, str(warning)] for warning in warnings]
@@ -529,18 +570,3 @@ def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
-
-
-@contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name in the folder of `path` to write to, and rename it on success.
-
-    A failed run leaves an existing file as it was, and nothing else behind.
-    """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

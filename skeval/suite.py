@@ -198,11 +198,11 @@ class MetricSuite(_BaseComposition):
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
-            failures.append(MetricFailedWarning(f"{name} failed: {type(error).__name__}: {error}"))
-            # a foreign message may quote a cell, and results are saved
-            text = str(error) if isinstance(error, SkevalError) else "see the warning given then"
+            # a foreign message may quote a cell, and warnings are logged, results saved
+            text = str(error) if isinstance(error, SkevalError) else "on_error='raise' shows where"
             text = f"{type(error).__name__}: {text}"
             warning = MetricFailedWarning(f"{name} failed: {text}")
+            failures.append(warning)
             kind = type(metric).__name__
             return Result(
                 float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,)

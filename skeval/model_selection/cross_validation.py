@@ -211,7 +211,7 @@ def cross_validate_generator(
         child.generate_state(2).tolist()
         for child in np.random.SeedSequence(random_state).spawn(len(splits))
     ]
-    evaluated = Parallel(n_jobs=n_jobs)(
+    evaluated = Parallel(n_jobs=n_jobs, max_nbytes=None)(
         delayed(_evaluated)(
             reseeded(generator, fit_seed),
             clone(evaluator),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -339,3 +340,30 @@ def test_interval_of_folds_counts_the_chance_of_samples():
     assert ((means["low"] <= truth) & (truth <= means["high"])).mean() >= 0.93
     assert means["standard_error"].mean() >= means["mean"].std()  # on the safe side,
     assert means["standard_error"].mean() <= 2 * means["mean"].std()  # and not by far
+
+
+class Watcher(BaseEstimator):
+    """Copies rows, and ends where rows lie in the folder that joblib uses for them."""
+
+    def __init__(self, folder="", random_state=0):
+        self.folder = folder
+        self.random_state = random_state
+
+    def fit(self, train):
+        if files := [path for path in Path(self.folder).rglob("*") if path.is_file()]:
+            raise AssertionError(f"{len(files)} files with rows")
+        self.rows_ = train.head(50)
+        return self
+
+    def sample(self, n_rows):
+        return self.rows_.sample(n_rows, replace=True, random_state=self.random_state)
+
+
+@pytest.mark.slow
+def test_no_rows_lie_in_files_while_processes_work(tmp_path, monkeypatch):
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    large = pd.DataFrame(np.random.default_rng(0).normal(size=(40_000, 10)))
+    found = cross_validate_generator(
+        Watcher(str(tmp_path)), large, KSComplement(), cv=2, n_samples=50, n_jobs=2
+    )
+    assert len(found.results) == 2
