@@ -91,8 +91,12 @@ class InferenceMetric(ResidualRiskMetric):
         by_chance = _random_guess_rates(released, truth[:n], margins[:n])
         majority = _is_right(_usual(released, is_label), truth[:n], margins[:n]).sum()
         by = "read off the nearest synthetic row" if self.estimator is None else "guessed"
-        what, shares = f"train rows whose {secret} is rightly {by}", (train.mean(), holdout.mean())
-        contrast = Contrast(what, *map(float, shares), reference="of holdout rows")
+        contrast = Contrast(
+            f"train rows whose {secret} is rightly {by}",
+            float(train.mean()),
+            float(holdout.mean()),
+            reference="of holdout rows",
+        )
         advice = f"Drop or coarsen {secret}: it is inferred better of train rows than of others."
         return Attack(
             successes=(float(train.sum()),),
