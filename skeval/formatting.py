@@ -7,6 +7,18 @@ from typing import Any
 
 NOTHING = "\N{EN DASH}"
 _MOST_DIGITS = 6  # tried before two numbers are called equal
+_SCORE_NAMES = {
+    "roc_auc": "ROC-AUC",
+    "average_precision": "average precision",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "log_loss": "log-loss",
+    "brier": "Brier score",
+    "r2": "R2",
+    "mse": "mean squared error",
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
+}
 
 
 def number(value: float | str | None, digits: int = 3) -> str:
@@ -64,6 +76,18 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
         if texts[0] != texts[1]:
             return texts
     return (percent(first), percent(second)) if share else (number(first), number(second))
+
+
+def scoring_in_words(scoring: str) -> str:
+    """Return the name of a score of models as sentences have it.
+
+    Examples
+    --------
+    >>> from skeval.formatting import scoring_in_words
+    >>> scoring_in_words("roc_auc"), scoring_in_words("accuracy")
+    ('ROC-AUC', 'accuracy')
+    """
+    return _SCORE_NAMES.get(scoring, scoring)
 
 
 def shown_interval(interval: tuple[float, float] | None) -> str:

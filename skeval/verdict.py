@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning
-from skeval.formatting import as_float, number, pair
+from skeval.formatting import as_float, number, pair, scoring_in_words
 from skeval.stats.relabelling import holm
 
 if TYPE_CHECKING:
@@ -351,7 +351,8 @@ def _utility(results: SuiteResult) -> str:
     tstr = _measured(results, "TSTR")
     if tstr is None or tstr.baseline is None:
         return ""
+    score = scoring_in_words(str(tstr.details["scoring"]))
     return (
-        f"A model that learns from it reaches {tstr.value:.3g} on holdout rows, one that learns "
-        f"from train {tstr.baseline:.3g}."
+        f"A model of {tstr.details['target']} that learns from it reaches {score} {tstr.value:.3g} "
+        f"on holdout rows, one that learns from train {tstr.baseline:.3g}."
     )

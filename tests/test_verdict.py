@@ -162,3 +162,13 @@ def test_equal_tables_cannot_be_told():
     judged = make_suite("screens").fit(table, table).evaluate(table).verdict()
     assert not judged.alarm
     assert judged.sentence.endswith("Whether there is a leak cannot be told.")
+
+
+def test_the_sentence_on_utility_names_score_and_target():
+    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+    details = {"scoring": "roc_auc", "target": "income"}
+    tstr = Result(0.877, baseline=0.9, metric="TSTR", tags=tags, details=details)
+    assert summary(suite(tstr=tstr)).startswith(
+        "A model of income that learns from it reaches ROC-AUC 0.877 on holdout rows, one that "
+        "learns from train 0.9."
+    )

@@ -119,7 +119,7 @@ def test_a_hundred_alarms_quote_numbers_that_support_them(benchmark):
     n_alarms, kinds = 0, itertools.product(benchmark.LEAKS, (0.05, 0.25), benchmark.CLEAN)
     for i, (leak, share, base) in enumerate(kinds):
         rng = np.random.default_rng([i, 2])
-        sizes = benchmark.SIZES[i % 3]
+        sizes = [n // 2 for n in benchmark.SIZES[i % 3]]
         train, holdout, third = benchmark.parts_of(benchmark.TABLES[i % 3], sizes, rng)
         release = benchmark.leaky(leak, train, benchmark.clean(base, third, i), share, rng)
         suite = make_suite("screens", check_holdout=False, random_state=i)

@@ -11,7 +11,7 @@ import numpy as np
 
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
-from skeval.formatting import as_float, number, percent
+from skeval.formatting import as_float, number, pair, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
 from skeval.result import Result, undefined
 from skeval.steps import models
@@ -353,11 +353,11 @@ class SelectionRegret(_ModelComparison):
         details = result.details
         choice = f"Choosing by synthetic scores takes {details['chosen']}, which"
         lost = number(as_float(details["random_choice"]))
-        if details["chosen"] == details["best"]:
-            return f"{choice} is best on real rows; a random choice loses {lost} on average."
-        of_chosen, of_best = (
-            number(as_float(details[f"real_score_of_{name}"])) for name in ("chosen", "best")
-        )
+        scores = [as_float(details[f"real_score_of_{name}"]) for name in ("chosen", "best")]
+        of_chosen, of_best = pair(*scores, share=False)
+        if of_chosen == of_best:
+            best = "best" if details["chosen"] == details["best"] else "as good as any"
+            return f"{choice} is {best} on real rows; a random choice loses {lost} on average."
         return (
             f"{choice} scores {of_chosen} on real rows; {details['best']} scores {of_best}. "
             f"A random choice loses {lost} on average."

@@ -10,7 +10,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.formatting import number
+from skeval.formatting import number, scoring_in_words
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.classifiers import named
@@ -28,18 +28,6 @@ from skeval.steps.models import (
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import scoring_for
 
-_SCORE_NAMES = {
-    "roc_auc": "ROC-AUC",
-    "average_precision": "average precision",
-    "balanced_accuracy": "balanced accuracy",
-    "f1": "F1",
-    "log_loss": "log-loss",
-    "brier": "Brier score",
-    "r2": "R2",
-    "mse": "mean squared error",
-    "rmse": "root mean squared error",
-    "mae": "mean absolute error",
-}
 MODEL_TAGS = MetricTags(
     "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
 )
@@ -178,8 +166,7 @@ def stated_replicates(replicates: np.ndarray) -> dict[str, float | None]:
 
 def score_name(result: Result) -> str:
     """Return the name of the score of a result as sentences have it."""
-    scoring = str(result.details["scoring"])
-    return _SCORE_NAMES.get(scoring, scoring)
+    return scoring_in_words(str(result.details["scoring"]))
 
 
 def shown_difference(difference: Mapping[str, Any]) -> str:

@@ -62,6 +62,7 @@ class _Transfer(ModelMetric):
         score, on_real = (scores.mean(axis=0) for scores in by_model.values())
         problem = problem_of(context, self._question(context))
         details = {
+            "target": problem.target,
             "scoring": scoring,
             "task": problem.task,
             "trtr": stated_replicates(on_real),

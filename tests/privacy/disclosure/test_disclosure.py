@@ -553,7 +553,7 @@ def test_what_describes_makes_no_test(kind):
 def test_tests_keep_their_level(kind, sizes):
     """Of numbers, too, whose bins are cut from train."""
     p_values = []
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng([seed, *sizes])
         tables = [
             numbers_of([seed, i], n, 6).assign(age=rng.normal(size=n)) for i, n in enumerate(sizes)
