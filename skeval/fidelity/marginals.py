@@ -99,6 +99,8 @@ class KSComplement(Metric):
 
     tags = _TAGS
 
+    _halved = True
+
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
 
@@ -211,6 +213,8 @@ class TVComplement(Metric):
 
     tags = _TAGS
 
+    _halved = True
+
     def __init__(
         self,
         nan: Literal["own", "drop"] = "own",
@@ -305,6 +309,8 @@ class StatisticSimilarity(Metric):
     """
 
     tags = _TAGS
+
+    _halved = True
 
     def __init__(
         self,
@@ -411,6 +417,8 @@ class QuantileMSE(Metric):
     """
 
     tags = replace(_TAGS, greater_is_better=False)
+
+    _halved = True
 
     def __init__(
         self, n_quantiles: Annotated[int, Interval(2)] = 10, columns: Columns = None
