@@ -66,8 +66,9 @@ class Metric(BaseEstimator):
     instead. Where the holdout is smaller than the synthetic table, the value at the baseline's size
     stands in ``details["at_baseline_size"]``, since many measures depend on the number of rows.
 
-    Metrics with ``_halved = True`` are measured on halves of both tables too, five times each, which
-    gives :attr:`Result.difference`: the interval of value minus baseline, with the noise of both.
+    Metrics with ``_halved = True`` are measured on halves of both tables too, five times each. This
+    gives ``Result.difference``, the interval of value minus baseline with the noise of both; rows
+    are taken to be drawn independently.
 
     Examples
     --------
