@@ -301,7 +301,8 @@ def evaluate_draws(
     >>> scores.index.to_list(), scores["n_draws"].to_list(), bool(scores["sd"].iloc[0] < 0.03)
     (['KSComplement'], [5], True)
     """
-    frames, bounds = [], {}
+    frames: list[pd.DataFrame] = []
+    bounds: dict[str, tuple[float, float]] = {}
     for table in draws:
         result = evaluator.evaluate(table)
         every = {result.metric: result} if isinstance(result, Result) else result

@@ -256,6 +256,7 @@ class KLDivergence(CellDivergence):
     """
 
     tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
+    _halved = False  # cells that a half misses decide it
 
     def __init__(
         self,

@@ -418,8 +418,6 @@ class QuantileMSE(Metric):
 
     tags = replace(_TAGS, greater_is_better=False)
 
-    _halved = True
-
     def __init__(
         self, n_quantiles: Annotated[int, Interval(2)] = 10, columns: Columns = None
     ) -> None:

@@ -86,8 +86,6 @@ class AssociationDifference(PairMetric):
     _leaves_out_infinite: ClassVar[bool] = False
     _warns_of_lost: ClassVar[bool] = True  # where a synthetic column has lost all association
 
-    _halved = True
-
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         """Return the association of each pair of columns; nan where a pair has none.
 
