@@ -40,6 +40,7 @@ from threadpoolctl import threadpool_limits
 from skeval import Metric, OverallScore, Result, make_suite
 from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.generators import Bootstrap, GaussianCopula, IndependentMarginals, SequentialCART
+from skeval.privacy import ShadowMembershipInference
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
 PRESETS = (*PACKAGES, "report", "screens", "attacks", "syneval", "quality")
@@ -94,6 +95,7 @@ LIGHT: dict[str, dict[str, Any]] = {
     "LikelihoodRatioMIA": {"n_models": 8, "n_targets": 20},
     "ShadowAttributeInference": SHADOW,
     "ShadowMembershipInference": SHADOW,
+    "StackedMembershipInference": {"n_models": 8},
 }
 EUCLIDEAN = {"space": "euclidean"}
 # further settings by class; "$name" is a column of the table in hand
@@ -162,6 +164,8 @@ def exported() -> dict[str, type[Metric]]:
 def settings(columns: dict[str, Any]) -> Iterator[tuple[str, type[Metric], dict[str, Any]]]:
     """Yield each metric as it is by default, then in further settings, under a name of its own."""
     kinds = exported()
+    attack = ShadowMembershipInference(columns["generator"], **SHADOW)
+    columns = {**columns, "attack": attack}
     for name, given in (*product(kinds, [{}]), *EXTRA):
         parameters = inspect.signature(kinds[name]).parameters
         required = [key for key, one in parameters.items() if one.default is one.empty]

@@ -2,8 +2,8 @@
 What screens and averages miss
 ==============================
 
-Two releases that leak. The first is the training table, moved: whoever knows by how much has all of
-it back, and no distance shows it. The second holds copies of three people, the most unusual ones:
+Releases that leak. The first is the training table, moved: whoever knows by how much has all of it
+back, and no distance shows it. The second holds copies of three people, the most unusual ones:
 an average over all rows shows next to nothing.
 """
 
@@ -28,17 +28,20 @@ real = Context.of(frame(train), frame(holdout))
 # %%
 # The first release: 3 is added to one column of train, nothing else. A distance screen asks whether
 # synthetic rows are closer to train than to the holdout, an attack whether train rows can be told
-# from holdout rows by what is near them. Both read one half if all is well, and both do here, the
-# best of eight attacks among them. An attacker who knows, or guesses, how the table was moved takes
-# 3 off again and is never wrong.
-shift = np.array([3.0, 0.0, 0.0, 0.0])
+# from holdout rows by what is near them. Both read one half if all is well, and both do here. An
+# attack that reads rows as text is never wrong: most digits are still those of train. Where every
+# column is moved, by an odd amount, it is blind too, as is the best of nine attacks. An attacker
+# who knows, or guesses, how the table was moved takes the amounts off again.
+shift, odd = np.array([3.0, 0.0, 0.0, 0.0]), np.array([3.1416, -2.7183, 1.4142, 0.5772])
 moved = real.with_synthetic(frame(train + shift))
-moved_back = real.with_synthetic(frame(train))
+moved_oddly = real.with_synthetic(frame(train + odd))
+moved_back = real.with_synthetic(frame(train + odd - odd))
 readings = {
     "share closer to train": DCRShare().evaluate_context(moved),
     "attack by distance": MembershipInference("distance").evaluate_context(moved),
-    "best of eight attacks": MembershipInference().evaluate_context(moved),
-    "attack that knows the shift": MembershipInference("distance").evaluate_context(moved_back),
+    "attack by edits of text": MembershipInference("levatt").evaluate_context(moved),
+    "best of nine, all columns moved": MembershipInference().evaluate_context(moved_oddly),
+    "attack that knows the amounts": MembershipInference("distance").evaluate_context(moved_back),
 }
 for name, result in readings.items():
     print(f"{name}: {result.value:.3f} ({result.interval[0]:.3f} to {result.interval[1]:.3f})")

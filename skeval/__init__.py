@@ -2,9 +2,12 @@
 
 from skeval._versions import show_versions
 from skeval.base import Metric
+from skeval.by_group import ByGroup
 from skeval.checks import check_metric, parametrize_with_metric_checks
+from skeval.combining import combine_draws
 from skeval.context import Context, shared
 from skeval.overall import OverallScore
+from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
@@ -16,18 +19,22 @@ from skeval.tables.schema import TableSchema
 __version__ = "0.1.0"
 
 __all__ = [
+    "ByGroup",
     "Context",
     "Discretizer",
     "Metric",
     "MetricSuite",
     "MetricTags",
     "OverallScore",
+    "PrivacyStats",
     "ReportColumns",
     "Result",
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
     "check_metric",
+    "combine_draws",
+    "compute_privacy_stats",
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",

@@ -18,6 +18,7 @@ _PACKAGES = (
     "matplotlib",
     "seaborn",
     "pypdf",
+    "rapidfuzz",
     "joblib",
     "narwhals",
     "polars",

@@ -22,8 +22,7 @@ from skeval.stats.intervals import halves_interval
 from skeval.steps.halves import halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
-from skeval.tables.cells import Kind
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 _N_HALVINGS = 5  # of each table, for the noise of a difference
 _FEWEST_HALVED = 20  # rows, under which halves say nothing
@@ -146,7 +145,8 @@ class Metric(BaseEstimator):
 
     def fit_context(self, context: Context) -> Self:
         """Take real tables that were read already, as a suite does to share them."""
-        check_measured(context.schema, self.named_columns(), type(self).__name__)
+        if named := self.named_columns():
+            check_measured(context.schema, named, type(self).__name__)
         if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
         self._prepare(context)
@@ -178,9 +178,13 @@ class Metric(BaseEstimator):
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        result = self._result(context)
-        replace(result, warnings=(*context.notices, *result.warnings)).emit_warnings()
-        return result.value
+        value, warned = self._compute(context), context.notices
+        if not isinstance(value, Real):
+            result = self._finished(value)
+            value, warned = result.value, (*warned, *result.warnings)
+        for warning in warned:
+            warnings.warn(warning, stacklevel=2)
+        return float(value)
 
     def evaluate_context(self, context: Context) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
@@ -191,7 +195,7 @@ class Metric(BaseEstimator):
         return replace(result, seconds=time.perf_counter() - start)
 
     def unmet_need(self, context: Context) -> str | None:
-        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        """Return which need of the metric the real tables leave unmet, and the cure, or None."""
         met = {
             "holdout": "holdout" in context,
             "keys": bool(context.schema.primary_key),
@@ -234,7 +238,10 @@ class Metric(BaseEstimator):
         return result.summary
 
     def _result(self, context: Context) -> Result:
-        computed = self._compute(context)
+        return self._finished(self._compute(context))
+
+    def _finished(self, computed: float | Result) -> Result:
+        """Return what `_compute` gave as a result of this metric."""
         if not isinstance(computed, Result | Real):
             raise TypeError(
                 f"{type(self).__name__}._compute must return a float or a Result, "

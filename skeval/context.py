@@ -22,22 +22,27 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import MetricWarning, NotRememberedError, SharedRowsWarning
-from skeval.tables.cells import Kind
+from skeval.exceptions import (
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NotRememberedError,
+    SharedRowsWarning,
+)
 from skeval.tables.frames import (
     as_frame,
-    check_columns,
     conform,
     learn_levels,
     shared_share,
     with_levels,
 )
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 _SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
+
+_MOST = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
 
 _NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
@@ -174,13 +179,13 @@ class Context:
         frames = {"train": frame}
         if holdout is not None:
             frames["holdout"] = as_frame(holdout, "holdout")
-            check_columns(frames["holdout"], list(schema.kinds), "holdout", exact=True)
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
-            notices.append(SharedRowsWarning(_SHARED_ROWS.format(share=share)))
+            kind = MostlySharedRowsWarning if share > _MOST else SharedRowsWarning
+            notices.append(kind(_SHARED_ROWS.format(share=share)))
         return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
@@ -204,8 +209,6 @@ class Context:
             If the table is empty, or, unless `lenient`, columns are missing or of another type.
         """
         given = as_frame(synthetic, "synthetic")
-        if not lenient:
-            check_columns(given, list(self.schema.kinds), "synthetic", exact=False)
         rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
         return self.standing_in(rows, given, notices)
 

@@ -11,6 +11,7 @@ __all__ = [
     "MetricFailedWarning",
     "MetricWarning",
     "MissingInputError",
+    "MostlySharedRowsWarning",
     "NotRememberedError",
     "NothingToMeasureWarning",
     "SchemaMismatchError",
@@ -77,3 +78,7 @@ class NothingToMeasureWarning(DegenerateInputWarning):
 
 class SharedRowsWarning(MetricWarning):
     """Train and holdout hold the same rows, so that contrasts of the two are too mild."""
+
+
+class MostlySharedRowsWarning(SharedRowsWarning):
+    """Most holdout rows also stand in train, so that contrasts of the two cannot find a leak."""

@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 NOTHING = "\N{EN DASH}"
+_MOST_DIGITS = 6  # tried before two numbers are called equal
 
 
-def number(value: float | str | None) -> str:
-    r"""Return three significant digits; a dash for nan and None.
+def number(value: float | str | None, digits: int = 3) -> str:
+    r"""Return three significant digits, or as many as said; a dash for nan and None.
 
     Examples
     --------
@@ -23,8 +24,8 @@ def number(value: float | str | None) -> str:
     if value == 0 or math.isinf(value):
         return f"{value:.0f}"
     if 1000 <= abs(value) < 1e7:
-        return f"{value:,.0f}"
-    text = f"{value:#.3g}".rstrip(".")
+        return f"{value:,.{max(0, digits - 4)}f}"
+    text = f"{value:#.{digits}g}".rstrip(".")
     return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
 
 
@@ -44,6 +45,42 @@ def percent(share: float | None, digits: int = 1) -> str:
         return f"{value:.0f}%"
     least = 10.0**-digits
     return f"<{least:g}%" if 0 < value < least else f"{value:.{digits}f}%"
+
+
+def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
+    """Return two numbers or shares with as many digits as show which is the larger.
+
+    Examples
+    --------
+    >>> from skeval.formatting import pair
+    >>> pair(0.5, 0.5, share=True), pair(0.12341, 0.12349, share=False)
+    (('50.0%', '50.0%'), ('0.1234', '0.1235'))
+    """
+    for more in range(_MOST_DIGITS if first != second else 0):
+        if share:
+            texts = percent(first, 1 + more), percent(second, 1 + more)
+        else:
+            texts = number(first, 3 + more), number(second, 3 + more)
+        if texts[0] != texts[1]:
+            return texts
+    return (percent(first), percent(second)) if share else (number(first), number(second))
+
+
+def shown_interval(interval: tuple[float, float] | None) -> str:
+    """Return an interval in words; nothing without one.
+
+    Examples
+    --------
+    >>> from skeval.formatting import shown_interval
+    >>> [shown_interval(one) for one in ((0.25, 0.5), (1.5, float("inf")), (0.0, float("inf")))]
+    ['0.250 to 0.500', 'at least 1.50', 'no bound']
+    """
+    if interval is None:
+        return ""
+    low, high = interval
+    if math.isinf(high):
+        return f"at least {number(low)}" if low > 0 else "no bound"
+    return f"{number(low)} to {number(high)}"
 
 
 def beside(baseline: float | None, what: str) -> str:

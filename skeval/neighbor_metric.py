@@ -38,14 +38,15 @@ class NeighborMetric(Metric):
     def _compute(self, context: Context) -> float | Result:
         if isinstance(self.space, str) and not context.schema.measured:
             return undefined("no column of this table can be measured.")
-        return self._measure(context, column_key(context.schema, self.columns))
+        columns = None if self.columns is None else column_key(context.schema, self.columns)
+        return self._measure(context, columns)
 
     def _measure(self, context: Context, columns: ColumnKey) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _measure.")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if not np.isnan(result.value):
-            columns = column_key(context.schema, self.columns)
+            columns = None if self.columns is None else column_key(context.schema, self.columns)
             result = self._with_evidence(context, columns, result)
         return super()._in_relation(context, result)
 

@@ -48,6 +48,7 @@ __all__ = [
     "Positive",
     "Seed",
     "Space",
+    "Strategy",
     "are_columns",
     "check_parameters",
     "has_methods",
@@ -305,6 +306,8 @@ def check_parameters(
 Seed = Annotated[int, Interval(0)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
+# how numbers are cut into bins; "-plain" gives frequent values no cells of their own
+Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
 JobCount = Annotated[int, Interval()]
 Fraction = Annotated[float, Interval(0, 1)]
 OpenFraction = Annotated[float, Interval(0, 1, "neither")]

@@ -14,9 +14,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.result import SuiteResult
 from skeval.steps.samples import sampled
 from skeval.suite import MetricSuite, make_suite
-from skeval.tables.cells import Kind
 from skeval.tables.frames import as_frame
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 Chosen = int | Sequence[str]
 Progress = Callable[[str, int, int], None]
@@ -130,7 +129,8 @@ def report(
     >>> from skeval.datasets import make_mixed
     >>> train, holdout, synthetic = (make_mixed(random_state=i) for i in range(3))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = report(train, holdout, synthetic, pathlib.Path(folder) / "report.pdf")
+    ...     path = pathlib.Path(folder) / "report.pdf"
+    ...     result = report(train, holdout, synthetic, path, columns=2)
     >>> result["similarity"].tags.direction
     'higher is better'
     """

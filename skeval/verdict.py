@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from skeval.formatting import as_float, number, percent
+from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning
+from skeval.formatting import as_float, number, pair
 from skeval.stats.relabelling import holm
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _KINDS = {
     "audit": "audit",
     "disclosure": "measure of disclosure",
 }
+_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 
@@ -74,8 +76,13 @@ class Contrast:
     n_tests: int = 1
 
     def __str__(self) -> str:
-        written = percent if self.share else number
-        return f"{self.what}: {written(self.observed)}, {self.reference} {written(self.expected)}"
+        observed, expected = self.written
+        return f"{self.what}: {observed}, {self.reference} {expected}"
+
+    @property
+    def written(self) -> tuple[str, str]:
+        """Both numbers in words, with as many digits as show which is the larger."""
+        return pair(self.observed, self.expected, share=self.share)
 
     @property
     def supports_leak(self) -> bool:
@@ -113,6 +120,9 @@ class Verdict:
         What was counted, such as copies of train rows, whatever a test says of it.
     not_looked_at : dict of str to str
         By the metric that made no test, why.
+    void : tuple of str
+        Why contrasts of train and holdout hold nothing here: the two are not samples of one
+        population, or mostly the same rows. Without an alarm, nothing can be told then.
     n_tests : int
         Number of different tests.
     level : float
@@ -136,6 +146,7 @@ class Verdict:
     alarms: tuple[str, ...]
     facts: tuple[str, ...]
     not_looked_at: dict[str, str]
+    void: tuple[str, ...]
     n_tests: int
     level: float
     adjusted: dict[str, float]
@@ -201,10 +212,12 @@ def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
     facts = tuple(dict.fromkeys(r.fact for r in of_privacy.values() if r.fact))
     skipped = _not_looked_at(of_privacy, "holdout" in results.sizes)
     tested = {name: of_privacy[name] for name in adjusted}
+    void = tuple(str(n) for n in results.notices if tested and isinstance(n, _VOID))
     parts = [
         _left_out(skipped, len(skipped) + len(tested)),
         *facts,
-        _alarmed(alarms, tested) if alarms else _without_alarm(tested, bool(of_privacy)),
+        *void,
+        _alarmed(alarms, tested) if alarms else _without_alarm(tested, bool(of_privacy), void),
         *dict.fromkeys(tested[name].advice for name in alarms),
     ]
     return Verdict(
@@ -212,6 +225,7 @@ def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
         alarms=tuple(alarms),
         facts=facts,
         not_looked_at=skipped,
+        void=void,
         n_tests=len(_distinct(tested.values())),
         level=level,
         adjusted=adjusted,
@@ -273,9 +287,11 @@ def _written(tested: Mapping[str, Result], result: Result) -> str:
     return f"{name} (p = {number(result.p_value)})"
 
 
-def _without_alarm(tested: Mapping[str, Result], wanted: bool) -> str:
+def _without_alarm(tested: Mapping[str, Result], wanted: bool, void: tuple[str, ...]) -> str:
     if not tested:
         return "No test of privacy was made." if wanted else ""
+    if void:
+        return "Whether there is a leak cannot be told."
     counts = Counter(r.row()["evidence"] for r in _distinct(tested.values()).values())
     kinds = [
         f"one {what}" if counts[kind] == 1 else f"{counts[kind]} {what}s"

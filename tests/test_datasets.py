@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,16 @@ def n_missing(table: pd.DataFrame) -> pd.Series:
     return table.isna().sum()
 
 
+@pytest.fixture
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the file of all flights once for all tests: that is most of the time of each."""
+    monkeypatch.setattr(datasets.pd, "read_csv", lambda path: once_read(path).copy())
+
+
+once_read = cache(pd.read_csv)
+
+
+@pytest.mark.usefixtures("read_once")
 class TestFlights:
     def test_columns(self) -> None:
         flights = load_flights(2_000)

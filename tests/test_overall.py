@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skeval import MetricSuite, MetricTags, OverallScore, Result, SuiteResult, make_suite
-from skeval.datasets import make_mixed
+from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.fidelity import KSComplement, TVComplement
 from skeval.overall import bounded_score, calibrated_score, weighted_mean, with_verdict
@@ -440,3 +440,17 @@ def test_a_found_leak_never_ranks_above_none():
     assert leak == pytest.approx((5 + (1.0 - 0.2) / 0.9) / 12)
     assert leak < 0.5 < none < fresh == 1.0
     assert with_verdict(0.7, {}) == 0.7
+
+
+@pytest.mark.slow
+def test_fresh_rows_score_one_but_for_noise():
+    rows = make_census(30_000)
+    scores = []
+    for seed in range(4):
+        drawn = rows.sample(1500, random_state=seed)
+        train, holdout, fresh = drawn[:500], drawn[500:1000], drawn[1000:]
+        result = make_suite("report", random_state=seed).fit(train, holdout).evaluate(fresh)
+        assert not result.verdict().alarm
+        scores.append(OverallScore().score(result)[["fidelity", "privacy"]])
+    assert (np.mean(scores, axis=0) > 0.98).all()
+    assert (np.min(scores, axis=0) > 0.95).all()

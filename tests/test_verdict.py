@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from skeval import MetricTags, Result, SuiteResult
+from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval.datasets import make_mixed
+from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, SharedRowsWarning
 from skeval.verdict import Contrast, adjusted_p_values, raises_alarm, summary, verdict
 
 TAGS = {
@@ -141,3 +143,22 @@ def test_a_verdict_goes_through_json(tmp_path):
     again = SuiteResult.from_json(path)
     assert again.verdict() == results.verdict() == verdict(results)
     assert again["a"].contrast == shown
+
+
+@pytest.mark.parametrize("kind", [HoldoutShiftWarning, MostlySharedRowsWarning])
+def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
+    results = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(kind("They differ."),))
+    assert results.verdict().void == ("They differ.",)
+    assert results.verdict().sentence == "They differ. Whether there is a leak cannot be told."
+    leak = SuiteResult({"a": made(0.001)}, sizes=SIZES, notices=results.notices)
+    assert leak.verdict().sentence.startswith("They differ. Leak found by the only test")
+    mild = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(SharedRowsWarning("Some."),))
+    assert mild.verdict().void == ()
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_equal_tables_cannot_be_told():
+    table = make_mixed(60)
+    judged = make_suite("screens").fit(table, table).evaluate(table).verdict()
+    assert not judged.alarm
+    assert judged.sentence.endswith("Whether there is a leak cannot be told.")

@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import cached_property, partial
-from typing import Any
+from functools import cache, cached_property, partial
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -55,6 +55,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "EqualizedOddsImprovement": {"estimators": "linear"},
     "FairnessGap": {"estimators": "linear"},
     "FeatureImportanceAgreement": {"estimator": "linear"},
+    "GlobalUtility": {"estimator": "linear", "n_bootstrap": 50},
     "LikelihoodRatioMIA": {"n_models": 8},
     "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
     "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
@@ -62,6 +63,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
     "ShadowAttributeInference": _SHADOW,
     "ShadowMembershipInference": _SHADOW,
+    "StackedMembershipInference": {"n_models": 8},
 }
 
 
@@ -82,7 +84,8 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables, shared: Eval
     text = repr(metric)
     if "object at" in text:  # a parameter that has no repr of its own
         return
-    again = eval(text, {**vars(generators), **vars(tree), type(metric).__name__: type(metric)})
+    kinds = {type(part).__name__: type(part) for part in (metric, *metric.get_params().values())}
+    again = eval(text, {**vars(generators), **vars(tree), **kinds})
     demand(repr(again) == text, f"repr does not evaluate back: {text}")
 
 
@@ -119,8 +122,7 @@ def check_unfitted(metric: Metric, tables: Tables, shared: Evaluations) -> None:
 
 def check_fit_returns_self(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """`fit` returns the metric itself."""
-    with quiet():
-        demand(metric.fit(*tables[:2]) is metric, "fit must return self.")
+    demand(shared.first.fit_returns_self, "fit must return self.")
 
 
 def check_refit_forgets(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -133,9 +135,7 @@ def check_refit_forgets(metric: Metric, tables: Tables, shared: Evaluations) -> 
 
 def check_inputs_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """The tables are not changed."""
-    before = [joblib.hash(table) for table in tables]
-    evaluated(metric, tables)
-    demand(before == [joblib.hash(table) for table in tables], "an input table was changed.")
+    demand(shared.first.inputs_kept, "an input table was changed.")
 
 
 def check_context_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -150,7 +150,7 @@ def check_context_untouched(metric: Metric, tables: Tables, shared: Evaluations)
 
 def check_score_is_the_value(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """`score` is a plain float, and `evaluate` has the same one."""
-    score, value = value_of(metric, *tables), shared.result.value
+    score, value = shared.score(tables[2]), shared.result.value
     demand(type(score) is float, f"score returns {type(score).__name__}, not float.")
     demand(same(score, value, 0.0), f"score {score} differs from evaluate().value {value}.")
 
@@ -185,10 +185,10 @@ def check_deterministic(metric: Metric, tables: Tables, shared: Evaluations) -> 
 
 def check_global_state_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Neither NumPy's global generator nor pandas' options are touched."""
-    before = joblib.hash(np.random.get_state()), pd.options.display.max_rows
-    evaluated(metric, tables)
-    after = joblib.hash(np.random.get_state()), pd.options.display.max_rows
-    demand(before == after, "global state was changed: draw from a Generator of random_state.")
+    demand(
+        shared.first.state_kept,
+        "global state was changed: draw from a Generator of random_state.",
+    )
 
 
 def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -400,40 +400,70 @@ def evaluated(metric: Metric, tables: Tables) -> Result:
         return clone(metric).fit(*tables[:2]).evaluate(tables[2])
 
 
+class First(NamedTuple):
+    """The first fit and evaluation of a metric, and what it left as it was."""
+
+    metric: Metric
+    result: Result
+    fit_returns_self: bool
+    inputs_kept: bool
+    state_kept: bool
+
+
 class Evaluations:
-    """What one fit of a metric gives, computed once for all checks that only look at it."""
+    """What a metric gives on one set of tables, computed once for all checks that look at it."""
 
     def __init__(self, metric: Metric, tables: Tables | None = None) -> None:
-        self._metric, self._tables = metric, tables or default_tables()
+        self._metric, self._given = metric, tables
 
     @cached_property
-    def _fitted(self) -> Metric:
+    def _tables(self) -> Tables:
+        train, holdout, synthetic = (table.copy() for table in self._given or default_tables())
+        return train, holdout, synthetic
+
+    @cached_property
+    def first(self) -> First:
+        """The first fit and evaluation, watched: what it changes a second one may not."""
+        inputs, state = _hashes(self._tables), _global_state()
+        metric = clone(self._metric)
         with quiet():
-            return clone(self._metric).fit(*self._tables[:2])
+            returned = metric.fit(*self._tables[:2])
+            result = metric.evaluate(self._tables[2])
+        inputs_kept, state_kept = inputs == _hashes(self._tables), state == _global_state()
+        return First(metric, result, returned is metric, inputs_kept, state_kept)
 
-    @cached_property
+    @property
     def result(self) -> Result:
         """The evaluation of the synthetic table."""
-        return self.evaluate(self._tables[2])
+        return self.first.result
 
     @cached_property
     def of_copy(self) -> float:
         """The value of a copy of train."""
-        return self._value_of(self._tables[0])
+        return self.score(self._tables[0])
 
     @cached_property
     def of_noise(self) -> float:
         """The value of independent uniform columns."""
-        return self._value_of(noise(self._tables[0]))
+        return self.score(noise(self._tables[0]))
 
     def evaluate(self, rows: Any) -> Result:
         """Evaluate other rows with the same fit."""
         with quiet():
-            return self._fitted.evaluate(rows)
+            return self.first.metric.evaluate(rows)
 
-    def _value_of(self, rows: Any) -> float:
+    def score(self, rows: Any) -> float:
+        """Score other rows with the same fit."""
         with quiet():
-            return self._fitted.score(rows)
+            return self.first.metric.score(rows)
+
+
+def _hashes(tables: Tables) -> list[str | None]:
+    return [joblib.hash(table) for table in tables]
+
+
+def _global_state() -> tuple[str | None, int]:
+    return joblib.hash(np.random.get_state()), pd.options.display.max_rows
 
 
 @contextmanager
@@ -446,8 +476,13 @@ def quiet() -> Iterator[None]:
 
 def default_tables() -> Tables:
     """Return small mixed tables: train, holdout, synthetic."""
-    train, holdout, synthetic = (make_mixed(120, random_state=seed) for seed in range(3))
+    train, holdout, synthetic = (table.copy() for table in _made())
     return train, holdout, synthetic
+
+
+@cache
+def _made() -> list[pd.DataFrame]:
+    return [make_mixed(120, random_state=seed) for seed in range(3)]
 
 
 def example_of(kind: type[Metric]) -> Metric:
@@ -466,6 +501,10 @@ def example_of(kind: type[Metric]) -> Metric:
 
 
 def _argument(name: str) -> Any:
+    if name == "attack":
+        from skeval.privacy import ShadowMembershipInference
+
+        return example_of(ShadowMembershipInference)
     if name == "generator":
         from skeval.generators import Bootstrap
 

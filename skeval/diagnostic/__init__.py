@@ -3,6 +3,7 @@
 from skeval.diagnostic.adherence import BoundaryAdherence, CategoryAdherence, FormatAdherence
 from skeval.diagnostic.coverage import CategoryCoverage, OutlierCoverage, RangeCoverage
 from skeval.diagnostic.missing import MissingPatternSimilarity, MissingValueSimilarity
+from skeval.diagnostic.rules import RuleAdherence
 from skeval.diagnostic.smoothness import SmoothnessSimilarity
 from skeval.diagnostic.structure import KeyUniqueness, TableStructure
 
@@ -16,6 +17,7 @@ __all__ = [
     "MissingValueSimilarity",
     "OutlierCoverage",
     "RangeCoverage",
+    "RuleAdherence",
     "SmoothnessSimilarity",
     "TableStructure",
 ]

@@ -27,8 +27,8 @@ from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
 from skeval.steps.samples import columns_of
-from skeval.tables.cells import Kind, plain_values, read_column, with_real_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
 
 Pattern = str | re.Pattern[str]
 Patterns = Annotated[
@@ -44,7 +44,7 @@ _TRUE_DATES = {"date", "datetime", "datetime64", "timedelta"}
 _CLOCK_WORDS = ("now", "today")  # to pandas, they are dates in any format
 
 
-class RuleAdherence(Metric):
+class CellAdherence(Metric):
     """Base of the mean share of synthetic cells that keep a rule of their column.
 
     Authors set `_kinds`, the kinds of the columns that have the rule, and write `_checked`.
@@ -92,7 +92,7 @@ class RuleAdherence(Metric):
         return tally.mean(context, names, notices, violations=violations)
 
 
-class BoundaryAdherence(RuleAdherence):
+class BoundaryAdherence(CellAdherence):
     """Share of synthetic numbers and dates within train's range: 1 if all are, 0 if none is.
 
     An age of 340 or a date of birth in the year 1600 shows at once that no real row looks like
@@ -234,7 +234,7 @@ def _bound(context: Context, column: str, bound: Any) -> float:
     return value
 
 
-class CategoryAdherence(RuleAdherence):
+class CategoryAdherence(CellAdherence):
     """Share of synthetic categories that train has too: 1 if all are known, 0 if none is.
 
     A misspelt city or a product that was never sold breaks whatever is built on the table. Each

@@ -35,8 +35,8 @@ class CramersVDifference(AssociationDifference):
         Whether to take off what independent columns have by chance, which lets tables of different
         numbers of rows be compared.
     n_bins : int or None, default=10
-        Number of bins of numeric and date columns, of equal width over train; None leaves these
-        columns out.
+        Number of bins of numeric and date columns, of equal width over train, but for frequent
+        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category, or leaves the row out pair by pair.
     floor : bool, default=True
@@ -119,8 +119,8 @@ class TheilsUDifference(AssociationDifference):
     Parameters
     ----------
     n_bins : int or None, default=10
-        Number of bins of numeric and date columns, of equal width over train; None leaves these
-        columns out.
+        Number of bins of numeric and date columns, of equal width over train, but for frequent
+        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category, or leaves the row out pair by pair.
     floor : bool, default=True
@@ -207,8 +207,8 @@ class MutualInformationDifference(AssociationDifference):
         What is taken off as chance: its leading term, its exact mean (slow for many rows), or
         nothing.
     n_bins : int or None, default=10
-        Number of bins of numeric and date columns, of equal width over train; None leaves these
-        columns out.
+        Number of bins of numeric and date columns, of equal width over train, but for frequent
+        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
     nan : {"own", "drop"}, default="own"
         Whether missing counts as a category, or leaves the row out pair by pair.
     floor : bool, default=True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
@@ -13,7 +13,7 @@ from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.divergences import CellDivergence, column_counts
 from skeval.formatting import number
-from skeval.parameters import BinCount, Columns, NonNegative
+from skeval.parameters import BinCount, Columns, NonNegative, Strategy
 from skeval.result import Result, mean_of_columns
 from skeval.steps.samples import CONSERVATIVE, ROLES, mean_of_defined
 
@@ -32,8 +32,9 @@ class ChiSquaredTest(Metric):
         Cells of which either table would have fewer rows than this by chance are pooled in one.
     n_bins : int, default=10
         Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal share of train.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -85,7 +86,7 @@ class ChiSquaredTest(Metric):
         self,
         min_expected: NonNegative = 5,
         n_bins: BinCount = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Strategy = "uniform",
         columns: Columns = None,
     ) -> None:
         self.min_expected = min_expected

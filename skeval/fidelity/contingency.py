@@ -10,7 +10,7 @@ from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_metric import PairMetric, above_diagonal, calibration_sentence, worst_pair
 from skeval.formatting import percent
-from skeval.parameters import BinCount, Columns, Count, Interval, Seed
+from skeval.parameters import BinCount, Columns, Count, Interval, Seed, Strategy
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval
 from skeval.steps.pairs import (
@@ -35,7 +35,7 @@ class ContingencySimilarity(PairMetric):
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins of numeric and date columns, of equal width over train.
+        Number of bins of numeric and date columns.
     min_association : float, default=0.0
         Pairs count whose Cramer's V in train is greater than this; 0 counts all.
     nan : {"own", "drop"}, default="own"
@@ -45,6 +45,9 @@ class ContingencySimilarity(PairMetric):
     numeric_pairs : bool, default=True
         Whether pairs of two numeric or date columns count. They do not in SDMetrics' report, which
         has :class:`CorrelationSimilarity` for them.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
@@ -103,6 +106,7 @@ class ContingencySimilarity(PairMetric):
         max_rows: Count | None = None,
         *,
         numeric_pairs: bool = True,
+        strategy: Strategy = "uniform",
         floor: bool = True,
         columns: Columns = None,
         random_state: Seed = 0,
@@ -112,6 +116,7 @@ class ContingencySimilarity(PairMetric):
         self.nan = nan
         self.max_rows = max_rows
         self.numeric_pairs = numeric_pairs
+        self.strategy = strategy
         self.floor = floor
         self.columns = columns
         self.random_state = random_state
@@ -121,7 +126,7 @@ class ContingencySimilarity(PairMetric):
         if len(names) < 2:
             reason = "fewer than two columns can be measured."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
-        binning = Binning(self.n_bins)
+        binning = Binning(self.n_bins, self.strategy)
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)
         compared = matrices(context, names, binning, self.nan, drawn)
         eligible = above_diagonal(len(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.special import rel_entr
@@ -12,13 +12,13 @@ from scipy.special import rel_entr
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number
-from skeval.parameters import BinCount, Columns, Interval, NonNegative
+from skeval.parameters import BinCount, Columns, Interval, NonNegative, Strategy
 from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, histogram, mean_of_defined
 
 
 def column_counts(
-    context: Context, role: str, columns: ColumnChoice, n_bins: int, strategy: str
+    context: Context, role: str, columns: ColumnChoice, n_bins: int, strategy: Strategy
 ) -> dict[str, np.ndarray]:
     """Return the counts of a role's values in the cells of each column, learned from train.
 
@@ -45,7 +45,7 @@ class CellDivergence(Metric):
     def __init__(
         self,
         n_bins: BinCount = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Strategy = "uniform",
         columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
@@ -82,8 +82,9 @@ class JensenShannonDistance(CellDivergence):
         Of the logarithm, at least 2; with e, the greatest distance is 0.8326.
     n_bins : int, default=10
         Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal share of train.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -127,7 +128,7 @@ class JensenShannonDistance(CellDivergence):
         self,
         base: Annotated[float, Interval(2)] = 2,
         n_bins: BinCount = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Strategy = "uniform",
         columns: Columns = None,
     ) -> None:
         self.base = base
@@ -154,8 +155,9 @@ class HellingerDistance(CellDivergence):
     ----------
     n_bins : int, default=10
         Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal share of train.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -216,8 +218,9 @@ class KLDivergence(CellDivergence):
         divergence is infinite as soon as the synthetic table misses a cell of train.
     n_bins : int, default=10
         Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal share of train.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -262,7 +265,7 @@ class KLDivergence(CellDivergence):
         self,
         smoothing: NonNegative = 1e-5,
         n_bins: BinCount = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Strategy = "uniform",
         columns: Columns = None,
     ) -> None:
         self.smoothing = smoothing

@@ -311,7 +311,7 @@ class BNLikelihood(Metric):
         Whether to average logarithms of probabilities, as :class:`BNLogLikelihood` does.
     n_bins : int or None, default=None
         If given, numeric and date columns are modelled too, on this many bins of equal width over
-        train.
+        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -420,7 +420,7 @@ class BNLogLikelihood(BNLikelihood):
         never had count as rows of probability 1e-8.
     n_bins : int or None, default=None
         If given, numeric and date columns are modelled too, on this many bins of equal width over
-        train.
+        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 

@@ -175,7 +175,7 @@ class TVComplement(Metric):
         Whether missing counts as a category.
     n_bins : int or None, default=None
         If given, numeric and date columns are measured too, on this many bins of equal width over
-        train.
+        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -253,11 +253,10 @@ class TVComplement(Metric):
 
 def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the counts of a column's cells, with that of missing values or without."""
-    binning = (n_bins, "uniform", None)
-    p, q = (histogram(context, role, column, *binning) for role in ROLES)
+    p, q = (histogram(context, role, column, n_bins, "uniform", None) for role in ROLES)
     if nan == "own":
         return p, q
-    missing = cells(context, *binning).cells_[column].n_own + 1
+    missing = cells(context, n_bins, "uniform", None).cells_[column].n_own + 1
     return np.delete(p, missing), np.delete(q, missing)
 
 
@@ -389,12 +388,12 @@ class QuantileMSE(Metric):
 
     Notes
     -----
-    ``mean over cells of (share of synthetic - share of train)^2``. Cells lie between train's
-    distinct quantiles, closed on the left, the outer ones reaching to infinity; a column with no
-    more distinct values than quantiles has one cell a value. Where one value fills several cells
-    they are one, which is blind within: a column that is zero in most rows is better looked at by
-    :class:`~skeval.fidelity.KSComplement`. Missing values are left out, infinite
-    synthetic ones are in the outer cells.
+    ``mean of (share of synthetic - share of train)^2`` over the cells that either table uses. Cells
+    lie between train's distinct quantiles, closed on the right, the outer ones reaching to
+    infinity; a column with no more distinct values than quantiles has one cell a value. A value
+    that alone holds as many rows as a quantile is a cell of its own, and the quantiles are those of
+    the others, see :class:`~skeval.Discretizer`. Missing values are left out, infinite synthetic
+    ones are in the outer cells.
 
     ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average,
     ``k (N - k) / (n m (N - 1))`` for a cell of k of all N rows, and ``details["ceiling"]`` their
@@ -451,19 +450,11 @@ class QuantileMSE(Metric):
 
 def _shares(x: np.ndarray, y: np.ndarray, n_quantiles: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how many values of both ascending samples lie in the cells of the first."""
-    if x.size == 0:
+    edges = inner_edges(x, n_quantiles, "quantile")
+    if edges is None:
         return np.zeros(1, dtype=np.int64), np.array([y.size])
-    edges = _edges(x, n_quantiles)
     p, q = (np.diff(np.searchsorted(z, edges), prepend=0, append=z.size) for z in (x, y))
     return p, q
-
-
-def _edges(x: np.ndarray, n_quantiles: int) -> np.ndarray:
-    distinct = x[np.append(True, x[1:] > x[:-1])]
-    if distinct.size > n_quantiles:
-        return np.unique(quantiles_of_sorted(x, np.arange(1, n_quantiles) / n_quantiles))
-    few = inner_edges(distinct, n_quantiles, "quantile")
-    return np.array([]) if few is None else few
 
 
 def _squared_error(p: np.ndarray, q: np.ndarray) -> float:
@@ -472,10 +463,10 @@ def _squared_error(p: np.ndarray, q: np.ndarray) -> float:
         return math.nan
     if m == 0:  # no value at all is as bad as all values where train has fewest
         q, m = (np.arange(p.size) == p.argmin()).astype(np.int64), 1
-    return float(((p / n - q / m) ** 2).mean())
+    return float(((p / n - q / m) ** 2).sum() / np.count_nonzero(p + q))
 
 
 def _mean_squared_chance(p: np.ndarray, q: np.ndarray) -> float:
     n, m = int(p.sum()), int(q.sum())
     k = p + q
-    return float((k * (n + m - k)).mean() / (n * m * (n + m - 1.0)))
+    return float((k * (n + m - k)).sum() / np.count_nonzero(k) / (n * m * (n + m - 1.0)))

@@ -12,12 +12,12 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.divergences import kl_divergence
 from skeval.fidelity.pair_metric import PairMetric
 from skeval.formatting import number
-from skeval.parameters import BinCount, Columns, NonNegative
+from skeval.parameters import BinCount, Columns, NonNegative, Strategy
 from skeval.result import Result, undefined
 from skeval.steps.pairs import Binning, joint_tables
 from skeval.steps.samples import ROLES, columns_of
-from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.schema import Kind
 
 
 class PairKLDivergence(Metric):
@@ -27,10 +27,15 @@ class PairKLDivergence(Metric):
     kinds: ClassVar[tuple[Kind, ...]]
 
     def __init__(
-        self, n_bins: BinCount = 10, smoothing: NonNegative = 1e-5, columns: Columns = None
+        self,
+        n_bins: BinCount = 10,
+        smoothing: NonNegative = 1e-5,
+        strategy: Strategy = "uniform",
+        columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins
         self.smoothing = smoothing
+        self.strategy = strategy
         self.columns = columns
 
     def _compute(self, context: Context) -> Result:
@@ -38,12 +43,8 @@ class PairKLDivergence(Metric):
         if len(names) < 2:
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
-        divergences = np.full((len(names), len(names)), np.nan)
-        tables = [
-            joint_tables(context, role, names, Binning(self.n_bins)).pairs() for role in ROLES
-        ]
-        for (i, j, p), (_, _, q) in zip(*tables, strict=True):
-            divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), self.smoothing)
+        binning = Binning(self.n_bins, self.strategy)
+        divergences = divergences_of_pairs(context, names, binning, self.smoothing)
         above = divergences[np.triu_indices(len(names), 1)]
         scores = 1.0 / (1.0 + np.fmin(divergences, divergences.T))
         return Result(
@@ -64,6 +65,17 @@ class PairKLDivergence(Metric):
         )
 
 
+def divergences_of_pairs(
+    context: Context, names: tuple[str, ...], binning: Binning, smoothing: float
+) -> np.ndarray:
+    """Return the divergence of each pair of columns from synthetic to train, nan elsewhere."""
+    divergences = np.full((len(names), len(names)), np.nan)
+    tables = [joint_tables(context, role, names, binning).pairs() for role in ROLES]
+    for (i, j, p), (_, _, q) in zip(*tables, strict=True):
+        divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), smoothing)
+    return divergences
+
+
 class ContinuousKLDivergence(PairKLDivergence):
     r"""Agreement of joint bins: 1 where pairs of numbers share them, near 0 where they miss.
 
@@ -74,9 +86,12 @@ class ContinuousKLDivergence(PairKLDivergence):
     Parameters
     ----------
     n_bins : int, default=10
-        Bins of each column, of equal width over train; the outer ones reach to infinity.
+        Bins of each column; the outer ones reach to infinity.
     smoothing : float, default=1e-5
         Added to all shares of both tables, which are then brought back to sum 1.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -103,8 +118,9 @@ class ContinuousKLDivergence(PairKLDivergence):
 
     References
     ----------
-    Published under this name by SDMetrics, in this direction. Its grid ends at train's range, so
-    that values beyond are not counted at all; missing values count as 0, and counts are smoothed.
+    Published under this name by SDMetrics, in this direction. Its grid is that of
+    ``strategy="uniform-plain"``, but ends at train's range, so that values beyond are not counted
+    at all; missing values count as 0, and counts are smoothed.
 
     Examples
     --------
@@ -164,7 +180,7 @@ class DiscreteKLDivergence(PairKLDivergence):
     """
 
     kinds = NOMINAL
-    n_bins = 10  # of numeric columns, none of which is looked at
+    n_bins, strategy = 10, "uniform"  # of numeric columns, none of which is looked at
 
     def __init__(self, smoothing: NonNegative = 1e-5, columns: Columns = None) -> None:
         self.smoothing = smoothing

@@ -57,11 +57,13 @@ class PhikMatrixDifference(AssociationDifference):
     -----
     ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the
     correlation of a bivariate normal distribution with the same chi-square on the same bins. Both
-    tables are cut on the bins of train; rows with a missing value are left out pair by pair. A
-    pair that is constant in train has no coefficient and is left out, with a warning; one that is
-    constant in the synthetic table only counts as unassociated. The coefficient has no sign: a
-    flipped correlation is invisible to it. No interval is given: the differences are absolute
-    values near 0, where resampling them is misleading; compare with the baseline.
+    tables are cut on the bins of train, as the phik package cuts them: a frequent value has no cell
+    of its own, since bins stand for intervals of a normal distribution. Of a column that is mostly
+    zero, :class:`CramersVDifference` sees more. Rows with a missing value are left out pair by
+    pair. A pair that is constant in train has no coefficient and is left out, with a warning; one
+    that is constant in the synthetic table only counts as unassociated. The coefficient has no
+    sign: a flipped correlation is invisible to it. No interval is given: the differences are
+    absolute values near 0, where resampling them is misleading; compare with the baseline.
 
     References
     ----------
@@ -97,7 +99,7 @@ class PhikMatrixDifference(AssociationDifference):
         self.columns = columns
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
-        measure = (Binning(self.n_bins), self.noise_correction, self.backend)
+        measure = (Binning(self.n_bins, "uniform-plain"), self.noise_correction, self.backend)
         return phik_matrix(context, role, names, *measure)
 
     def _reduced(self, gaps: np.ndarray) -> float:

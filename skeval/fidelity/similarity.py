@@ -14,7 +14,7 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.formatting import number
-from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed
+from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed, Strategy
 from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
@@ -30,6 +30,9 @@ _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
 _MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
 _TAIL = 0.005
+# a number that this share of train has is drawn on its own, up to so many of them: it hides what is
+# near it, and makes all else look empty
+_FREQUENT, _MOST_FREQUENT = 0.25, 2
 # beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
 _LARGEST, _SMALLEST, _LATEST = 1e307, 1e-300, 9.2e9
 
@@ -45,8 +48,9 @@ class SimilarityMatrix(Metric):
     ----------
     n_bins : int, default=10
         Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal share of train.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
         The mean over the whole symmetric matrix, over diagonal and upper triangle, or the mean of
         the levels' means: columns, pairs, and triples if `order` is 3.
@@ -84,7 +88,7 @@ class SimilarityMatrix(Metric):
     ``M_ii = 1 - TV`` of column i's cells, ``M_ij = 1 - TV`` of the joint cells of i and j; missing
     and unseen values have cells of their own. The matrix is symmetric, and ``M_ij <= min(M_ii,
     M_jj)``. A perfect synthetic table does not reach 1: two random halves of the iris table score
-    0.70. ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average,
+    0.67. ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average,
     exactly.
 
     References
@@ -107,7 +111,7 @@ class SimilarityMatrix(Metric):
     def __init__(
         self,
         n_bins: BinCount = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Strategy = "uniform",
         average: Literal["matrix", "upper", "balanced"] = "matrix",
         *,
         order: Literal[2, 3] = 2,
@@ -200,8 +204,9 @@ class SimilarityScore(SimilarityMatrix):
     ----------
     n_bins : int, default=10
         Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal share of train.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     average : {"matrix", "upper", "balanced"}, default="matrix"
         How the cells of the matrix are averaged, as in :class:`SimilarityMatrix`.
     scale : float, default=100
@@ -255,7 +260,7 @@ class SimilarityScore(SimilarityMatrix):
     def __init__(
         self,
         n_bins: BinCount = 10,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Strategy = "uniform",
         average: Literal["matrix", "upper", "balanced"] = "matrix",
         scale: Positive = 100.0,
         *,
@@ -326,19 +331,37 @@ def _weights(n_columns: int, average: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Axis:
-    """How one column is drawn: numbers between `edges` or bars `labels`; then missing, unseen."""
+    """How one column is drawn, and which bar each value is in.
+
+    Attributes
+    ----------
+    kind : str
+        Of the column.
+    labels : tuple of str
+        Of the bars of categories, or of the `frequent` numbers, which come after those between
+        `edges`. Missing and unseen values have the last two bars.
+    edges : ndarray or None
+        Between the bars of numbers and dates.
+    shown : ndarray or None
+        The bar of each category.
+    frequent : tuple of float
+        Numbers with a bar of their own.
+    """
 
     kind: str
     labels: tuple[str, ...]
     edges: np.ndarray | None = None
     shown: np.ndarray | None = None
+    frequent: tuple[float, ...] = ()
 
     def codes(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the bar of each value of a one-column frame."""
         n_bars = self.n_bars - 2
         if self.edges is not None:
-            values = numbers(frame).ravel()
-            bars = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, n_bars - 1)
+            values, n_between = numbers(frame).ravel(), len(self.edges) - 1
+            bars = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, n_between - 1)
+            for k, frequent in enumerate(self.frequent):
+                bars[values == frequent] = n_between + k
         else:
             values = category_codes(frame).ravel()
             lookup = np.asarray(self.shown)
@@ -349,7 +372,7 @@ class Axis:
     @property
     def n_bars(self) -> int:
         """Number of bars, missing and unseen included."""
-        return (len(self.labels) if self.edges is None else len(self.edges) - 1) + 2
+        return len(self.labels) + (0 if self.edges is None else len(self.edges) - 1) + 2
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a display needs."""
@@ -369,7 +392,29 @@ def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
     values = numbers(frame).ravel()
     limit = _LATEST if kind == "datetime" else _LARGEST
     values = np.clip(values[np.isfinite(values)], -limit, limit)
-    return Axis(kind, (), edges=_edges(values, n_bins, min_count, limit))
+    edges = _edges(values, n_bins, min_count, limit)
+    if edges[1] - edges[0] <= 1.0 and np.array_equal(values, np.round(values)):
+        return Axis(kind, (), edges=edges)  # every whole number has a bar of its own
+    frequent = _frequent_numbers(values, min_count)
+    if frequent:
+        edges = _edges(values[~np.isin(values, frequent)], n_bins, min_count, limit)
+    labels = tuple(f"= {_written(value, kind)}" for value in frequent)
+    return Axis(kind, labels, edges=edges, frequent=tuple(frequent))
+
+
+def _frequent_numbers(values: np.ndarray, min_count: int) -> list[float]:
+    """Return the most frequent numbers, ascending, but not all that there are."""
+    distinct, counts = np.unique(values, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[: min(_MOST_FREQUENT, distinct.size - 1)]
+    least = max(min_count, _FREQUENT * values.size)
+    return sorted(float(distinct[i]) for i in order if counts[i] >= least)
+
+
+def _written(value: float, kind: str) -> str:
+    if kind != "datetime":
+        return f"{value:.6g}"
+    date = pd.Timestamp(value, unit="s")
+    return date.strftime("%Y-%m-%d" if date == date.normalize() else "%Y-%m-%d %H:%M")
 
 
 def _bars(frame: pd.DataFrame, kind: str, min_count: int) -> Axis:

@@ -115,8 +115,15 @@ class ClassifierTwoSampleTest(Metric):
     share of synthetic rows that stand in train, in the columns looked at.
 
     ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
-    averaging, not before. The baseline is 0.5: two samples of one distribution cannot be told
-    apart. The classifier bounds the distance of the distributions from below, see
+    averaging, not before; ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low on
+    both sides: in SynEval it is ``max(0, 1 - AUC)``, at most about a half for good tables and 1
+    for copies. ``synthetic_confidence`` and ``original_confidence`` are the mean scores of
+    synthetic and of real rows, the probability of being synthetic as the classifier has it: both
+    1/2 where it cannot tell, 1 and 0 where it always can. Unlike SynEval's, they are of rows that
+    the classifier has not seen.
+
+    The baseline is 0.5: two samples of one distribution cannot be told apart. The classifier
+    bounds the distance of the distributions from below, see
     :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
 
     References
@@ -170,7 +177,14 @@ class ClassifierTwoSampleTest(Metric):
             value,
             interval=_interval(scores, value, self.scoring),
             baseline=0.5,
-            details={"model": name, "similarity": similarity, "n_rows": scores.real.size},
+            details={
+                "model": name,
+                "similarity": similarity,
+                "fidelity_score": 1.0 - 2.0 * abs(area - 0.5),
+                "synthetic_confidence": float(scores.synthetic.mean()),
+                "original_confidence": float(scores.real.mean()),
+                "n_rows": scores.real.size,
+            },
         )
 
     @property

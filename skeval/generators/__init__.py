@@ -1,6 +1,7 @@
 """Baseline generators, dials, and the adapter that takes whatever generator into a search."""
 
 from skeval.generators.adapter import GeneratorAdapter
+from skeval.generators.anonymization import MondrianAnonymization
 from skeval.generators.baselines import Bootstrap, IndependentMarginals
 from skeval.generators.cart import SequentialCART
 from skeval.generators.copula import GaussianCopula
@@ -13,6 +14,7 @@ __all__ = [
     "GaussianCopula",
     "GeneratorAdapter",
     "IndependentMarginals",
+    "MondrianAnonymization",
     "RandomForestImputation",
     "SequentialCART",
 ]

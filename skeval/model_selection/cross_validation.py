@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from sklearn.model_selection import (
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
+from skeval.model_selection.efficiency import Efficiency, Stopwatch, peak_memory
 from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
@@ -40,6 +41,16 @@ class CrossValidated:
         One a fold.
     test_shares : tuple of float
         Rows tested on for each row learned from, one a fold.
+    efficiencies : tuple of Efficiency
+        What fit and sample cost, one a fold.
+
+    Notes
+    -----
+    Of fit and sample, `fit_seconds` and `sample_seconds` are by the clock on the wall, and
+    `peak_mib` is by how many MiB the resident memory of the process grew at most (see
+    :func:`~skeval.model_selection.efficiency.peak_memory` for what that misses). Unlike all else,
+    they differ from run to run, depend on the machine, and on `n_jobs`, as folds compete.
+    Generators are compared by them on one machine, with one fold at a time.
 
     Examples
     --------
@@ -48,19 +59,23 @@ class CrossValidated:
 
     results: tuple[SuiteResult, ...]
     test_shares: tuple[float, ...]
+    efficiencies: tuple[Efficiency, ...] = ()
 
     def folds(self) -> pd.DataFrame:
         """Return the tables of all folds, as of :meth:`SuiteResult.frame`, with a column `fold`."""
         frames = [result.frame().assign(fold=i) for i, result in enumerate(self.results)]
         return pd.concat(frames, ignore_index=True)
 
-    def frame(self, confidence: float = 0.95) -> pd.DataFrame:
+    def frame(self, confidence: float = 0.95, *, efficiency: bool = True) -> pd.DataFrame:
         """Return the means over folds.
 
         Parameters
         ----------
         confidence : float, default=0.95
             In (0, 1).
+        efficiency : bool, default=True
+            Whether rows `fit_seconds`, `sample_seconds` and `peak_mib` follow those of the metrics:
+            what differs from run to run.
 
         Returns
         -------
@@ -80,7 +95,20 @@ class CrossValidated:
                 "direction": own["direction"].iloc[0],
                 "evidence": own["evidence"].iloc[0],
             }
+        if efficiency:
+            for name, values in self.efficiency().items():
+                known = fold_mean(values.to_numpy(dtype=float), share, confidence)
+                baseline = {
+                    "baseline": float("nan"),
+                    "direction": "lower is better",
+                    "evidence": "",
+                }
+                rows[str(name)] = {**known, **baseline}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
+
+    def efficiency(self) -> pd.DataFrame:
+        """Return what fit and sample cost: `fit_seconds`, `sample_seconds`, `peak_mib`, by fold."""
+        return pd.DataFrame([asdict(one) for one in self.efficiencies]).rename_axis("fold")
 
 
 def cross_validate_generator(
@@ -133,8 +161,8 @@ def cross_validate_generator(
     Returns
     -------
     CrossValidated
-        `frame()` has means, standard errors and intervals, `folds()` every fold, `results` all
-        details.
+        `frame()` has means, standard errors and intervals, of the time and memory of fit and
+        sample too; `folds()` every fold, `results` all details.
 
     Raises
     ------
@@ -165,8 +193,10 @@ def cross_validate_generator(
     >>> from skeval.generators import GaussianCopula
     >>> from skeval.model_selection import cross_validate_generator
     >>> scores = cross_validate_generator(GaussianCopula(), make_mixed(400), KSComplement(), cv=4)
-    >>> scores.frame()["n_folds"].to_dict(), len(scores.folds())
-    ({'KSComplement': 4}, 4)
+    >>> scores.frame()["n_folds"].to_dict()
+    {'KSComplement': 4, 'fit_seconds': 4, 'sample_seconds': 4, 'peak_mib': 4}
+    >>> len(scores.folds()), scores.efficiency().columns.to_list()
+    (4, ['fit_seconds', 'sample_seconds', 'peak_mib'])
     """
     rows = as_frame(table, "train")
     if not isinstance(evaluator, Metric | MetricSuite):
@@ -183,7 +213,7 @@ def cross_validate_generator(
         child.generate_state(2).tolist()
         for child in np.random.SeedSequence(random_state).spawn(len(splits))
     ]
-    results = Parallel(n_jobs=n_jobs)(
+    evaluated = Parallel(n_jobs=n_jobs)(
         delayed(_evaluated)(
             reseeded(generator, fit_seed),
             clone(evaluator),
@@ -196,7 +226,8 @@ def cross_validate_generator(
         for (learned, tested), (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
     shares = (len(tested) / len(learned) for learned, tested in splits)
-    return CrossValidated(tuple(results), tuple(shares))
+    results, costs = zip(*evaluated, strict=True)
+    return CrossValidated(results, tuple(shares), costs)
 
 
 def _evaluated(
@@ -208,12 +239,18 @@ def _evaluated(
     n_samples: int | None,
     schema: Any,
     seed: int,
-) -> SuiteResult:
-    """Return the results of one fold."""
+) -> tuple[SuiteResult, Efficiency]:
+    """Return the results of one fold, and what fit and sample cost."""
     n_rows = len(train) if n_samples is None else n_samples
-    synthetic = adapter.fit(train).sample(n_rows, random_state=seed)
+    with peak_memory() as peak:
+        watch = Stopwatch()
+        adapter.fit(train)
+        fit_seconds = watch.read()
+        synthetic = adapter.sample(n_rows, random_state=seed)
+        sample_seconds = watch.read()
+    cost = Efficiency(fit_seconds, sample_seconds, peak.mib)
     result = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
-    return SuiteResult({result.metric: result}) if isinstance(result, Result) else result
+    return SuiteResult({result.metric: result}) if isinstance(result, Result) else result, cost
 
 
 def splits_of(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.model_selection.cross_validation import CrossValidated, fold_mean
 from skeval.model_selection.scorers import GeneratorScorer
 from skeval.overall import OverallScore, weighted_mean, with_verdict
 from skeval.parameters import Interval
@@ -337,21 +338,25 @@ def _known(points: np.ndarray, facets: Sequence[str], consequence: str) -> np.nd
 
 
 def facet_table(
-    results: Mapping[str, SuiteResult], overall: OverallScore | None = None
+    results: Mapping[str, SuiteResult | CrossValidated], overall: OverallScore | None = None
 ) -> pd.DataFrame:
     """Return the score of each facet of several candidates, from 0 to 1, as fresh real rows.
 
     Parameters
     ----------
-    results : mapping of str to SuiteResult
-        By candidate, of one suite.
+    results : mapping of str to SuiteResult or CrossValidated
+        By candidate, of one suite. Of what :func:`cross_validate_generator` returns, scores are
+        means over folds.
     overall : OverallScore, optional
         How facets are scored; ``OverallScore()`` if None.
 
     Returns
     -------
     DataFrame of shape (n_candidates, n_facets)
-        Missing where no metric of a facet counts.
+        Missing where no metric of a facet counts. Of cross-validated candidates there are further
+        columns `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, means over folds: what
+        fit and sample cost, negated, so that the higher is the better in each column and
+        :func:`pareto_front` may weigh efficiency too.
 
     Raises
     ------
@@ -368,22 +373,44 @@ def facet_table(
     >>> suite = MetricSuite([("ks", KSComplement())]).fit(train, holdout)
     >>> facet_table({"copy": suite.evaluate(train)})["fidelity"].to_dict()
     {'copy': 1.0}
+
+    Generators by what they score and what they cost:
+
+    >>> from skeval.generators import Bootstrap, GaussianCopula
+    >>> from skeval.model_selection import cross_validate_generator, pareto_front
+    >>> suite = MetricSuite([("ks", KSComplement())])
+    >>> table = facet_table(
+    ...     {
+    ...         type(generator).__name__: cross_validate_generator(generator, train, suite, cv=2)
+    ...         for generator in (Bootstrap(), GaussianCopula())
+    ...     }
+    ... )
+    >>> pareto_front(table, ["fidelity", "neg_fit_seconds"])["Bootstrap"]
+    np.True_
     """
     _check(results, "facet_table")
     scorer = OverallScore() if overall is None else overall
-    return pd.DataFrame({name: scorer.score(result) for name, result in results.items()}).T
+    return pd.DataFrame(
+        {
+            name: _of_folds(result, scorer).mean()
+            if isinstance(result, CrossValidated)
+            else scorer.score(result)
+            for name, result in results.items()
+        }
+    ).T
 
 
 def facet_intervals(
-    results: Mapping[str, SuiteResult], overall: OverallScore | None = None
+    results: Mapping[str, SuiteResult | CrossValidated], overall: OverallScore | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return an interval of the score of each facet of several candidates.
 
     Metrics that have an interval are scored at its worse end, all at once, and at its better one.
+    Of cross-validated candidates, it is the interval of the mean over folds.
 
     Parameters
     ----------
-    results : mapping of str to SuiteResult
+    results : mapping of str to SuiteResult or CrossValidated
         By candidate, of one suite.
     overall : OverallScore, optional
         How facets are scored; ``OverallScore()`` if None.
@@ -433,10 +460,31 @@ def facet_intervals(
     _check(results, "facet_intervals")
     scorer = OverallScore() if overall is None else overall
     low, high = (
-        pd.DataFrame({name: _ends(result, scorer, better) for name, result in results.items()}).T
+        pd.DataFrame(
+            {
+                name: _fold_ends(result, scorer, better)
+                if isinstance(result, CrossValidated)
+                else _ends(result, scorer, better)
+                for name, result in results.items()
+            }
+        ).T
         for better in (False, True)
     )
     return low, high
+
+
+def _of_folds(result: CrossValidated, scorer: OverallScore) -> pd.DataFrame:
+    """Return the scores of facets by fold, and what the fold cost, negated."""
+    scores = pd.DataFrame([scorer.score(one) for one in result.results]).reset_index(drop=True)
+    return scores.join(-result.efficiency().add_prefix("neg_"))
+
+
+def _fold_ends(result: CrossValidated, scorer: OverallScore, better: bool) -> pd.Series:
+    """Return an end of the interval of the mean over folds of each facet."""
+    share = sum(result.test_shares) / len(result.test_shares)
+    end = "high" if better else "low"
+    folds = _of_folds(result, scorer)
+    return pd.Series({name: fold_mean(folds[name].to_numpy(float), share)[end] for name in folds})
 
 
 def _ends(result: SuiteResult, scorer: OverallScore, better: bool) -> pd.Series:

@@ -48,10 +48,12 @@ class BruteIndex:
             np.concatenate([indices for _, indices in parts]),
         )
 
-    def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
-        """Divide each query among its nearest rows, at distance `least`; mass of each row."""
+    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats:
+        """Divide each query evenly among its nearest rows; return what each row gets."""
+        no_limits = np.full(queries.n_rows, np.inf)
+        least, _ = self.nearest(queries, 1, own, no_limits, n_jobs)
         parts = run_chunks(
-            _ties_chunk, np.arange(queries.n_rows), self, queries, least, own,
+            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own,
             n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
@@ -143,7 +145,7 @@ def _sweep(
     index: BruteIndex, queries: Encoded, picks: Ints, own: Ints | None = None
 ) -> Iterator[tuple[int, Floats]]:
     """Yield where each block of the reference starts, and its sums; that of `own` is infinite."""
-    mine = Encoded(queries.numbers[:, picks], queries.codes[:, picks])
+    mine = Encoded(queries.numbers[:, picks], queries.codes[:, picks], picks.size)
     for start in range(0, index.rows.n_rows, N_ROWS):
         sums = _sum_pairs(index, mine, slice(start, start + N_ROWS))
         if own is not None:
@@ -154,15 +156,15 @@ def _sweep(
 
 def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
     """Return the rounded sums of all queries against a block of reference rows."""
-    rows = Encoded(index.rows.numbers[:, block], index.rows.codes[:, block])
-    shape = (queries.n_rows, rows.n_rows)
+    rows_numbers, rows_codes = index.rows.numbers[:, block], index.rows.codes[:, block]
+    shape = (queries.n_rows, rows_numbers.shape[1])
     counts = np.zeros(shape, dtype=np.uint16)
-    for query_codes, codes in zip(queries.codes, rows.codes, strict=True):
+    for query_codes, codes in zip(queries.codes, rows_codes, strict=True):
         counts += query_codes[:, None] != codes
     sums, gaps = counts.astype(np.float64), np.empty(shape)
     with np.errstate(over="ignore"):  # the cap takes what overflows
         for values, column, weight in zip(
-            queries.numbers, rows.numbers, index.weights, strict=True
+            queries.numbers, rows_numbers, index.weights, strict=True
         ):
             np.subtract(values[:, None], column, out=gaps)
             np.abs(gaps, out=gaps)

@@ -94,25 +94,22 @@ class CodeBook:
         if not whole or top >= MAX_TABLE:
             values = np.unique(np.clip(column, -LARGEST, LARGEST))
             return cls(values, None, len(values))
-        size = int(np.fmax(top, 0.0)) + 3
-        seen = np.bincount(_slots(column, size), minlength=size) > 0
+        size = int(np.fmax(top, 0.0)) + 3  # missing, 0 to top, larger
+        slots = np.where(column >= 0, column + 1, 0.0).astype(np.intp)
+        seen = np.bincount(slots, minlength=size) > 0
         n_seen = int(seen.sum())
         return cls(None, np.where(seen, np.cumsum(seen) - 1, n_seen), n_seen)
 
     def encode(self, column: Floats) -> NDArray[np.int64]:
         """Translate a column into codes, `n_seen` for values that `learn` did not meet."""
         if self.table is not None:
-            return self.table[_slots(column, len(self.table))]
+            slots = np.where(column >= 0, column + 1, 0.0)
+            np.minimum(slots, len(self.table) - 1, out=slots)
+            return self.table[slots.astype(np.intp)]
         values, column = np.asarray(self.values), np.clip(column, -LARGEST, LARGEST)
         near = np.minimum(np.searchsorted(values, column), len(values) - 1)
         same = (values[near] == column) | (np.isnan(values[near]) & np.isnan(column))
         return np.where(same, near, self.n_seen).astype(np.int64)
-
-
-def _slots(column: Floats, size: int) -> NDArray[np.intp]:
-    """Place in a table of `size`: 0 for missing, 1 + value, the last for larger values."""
-    slots = np.where(column >= 0, column + 1, 0.0)
-    return np.minimum(slots, size - 1, out=slots).astype(np.intp)
 
 
 class Encoded(NamedTuple):
@@ -124,15 +121,13 @@ class Encoded(NamedTuple):
         Number columns, `MISSING` where missing.
     codes : ndarray of shape (n_codes, n_rows), uint8
         Categorical columns with few codes.
+    n_rows : int
+        Number of rows.
     """
 
     numbers: Floats
     codes: NDArray[np.uint8]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.numbers.shape[1])
+    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -236,7 +231,7 @@ class ColumnEncoder:
         for row, j in zip(numbers[n_wide:], self.metric, strict=True):
             np.clip(lines[j], -LARGEST, LARGEST, out=row)
             row[np.isnan(row)] = MISSING
-        return Encoded(numbers, codes)
+        return Encoded(numbers, codes, n_rows)
 
 
 def _range(column: Floats) -> float:
@@ -283,6 +278,8 @@ def run_chunks(
     n_tiles = -(-order.size // tile)
     cuts = [n_tiles * i // n_chunks * tile for i in range(n_chunks + 1)]
     chunks = [order[start:stop] for start, stop in pairwise(cuts) if start < stop]
+    if workers == 1:
+        return [function(*arguments, chunk) for chunk in chunks]
     return Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(function)(*arguments, chunk) for chunk in chunks
     )

@@ -1,4 +1,6 @@
-"""The compiled loops of the nearest-neighbour engine; the only module that imports numba.
+"""The compiled loops of the neighbour engine; the only module that imports numba.
+
+Distances and bounds of leaves, and the sweeps of many queries over the leaves of a tree.
 
 Every distance in here is a *sum*: one for each categorical column that differs, plus `min(1, |a -
 b| * weight)` for each number column in the order of the columns, in float64, rounded at the very
@@ -28,7 +30,10 @@ Bytes = NDArray[np.uint8]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"nnan", "nsz"}}
 FLUSH = 255  # columns that a uint8 count of differences can hold
-N_CODES = 256  # of a uint8 column
+NO_ROW = np.iinfo(np.int64).max
+FIRST_LEAVES = 2  # leaves read best-first before the sweep
+ARGMIN_BLOCK = 64
+TILE = 16  # queries that sweep over the leaves together
 
 
 def jit(function: Kernel) -> Kernel:
@@ -215,205 +220,212 @@ def visit(
 
 
 @jit
-def _number_spread(column: Floats, weight: float, order: Ints, span: Ints, size: int) -> float:
-    """Return the mean capped deviation from the mean, over a strided sample of the span."""
-    start, width = span[0], span[1] - span[0]
-    total, present = 0.0, 0
-    for t in range(size):
-        value = column[order[start + t * width // size]]
-        if value < MISSING:
-            total += value
-            present += 1
-    mean = total / max(present, 1)
-    spread = 0.0
-    for t in range(size):
-        spread += min(1.0, abs(column[order[start + t * width // size]] - mean) * weight)
-    return spread / size
+def _scratch(forest: Forest) -> Scratch:
+    n_leaves, widest = forest.offsets.size - 1, 0
+    for leaf in range(n_leaves):
+        widest = max(widest, forest.offsets[leaf + 1] - forest.offsets[leaf])
+    return Scratch(
+        np.empty(widest), np.empty(widest, np.uint8), np.empty(n_leaves, np.uint8),
+        np.zeros((TILE, n_leaves)),
+    )  # fmt: skip
 
 
 @jit
-def _count_codes(column: Bytes, order: Ints, span: Ints, size: int, counts: Ints) -> int:
-    """Count the codes of a strided sample into `counts`; return the largest count."""
-    start, width = span[0], span[1] - span[0]
-    counts[:] = 0
-    top = 0
-    for t in range(size):
-        code = column[order[start + t * width // size]]
-        counts[code] += 1
-        top = max(top, counts[code])
-    return int(top)
+def _argmin(bounds: Floats) -> int:
+    """Find the first least bound, a block at a time: a plain search does not vectorise."""
+    least, at = MISSING, 0
+    for begin in range(0, bounds.size, ARGMIN_BLOCK):
+        block = bounds[begin : begin + ARGMIN_BLOCK]
+        block_least = least_of(block, block.size)
+        if block_least < least:
+            least, at = block_least, begin
+    while bounds[at] > least:
+        at += 1
+    return int(at)
 
 
 @jit
-def _widest_column(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int, counts: Ints
-) -> int:
-    """Return the column with the largest spread, numbers first; -1 if none varies in the sample."""
-    best, widest = 0.0, -1
-    for j in range(numbers.shape[0]):
-        spread = _number_spread(numbers[j], weights[j], order, span, size)
-        if spread > best:
-            best, widest = spread, j
-    for j in range(codes.shape[0]):
-        spread = 1.0 - _count_codes(codes[j], order, span, size, counts) / size
-        if spread > best:
-            best, widest = spread, numbers.shape[0] + j
-    return int(widest)
+def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
+    """Note for each leaf the least of `bound - worst` over the tile; above 0 nobody visits it."""
+    for leaf in range(slack.size):
+        slack[leaf] = MISSING
+    for g in range(worst.size):
+        mine, limit = bounds[g], worst[g]
+        for leaf in range(slack.size):
+            slack[leaf] = min(slack[leaf], mine[leaf] - limit)
 
 
-@jit
-def _sample_sorted(column: Floats, order: Ints, span: Ints, size: int) -> Floats:
-    """Return a strided sample of the span in ascending order (by insertion: it is small)."""
-    start, width = span[0], span[1] - span[0]
-    sample = np.empty(size)
-    for t in range(size):
-        value, slot = column[order[start + t * width // size]], t
-        while slot > 0 and sample[slot - 1] > value:
-            sample[slot] = sample[slot - 1]
-            slot -= 1
-        sample[slot] = value
-    return sample
-
-
-@jit
-def _put_back(order: Ints, border: int, spare: Ints, held: int) -> None:
-    for t in range(held):  # a slice assignment takes two seconds to compile
-        order[border + t] = spare[t]
-
-
-@jit
-def _part_numbers(column: Floats, order: Ints, span: Ints, size: int, spare: Ints) -> int:
-    """Move rows below the sample median to the left, in place and stably; return the border."""
-    sample = _sample_sorted(column, order, span, size)
-    median = sample[size // 2]
-    take_median = sample[0] == median  # else nothing would go left
-    border, held = span[0], 0
-    for t in range(span[0], span[1]):
-        row = order[t]
-        if column[row] < median or (take_median and column[row] == median):
-            order[border] = row
-            border += 1
-        else:
-            spare[held] = row
-            held += 1
-    _put_back(order, border, spare, held)
-    return int(border)
-
-
-@jit
-def _left_codes(counts: Ints, size: int) -> Bytes:
-    """Mark codes for the left side: most frequent first, while it stays at or under half."""
-    side = np.zeros(N_CODES, np.uint8)
-    filled = 0
-    while True:
-        top = np.argmax(counts)
-        if counts[top] == 0:
-            return side
-        if filled == 0 or filled + counts[top] <= size // 2:
-            filled += counts[top]
-            side[top] = 1
-        counts[top] = 0
-
-
-@jit
-def _part_codes(
-    column: Bytes, order: Ints, span: Ints, size: int, counts: Ints, spare: Ints
-) -> int:
-    """Move the rows with left codes to the left, in place and stably; return the border."""
-    _count_codes(column, order, span, size, counts)
-    side = _left_codes(counts, size)
-    border, held = span[0], 0
-    for t in range(span[0], span[1]):
-        row = order[t]
-        if side[column[row]]:
-            order[border] = row
-            border += 1
-        else:
-            spare[held] = row
-            held += 1
-    _put_back(order, border, spare, held)
-    return int(border)
-
-
-@jit
-def _part(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int,
-    counts: Ints, spare: Ints,
+@inlined
+def _visit_closest(
+    forest: Forest, query: Floats, query_codes: Bytes, own: int, step: int, bounds: Floats,
+    scratch: Scratch, best: Floats, best_rows: Ints,
 ) -> int:  # fmt: skip
-    """Split a span at its widest column, or in the middle if nothing separates it."""
-    border = span[0]
-    column = _widest_column(numbers, codes, weights, order, span, size, counts)
-    if column >= numbers.shape[0]:
-        border = _part_codes(codes[column - numbers.shape[0]], order, span, size, counts, spare)
-    elif column >= 0:
-        border = _part_numbers(numbers[column], order, span, size, spare)
-    if border == span[0] or border == span[1]:
-        border = (span[0] + span[1]) // 2
-    return int(border)
+    """Bound all leaves, read the closest few, strike them out; return the number of rows read."""
+    bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
+    numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
+    n_read = 0
+    for _ in range(FIRST_LEAVES):
+        leaf = _argmin(bounds)
+        if bounds[leaf] > best[best.size - 1] or bounds[leaf] == MISSING:
+            break
+        bounds[leaf] = MISSING
+        start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
+        visit(
+            numbers, codes, weights, rows, start, stop, query, query_codes, own, step,
+            scratch.sums, scratch.counts, best, best_rows,
+        )  # fmt: skip
+        n_read += stop - start
+    return n_read
 
 
 @jit
-def grow_leaves(
-    numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, leaf_size: int, sample_size: int
-) -> tuple[Ints, Ints]:
-    """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
+def nearest_rows(
+    forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, k: int,
+    bounded: bool, step: int, picks: Ints,
+) -> tuple[Floats, Ints, int]:  # fmt: skip
+    """Find the k nearest rows of the picked queries within their limits, in the order of `picks`.
 
-    Returns the ordered rows and the leaves' offsets. Of two halves the smaller goes first, so that
-    the stack stays below log2(n) spans.
+    A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the
+    leaves in memory order, each leaf for those queries whose worst of k it can still better or
+    equal. Unbounded, all bounds stay 0. Returns sums and original indices, shape (n_picks, k), and
+    the number of rows read; where fewer rows lie within the limit, the sum is the limit and the
+    index `NO_ROW`.
     """
-    n = rows.size
-    order, spare, counts = rows.copy(), np.empty(n, np.int64), np.zeros(N_CODES, np.int64)
-    is_stop = np.zeros(n + 1, np.uint8)
-    is_stop[0] = 1
-    stack = np.empty((66, 2), np.int64)
-    stack[0, 0], stack[0, 1] = 0, n
-    depth = 1 if n > 0 else 0
-    while depth > 0:
-        depth -= 1
-        span = stack[depth].copy()
-        width = span[1] - span[0]
-        if width <= leaf_size:
-            is_stop[span[1]] = 1
-            continue
-        size = min(sample_size, width)
-        border = _part(numbers, codes, weights, order, span, size, counts, spare)
-        left_first = border - span[0] <= span[1] - border
-        small, large = (depth + 1, depth) if left_first else (depth, depth + 1)
-        stack[small, 0], stack[small, 1] = span[0], border
-        stack[large, 0], stack[large, 1] = border, span[1]
-        depth += 2
-    return order, np.flatnonzero(is_stop)
+    best = np.empty((picks.size, k))
+    best_rows = np.full((picks.size, k), NO_ROW)
+    worst = np.full(TILE, MISSING)
+    scratch = _scratch(forest)
+    bounds, offsets = scratch.bounds, forest.offsets
+    numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
+    sums, counts = scratch.sums, scratch.counts
+    slack = np.empty(offsets.size - 1)
+    n_read = 0
+    for begin in range(0, picks.size, TILE):
+        tile = picks[begin : begin + TILE]
+        for g in range(tile.size):
+            q = tile[g]
+            worst[g] = limits[q]
+            best[begin + g] = limits[q]
+            if bounded:
+                n_read += _visit_closest(
+                    forest, queries[q], query_codes[q], own[q], step, bounds[g], scratch,
+                    best[begin + g], best_rows[begin + g],
+                )  # fmt: skip
+                worst[g] = best[begin + g, k - 1]
+        _best_slack(bounds, worst[: tile.size], slack)
+        for leaf in range(offsets.size - 1):
+            if slack[leaf] > 0.0:
+                continue
+            start, stop = offsets[leaf], offsets[leaf + 1]
+            for g in range(tile.size):
+                if bounds[g, leaf] <= worst[g] and bounds[g, leaf] < MISSING:
+                    q = tile[g]
+                    n_read += stop - start
+                    worst[g] = visit(
+                        numbers, codes, weights, rows, start, stop, queries[q], query_codes[q],
+                        own[q], step, sums, counts, best[begin + g], best_rows[begin + g],
+                    )  # fmt: skip
+    return best, best_rows, n_read
 
 
 @jit
-def box_leaves(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, offsets: Ints, first: Ints,
-    n_absent: int,
-) -> Forest:  # fmt: skip
-    """Copy the rows into leaf order and note what each leaf holds."""
-    n, n_leaves = order.size, offsets.size - 1
-    low = np.full((numbers.shape[0], n_leaves), MISSING)
-    high = np.full((numbers.shape[0], n_leaves), -MISSING)
-    complete = np.ones((numbers.shape[0], n_leaves))
-    absent = np.ones((n_absent, n_leaves), np.uint8)
-    moved_numbers = np.empty((numbers.shape[0], n))
-    moved_codes = np.empty((codes.shape[0], n), np.uint8)
-    for j in range(numbers.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                value = numbers[j, order[t]]
-                moved_numbers[j, t] = value
-                if value < MISSING:
-                    low[j, leaf] = min(low[j, leaf], value)
-                    high[j, leaf] = max(high[j, leaf], value)
-                else:
-                    complete[j, leaf] = 0.0
-    for j in range(codes.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                code = codes[j, order[t]]
-                moved_codes[j, t] = code
-                absent[first[j] + code, leaf] = 0
-    return Forest(
-        moved_numbers, moved_codes, weights, order, offsets, low, high, complete, absent, first
+def _gather_ties(
+    forest: Forest, query: Floats, query_codes: Bytes, own: int, least: float, bounds: Floats,
+    step: int, sums: Floats, counts: Bytes, tied: Ints,
+) -> int:  # fmt: skip
+    """Write the indices of all nearest rows to `tied`; return how many there are.
+
+    `least` is their distance, or one that they do not exceed.
+    """
+    n_tied = 0
+    for leaf in range(bounds.size):
+        if bounds[leaf] > least:
+            continue
+        start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
+        nearest = sum_leaf(
+            forest.numbers, forest.codes, forest.weights, query, query_codes, start, stop, least,
+            step, sums, counts,
+        )  # fmt: skip
+        if nearest > least:
+            continue
+        for r in range(stop - start):
+            row = forest.rows[start + r]
+            if sums[r] <= least and row != own:
+                if sums[r] < least:
+                    least, n_tied = sums[r], 0
+                tied[n_tied] = row
+                n_tied += 1
+    return n_tied
+
+
+@jit
+def spread_ties(
+    forest: Forest, least: Floats, queries: Floats, query_codes: Bytes, own: Ints, bounded: bool,
+    step: int, picks: Ints,
+) -> Floats:  # fmt: skip
+    """Divide each picked query evenly among its nearest rows; return the mass of each row.
+
+    `least` is the distance of each query to its nearest row, as `nearest_rows` finds it, or more:
+    `MISSING` where it is not known.
+    """
+    n_rows = forest.rows.size
+    mass, tied = np.zeros(n_rows), np.empty(n_rows, np.int64)
+    scratch = _scratch(forest)
+    bounds = scratch.bounds[0]
+    for at in range(picks.size):
+        q = picks[at]
+        if bounded:
+            bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds)
+        n_tied = _gather_ties(
+            forest, queries[q], query_codes[q], own[q], least[q], bounds, step, scratch.sums,
+            scratch.counts, tied,
+        )  # fmt: skip
+        for t in range(n_tied):
+            mass[tied[t]] += 1.0 / n_tied
+    return mass
+
+
+@inlined
+def _count_leaf(
+    numbers: Floats, codes: Bytes, weights: Floats, radii: Floats, start: int, stop: int,
+    largest: float, query: Floats, query_codes: Bytes, step: int, sums: Floats, counts: Bytes,
+) -> int:  # fmt: skip
+    """Count the balls around one leaf's rows that hold the query."""
+    inside = 0
+    least = sum_leaf(
+        numbers, codes, weights, query, query_codes, start, stop, largest, step, sums, counts
     )
+    if least <= largest:
+        for r in range(stop - start):
+            inside += sums[r] <= radii[start + r]
+    return inside
+
+
+@jit
+def count_balls(
+    forest: Forest, radii: Floats, largest: Floats, queries: Floats, query_codes: Bytes,
+    limit: int, step: int, picks: Ints,
+) -> Ints:  # fmt: skip
+    """Count the balls that hold each picked query, stopping once `limit` is reached.
+
+    `radii` are in leaf order and on the grid of the sums; `largest` is the largest of each leaf.
+    """
+    inside = np.zeros(picks.size, np.int64)
+    scratch = _scratch(forest)
+    numbers, codes, weights, offsets = forest.numbers, forest.codes, forest.weights, forest.offsets
+    bounds, sums, counts = scratch.bounds, scratch.sums, scratch.counts
+    for begin in range(0, picks.size, TILE):
+        tile = picks[begin : begin + TILE]
+        for g in range(tile.size):
+            q = tile[g]
+            bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
+        for leaf in range(offsets.size - 1):
+            start, stop = offsets[leaf], offsets[leaf + 1]
+            for g in range(tile.size):
+                if bounds[g, leaf] <= largest[leaf] and inside[begin + g] < limit:
+                    q = tile[g]
+                    inside[begin + g] += _count_leaf(
+                        numbers, codes, weights, radii, start, stop, largest[leaf], queries[q],
+                        query_codes[q], step, sums, counts,
+                    )  # fmt: skip
+    return inside

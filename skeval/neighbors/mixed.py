@@ -28,7 +28,7 @@ class _Index(Protocol):
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints: ...
 
-    def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats: ...
+    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats: ...
 
 
 class MixedNearestNeighbors(BaseEstimator):
@@ -239,10 +239,10 @@ class MixedNearestNeighbors(BaseEstimator):
         queries = self._encode(Y)
         if not queries.n_rows:
             raise InvalidParameterError("MixedNearestNeighbors: nearest_mass needs a query.")
-        own = self._own_rows(exclude, queries.n_rows)
-        unlimited = np.full(queries.n_rows, np.inf)
-        least, _ = self._index.nearest(queries, 1, own, unlimited, self.n_jobs)
-        return self._index.ties(queries, least[:, 0], own, self.n_jobs) / queries.n_rows
+        own = np.full(queries.n_rows, -1)
+        if exclude is not None:
+            own = self._own_rows(exclude, queries.n_rows)
+        return self._index.masses(queries, own, self.n_jobs) / queries.n_rows
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: Count | None = None) -> Ints:
         """Count the balls around reference rows that hold each query row.

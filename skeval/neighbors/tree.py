@@ -1,4 +1,4 @@
-"""The compiled backend of the neighbour engine: trees of leaves with bounds."""
+"""The compiled backend of the neighbour engine: trees of leaves with bounds, grown and searched."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skeval.neighbors.encoding import MISSING, SUMMED_CHUNKS, Encoded, run_chunks
-from skeval.neighbors.kernels import Forest, box_leaves, grow_leaves
-from skeval.neighbors.sweeps import NO_ROW, TILE, count_balls, nearest_rows, spread_ties
+from skeval.neighbors.kernels import (
+    NO_ROW,
+    TILE,
+    Bytes,
+    Floats,
+    Forest,
+    Ints,
+    count_balls,
+    jit,
+    nearest_rows,
+    spread_ties,
+)
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+N_CODES = 256  # of a uint8 column
 SAMPLE = 128  # rows looked at to split a node
 SMALL_LEAF, LARGE_LEAF, LARGE_TABLE = 256, 1024, 500_000
 QUERY_LEAF, QUERY_SAMPLE = 16, 32  # queries are only sorted: a rough tree will do
@@ -93,10 +101,17 @@ class TreeIndex:
         counts[order] = np.minimum(np.concatenate(parts), limit)
         return counts
 
-    def ties(self, queries: Encoded, least: Floats, own: Ints, n_jobs: int | None) -> Floats:
-        """Divide each query among its nearest rows, at distance `least`; mass of each row."""
+    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats:
+        """Divide each query evenly among its nearest rows; return what each row gets."""
         numbers, codes, order = self._sorted(queries)
-        forest, bounded, step = self._leaves_for(order, numbers, codes, own, least, 1)
+        least = np.full(order.size, MISSING)
+        search = (numbers, codes, own, least, 1)
+        forest, bounded, step = self._leaves_for(order, *search)
+        if bounded:  # ties are sought in the few leaves within the least distance of a query
+            nearest = run_chunks(
+                nearest_rows, order, forest, *search, True, step, n_jobs=n_jobs, tile=TILE
+            )
+            least[order] = np.concatenate([sums[:, 0] for sums, _, _ in nearest])
         parts = run_chunks(
             spread_ties, order, forest, least, numbers, codes, own, bounded, step,
             n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
@@ -105,7 +120,7 @@ class TreeIndex:
         total: Floats = reduce(np.add, parts)
         return total
 
-    def _sorted(self, queries: Encoded) -> tuple[Floats, NDArray[np.uint8], Ints]:
+    def _sorted(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
         order, _ = grow_leaves(
             queries.numbers, queries.codes, self.forest.weights, np.arange(queries.n_rows),
@@ -118,7 +133,7 @@ class TreeIndex:
         )
 
     def _leaves_for(
-        self, order: Ints, numbers: Floats, codes: NDArray[np.uint8], own: Ints, limits: Floats,
+        self, order: Ints, numbers: Floats, codes: Bytes, own: Ints, limits: Floats,
         k: int,
     ) -> tuple[Forest, bool, int]:  # fmt: skip
         """Return the leaves to search, whether to use their bounds, and the step of early exits."""
@@ -168,3 +183,208 @@ def _radius_groups(radii: Floats) -> list[Ints]:
     cuts = np.quantile(radii[valid], RADIUS_CLASSES)
     label = np.searchsorted(cuts, radii[valid])
     return [valid[label == group] for group in np.unique(label)]
+
+
+@jit
+def _number_spread(column: Floats, weight: float, order: Ints, span: Ints, size: int) -> float:
+    """Return the mean capped deviation from the mean, over a strided sample of the span."""
+    start, width = span[0], span[1] - span[0]
+    total, present = 0.0, 0
+    for t in range(size):
+        value = column[order[start + t * width // size]]
+        if value < MISSING:
+            total += value
+            present += 1
+    mean = total / max(present, 1)
+    spread = 0.0
+    for t in range(size):
+        spread += min(1.0, abs(column[order[start + t * width // size]] - mean) * weight)
+    return spread / size
+
+
+@jit
+def _count_codes(column: Bytes, order: Ints, span: Ints, size: int, counts: Ints) -> int:
+    """Count the codes of a strided sample into `counts`; return the largest count."""
+    start, width = span[0], span[1] - span[0]
+    counts[:] = 0
+    top = 0
+    for t in range(size):
+        code = column[order[start + t * width // size]]
+        counts[code] += 1
+        top = max(top, counts[code])
+    return int(top)
+
+
+@jit
+def _widest_column(
+    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int, counts: Ints
+) -> int:
+    """Return the column with the largest spread, numbers first; -1 if none varies in the sample."""
+    best, widest = 0.0, -1
+    for j in range(numbers.shape[0]):
+        spread = _number_spread(numbers[j], weights[j], order, span, size)
+        if spread > best:
+            best, widest = spread, j
+    for j in range(codes.shape[0]):
+        spread = 1.0 - _count_codes(codes[j], order, span, size, counts) / size
+        if spread > best:
+            best, widest = spread, numbers.shape[0] + j
+    return int(widest)
+
+
+@jit
+def _sample_sorted(column: Floats, order: Ints, span: Ints, size: int) -> Floats:
+    """Return a strided sample of the span in ascending order (by insertion: it is small)."""
+    start, width = span[0], span[1] - span[0]
+    sample = np.empty(size)
+    for t in range(size):
+        value, slot = column[order[start + t * width // size]], t
+        while slot > 0 and sample[slot - 1] > value:
+            sample[slot] = sample[slot - 1]
+            slot -= 1
+        sample[slot] = value
+    return sample
+
+
+@jit
+def _put_back(order: Ints, border: int, spare: Ints, held: int) -> None:
+    for t in range(held):  # a slice assignment takes two seconds to compile
+        order[border + t] = spare[t]
+
+
+@jit
+def _part_numbers(column: Floats, order: Ints, span: Ints, size: int, spare: Ints) -> int:
+    """Move rows below the sample median to the left, in place and stably; return the border."""
+    sample = _sample_sorted(column, order, span, size)
+    median = sample[size // 2]
+    take_median = sample[0] == median  # else nothing would go left
+    border, held = span[0], 0
+    for t in range(span[0], span[1]):
+        row = order[t]
+        if column[row] < median or (take_median and column[row] == median):
+            order[border] = row
+            border += 1
+        else:
+            spare[held] = row
+            held += 1
+    _put_back(order, border, spare, held)
+    return int(border)
+
+
+@jit
+def _left_codes(counts: Ints, size: int) -> Bytes:
+    """Mark codes for the left side: most frequent first, while it stays at or under half."""
+    side = np.zeros(N_CODES, np.uint8)
+    filled = 0
+    while True:
+        top = np.argmax(counts)
+        if counts[top] == 0:
+            return side
+        if filled == 0 or filled + counts[top] <= size // 2:
+            filled += counts[top]
+            side[top] = 1
+        counts[top] = 0
+
+
+@jit
+def _part_codes(
+    column: Bytes, order: Ints, span: Ints, size: int, counts: Ints, spare: Ints
+) -> int:
+    """Move the rows with left codes to the left, in place and stably; return the border."""
+    _count_codes(column, order, span, size, counts)
+    side = _left_codes(counts, size)
+    border, held = span[0], 0
+    for t in range(span[0], span[1]):
+        row = order[t]
+        if side[column[row]]:
+            order[border] = row
+            border += 1
+        else:
+            spare[held] = row
+            held += 1
+    _put_back(order, border, spare, held)
+    return int(border)
+
+
+@jit
+def _part(
+    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int,
+    counts: Ints, spare: Ints,
+) -> int:  # fmt: skip
+    """Split a span at its widest column, or in the middle if nothing separates it."""
+    border = span[0]
+    column = _widest_column(numbers, codes, weights, order, span, size, counts)
+    if column >= numbers.shape[0]:
+        border = _part_codes(codes[column - numbers.shape[0]], order, span, size, counts, spare)
+    elif column >= 0:
+        border = _part_numbers(numbers[column], order, span, size, spare)
+    if border == span[0] or border == span[1]:
+        border = (span[0] + span[1]) // 2
+    return int(border)
+
+
+@jit
+def grow_leaves(
+    numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, leaf_size: int, sample_size: int
+) -> tuple[Ints, Ints]:
+    """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
+
+    Returns the ordered rows and the leaves' offsets. Of two halves the smaller goes first, so that
+    the stack stays below log2(n) spans.
+    """
+    n = rows.size
+    order, spare, counts = rows.copy(), np.empty(n, np.int64), np.zeros(N_CODES, np.int64)
+    is_stop = np.zeros(n + 1, np.uint8)
+    is_stop[0] = 1
+    stack = np.empty((66, 2), np.int64)
+    stack[0, 0], stack[0, 1] = 0, n
+    depth = 1 if n > 0 else 0
+    while depth > 0:
+        depth -= 1
+        span = stack[depth].copy()
+        width = span[1] - span[0]
+        if width <= leaf_size:
+            is_stop[span[1]] = 1
+            continue
+        size = min(sample_size, width)
+        border = _part(numbers, codes, weights, order, span, size, counts, spare)
+        left_first = border - span[0] <= span[1] - border
+        small, large = (depth + 1, depth) if left_first else (depth, depth + 1)
+        stack[small, 0], stack[small, 1] = span[0], border
+        stack[large, 0], stack[large, 1] = border, span[1]
+        depth += 2
+    return order, np.flatnonzero(is_stop)
+
+
+@jit
+def box_leaves(
+    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, offsets: Ints, first: Ints,
+    n_absent: int,
+) -> Forest:  # fmt: skip
+    """Copy the rows into leaf order and note what each leaf holds."""
+    n, n_leaves = order.size, offsets.size - 1
+    low = np.full((numbers.shape[0], n_leaves), MISSING)
+    high = np.full((numbers.shape[0], n_leaves), -MISSING)
+    complete = np.ones((numbers.shape[0], n_leaves))
+    absent = np.ones((n_absent, n_leaves), np.uint8)
+    moved_numbers = np.empty((numbers.shape[0], n))
+    moved_codes = np.empty((codes.shape[0], n), np.uint8)
+    for j in range(numbers.shape[0]):
+        for leaf in range(n_leaves):
+            for t in range(offsets[leaf], offsets[leaf + 1]):
+                value = numbers[j, order[t]]
+                moved_numbers[j, t] = value
+                if value < MISSING:
+                    low[j, leaf] = min(low[j, leaf], value)
+                    high[j, leaf] = max(high[j, leaf], value)
+                else:
+                    complete[j, leaf] = 0.0
+    for j in range(codes.shape[0]):
+        for leaf in range(n_leaves):
+            for t in range(offsets[leaf], offsets[leaf + 1]):
+                code = codes[j, order[t]]
+                moved_codes[j, t] = code
+                absent[first[j] + code, leaf] = 0
+    return Forest(
+        moved_numbers, moved_codes, weights, order, offsets, low, high, complete, absent, first
+    )

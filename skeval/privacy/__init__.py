@@ -16,9 +16,11 @@ from skeval.privacy.attacks.membership.membership_inference import MembershipInf
 from skeval.privacy.attacks.reconstruction.linear_reconstruction import LinearReconstructionAttack
 from skeval.privacy.attacks.reconstruction.record_reconstruction import RecordReconstruction
 from skeval.privacy.attacks.shadow.likelihood_ratio import LikelihoodRatioMIA
+from skeval.privacy.attacks.shadow.privacy_gain import PrivacyGain
 from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
 from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
-from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, NearDuplicateShare
+from skeval.privacy.attacks.shadow.stacked_membership import StackedMembershipInference
+from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare
 from skeval.privacy.disclosure.diversity import LDiversity, TCloseness
 from skeval.privacy.disclosure.k_anonymity import KAnonymity, ReplicatedUniques
 from skeval.privacy.disclosure.presence import DeltaPresence, KMap
@@ -32,6 +34,7 @@ from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
 from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile, HoldoutDistanceRatio
 from skeval.privacy.distance_screens.privacy_score import PrivacyScore
 from skeval.privacy.hitting_rate import HittingRate, NewRowShare
+from skeval.privacy.near_duplicates import NearDuplicateShare
 
 __all__ = [
     "NNDR",
@@ -66,11 +69,13 @@ __all__ = [
     "NearDuplicateShare",
     "NewRowShare",
     "OneRunDPAudit",
+    "PrivacyGain",
     "PrivacyScore",
     "RecordReconstruction",
     "ReplicatedUniques",
     "ShadowAttributeInference",
     "ShadowMembershipInference",
     "SinglingOutRisk",
+    "StackedMembershipInference",
     "TCloseness",
 ]

@@ -1,4 +1,4 @@
-"""Synthetic rows that are copies, or nearly copies, of real ones."""
+"""Synthetic rows that are copies of real ones."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import as_float, beside, number, percent
-from skeval.neighbors.encoding import round_to_grid
-from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
-from skeval.privacy.near_texts import ROLES, NearRule, Profiles, near_texts, profiles, text_values
+from skeval.formatting import percent
+from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed
+from skeval.privacy.near_texts import ROLES, text_values
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
-from skeval.stats.matches import MatchLists, digits_kept, list_contrast, longest_list
-from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
-from skeval.steps.samples import ColumnChoice, column_key, holdout_in_place, synthetic_sample
+from skeval.stats.matches import digits_kept
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.neighbors import encoded
+from skeval.steps.samples import ColumnChoice, column_key
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.verdict import TEST_LEVEL
 
-_FEWEST_HOLDOUT_ROWS = 100
-_RADIUS_LEVEL = 0.01
+_MOST_NAMED = 5  # columns in a sentence
 
 
 class ExactMatchShare(Metric):
@@ -90,7 +89,9 @@ class ExactMatchShare(Metric):
     H)``, its mean over relabellings (``expected``, not 0 if the tables are of unequal size) and
     their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
     ``singleton_match_share`` counts the matches to rows that stand once in train and not in the
-    holdout: those that point at one person.
+    holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
+    that stand there twice or more: where train repeats itself, so may a generator that has
+    memorised nothing, and where the synthetic table does more than train, it repeats few rows.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -143,52 +144,32 @@ class ExactMatchShare(Metric):
         return Result(k / n)
 
     def _counts(self, context: Context) -> dict[str, np.ndarray]:
-        table = value_counts(context, *compared(context.schema, self.columns), self.decimals)
-        return dict(zip((role for role in ROLES if role in context), table, strict=True))
+        return value_counts(context, *compared(context.schema, self.columns), self.decimals)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
         counts = self._counts(context)
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
-        in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
-        alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
-        details: dict[str, Any] = {
+        details = {
             "n_compared": n,
             "above_alert": result.value > self.alert,
-            "singleton_match_share": stats.matches(counts["synthetic"], alone, self.count)[0] / n,
+            "singleton_match_share": matches_of_singletons(counts, self.count) / n,
+            "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
         }
-        result = replace(result, interval=wilson(k, n), details=details)
-        return self._against_holdout(context, counts, result) if "holdout" in counts else result
-
-    def _against_holdout(
-        self, context: Context, counts: Mapping[str, np.ndarray], result: Result
-    ) -> Result:
-        synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
-        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
-        test = stats.match_contrast(synthetic, train, holdout, self.count, **settings)
-        k, n = stats.matches(synthetic, holdout, self.count)
-        details = {
-            **result.details,
-            "to_holdout": k / n,
-            "difference": result.value - k / n,
-            "expected": test.mean,
-            "null_standard_error": test.spread,
-            "passed": test.p_value > TEST_LEVEL,
-        }
-        n_synthetic, n_fresh = (context.n_rows(role) for role in ("synthetic", "holdout"))
-        k, n = stats.matches(holdout, train, self.count)
-        baseline = k / n
-        if self.count != "rows" and n_fresh > n_synthetic:
-            baseline = float(self._result(holdout_in_place(context, n_synthetic)).value)
-        if self.count != "rows" and n_fresh < n_synthetic:
-            value = self._result(synthetic_sample(context, n_fresh)).value
-            details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
-        return replace(result, p_value=test.p_value, baseline=baseline, details=details)
+        if "holdout" in counts:
+            seeds = (self.n_permutations, self.random_state)
+            result = replace(result, **beside_holdout(context, counts, self.count, *seeds))
+        details |= result.details
+        where = chosen_in_words(context.schema, self.columns)
+        said, interval = copies_in_words(counts, where), wilson(k, n)
+        result = replace(result, interval=interval, details=details, fact=said, advice=DROP_COPIES)
+        return super()._in_relation(context, result)
 
     def _summary(self, result: Result) -> str:
-        fresh = beside(result.baseline, "of holdout rows do")
-        return f"{percent(result.value)} of synthetic rows equal a train row in all columns{fresh}."
+        return set_against(
+            f"{percent(result.value)} of synthetic rows equal a train row in all columns", result
+        )
 
 
 class IdenticalMatchShare(ExactMatchShare):
@@ -262,8 +243,109 @@ class IdenticalMatchShare(ExactMatchShare):
         )
 
     def _summary(self, result: Result) -> str:
-        fresh = beside(result.baseline, "of those of the holdout are")
-        return f"{percent(result.value)} of the distinct synthetic rows are train rows{fresh}."
+        return set_against(
+            f"{percent(result.value)} of the distinct synthetic rows equal a train row", result
+        )
+
+
+def duplicated_share(counts: np.ndarray) -> float:
+    """Return the share of a table's rows that stand in it twice or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import duplicated_share
+    >>> duplicated_share(np.array([3, 1, 0]))
+    0.75
+    """
+    return float(counts[counts > 1].sum() / counts.sum())
+
+
+def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
+    """Return how many synthetic rows match a row that stands once in train and not in holdout."""
+    in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
+    alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
+    return stats.matches(counts["synthetic"], alone, count)[0]
+
+
+def copies_in_words(counts: Mapping[str, np.ndarray], columns: str = "") -> str:
+    """Return how many synthetic rows are copies of train rows, and how many holdout rows are.
+
+    Parameters
+    ----------
+    counts : mapping of str to ndarray of shape (n_values,)
+        How often each distinct row stands in each table, by role.
+    columns : str, default=""
+        What was compared, if not all columns.
+
+    Returns
+    -------
+    str
+        Empty if no row is a copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import copies_in_words
+    >>> counts = {"synthetic": np.array([2, 1, 4]), "train": np.array([1, 3, 0])}
+    >>> copies_in_words(counts)
+    '3 of 7 synthetic rows are complete copies of train rows, 2 of them unique there.'
+    >>> counts = {"synthetic": np.array([1, 4]), "train": np.array([1, 0])}
+    >>> copies_in_words(counts, "columns a and b")
+    '1 of 5 synthetic rows equals a train row in columns a and b, unique there.'
+    """
+    k, n = stats.matches(counts["synthetic"], counts["train"])
+    if not k:
+        return ""
+    alone = stats.matches(counts["synthetic"], np.where(counts["train"] == 1, 1, 0))[0]
+    one = k == 1
+    said = "is a complete copy of a train row" if one else "are complete copies of train rows"
+    if columns:
+        said = f"{'equals a train row' if one else 'equal train rows'} in {columns}"
+    unique = {0: "none", k: "all"}.get(alone, f"{alone:,}")
+    unique = (", unique there" if alone else "") if one else f", {unique} of them unique there"
+    fresh = ""
+    if "holdout" in counts:
+        m, n_holdout = stats.matches(counts["holdout"], counts["train"])
+        verb = ("does" if m < 2 else "do") if columns else ("is" if m < 2 else "are")
+        fresh = f"; of {n_holdout:,} holdout rows {f'{m:,}' if m else 'none'} {verb}"
+    return f"{k:,} of {n:,} synthetic rows {said}{unique}{fresh}."
+
+
+def beside_holdout(
+    context: Context,
+    counts: Mapping[str, np.ndarray],
+    count: str,
+    n_permutations: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Return the fields of a result that come of matches to the holdout."""
+    synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
+    settings = {"n_permutations": n_permutations, "seed": seed}
+    test = stats.match_contrast(synthetic, train, holdout, count, **settings)
+    (k, n), (k_other, _), (k_fresh, n_fresh) = (
+        stats.matches(rows, others, count)
+        for rows, others in ((synthetic, train), (synthetic, holdout), (holdout, train))
+    )
+    details = {
+        "to_holdout": k_other / n,
+        "difference": k / n - k_other / n,
+        "expected": test.mean,
+        "null_standard_error": test.spread,
+        "passed": test.p_value > TEST_LEVEL,
+    }
+    # the share of rows does not depend on how many there are; those of others do
+    baseline = k_fresh / n_fresh if count == "rows" else None
+    what = "pairs of a synthetic row and an equal train row" if count == "multiset" else MATCHES
+    if count == "unique" and n < synthetic.sum():
+        what = f"distinct {MATCHES}"
+    contrast = contrast_of(context, what, k / n, test, reference="a holdout row")
+    return {
+        "p_value": test.p_value,
+        "baseline": baseline,
+        "contrast": contrast,
+        "details": details,
+    }
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -289,11 +371,20 @@ def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...
     return measured, tuple(name for name in texts if name in chosen)
 
 
+def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
+    """Return which columns are compared, if not all are; many are counted."""
+    names = [] if columns is None else [name for part in compared(schema, columns) for name in part]
+    if len(names) > _MOST_NAMED:
+        return f"{len(names)} columns"
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f"column{'s' if len(names) > 1 else ''} {listed}" if names else ""
+
+
 @shared
 def value_counts(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
-) -> np.ndarray:
-    """Return how many rows of each table have each distinct value, shape (n_roles, n_values).
+) -> dict[str, np.ndarray]:
+    """Return how many rows of each table have each distinct value, of shape (n_values,).
 
     Roles are train, the holdout where there is one, and the synthetic rows.
     """
@@ -303,7 +394,8 @@ def value_counts(
     if measured:
         columns += _measured_codes(context, roles, measured, decimals)
     joint = joint_classes(np.column_stack(columns))
-    return class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
+    counts = class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
+    return dict(zip(roles, counts, strict=True))
 
 
 def _measured_codes(
@@ -318,251 +410,3 @@ def _measured_codes(
             values = digits_kept(values, decimals=decimals)
         codes.append(pd.factorize(values)[0])
     return codes
-
-
-class NearDuplicateShare(Metric):
-    r"""Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
-
-    A generator that has memorised a record may write it out with a digit changed, or with a
-    word of a note replaced, so that no exact comparison finds it. A row counts as near if it is
-    nearer to a train row than all but one in a hundred real rows are to each other.
-
-    Parameters
-    ----------
-    tau : "loo-q01" or float, default="loo-q01"
-        The greatest distance of a near duplicate, in [0, 1]. "loo-q01" is the 1st percentile of the
-        distances of holdout rows to their nearest train row; with fewer than 100 holdout rows, of
-        train rows to their nearest other train row.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns looked at: None for all but ids, free text included; an int for the first so
-        many of these; or names. Columns that can be measured make the distance (chosen in space
-        "gower" only), text columns are compared by their words.
-    text : float, default=0.9
-        The least similarity of the texts of a near duplicate, in every text column, in [0, 1]; 0
-        leaves texts out. It has no effect on a table without text columns.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value.
-    random_state : int, default=0
-        Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
-    See Also
-    --------
-    ExactMatchShare : Rows that agree in every cell.
-    NewRowShare : A tolerance in every column, rather than a distance.
-    DCRPercentile : How near the nearest rows come.
-
-    Notes
-    -----
-    The value is the share of synthetic rows s for which some train row t has a distance of at most
-    `tau`, and texts with a Jaccard similarity of at least `text` in every text column:
-
-    .. math:: d(s, t) \le \tau, \qquad J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{text}
-
-    with a and b the sets of words, runs of letters, digits and underscores in lower case. Two
-    missing texts are similar, and so are two empty ones; a missing and an empty one are not. In a
-    table of texts and ids only, texts alone decide.
-
-    The percentile behind "loo-q01" is an order statistic: the least distance that at least 1% of
-    the real rows do not exceed. It is taken of rows that search a table as large as train, since
-    rows of a smaller table are farther apart; the search in train is the same for synthetic and for
-    holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
-    about 1% by construction where `tau` stems from them and no text matters.
-
-    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
-    which were train are equally likely if none was learned, and the difference is held against that
-    of random choices. Synthetic rows written out twice are no more evidence, and with a holdout far
-    smaller than train a few near rows are none: most choices would call them train. A row near many
-    real rows looks at some 16 of them, which hardly ever changes its answer.
-
-    ``details`` has ``tau`` (nan where texts alone decide), the number of ``text_columns`` compared,
-    the share that is near a holdout row (``to_holdout``), the difference of the two shares, its
-    mean over relabellings (``expected``, not 0 if the tables are of unequal size) and its spread
-    (``null_standard_error``). The interval is Wilson's, of the share that a table of many more rows
-    from this generator would have.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
-
-    References
-    ----------
-    Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what screens miss.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.privacy import NearDuplicateShare
-    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
-    >>> metric = NearDuplicateShare().fit(train, holdout)
-    >>> metric.score(train), metric.score(make_mixed(random_state=2)) < 0.1
-    (1.0, True)
-    """
-
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
-
-    def __init__(
-        self,
-        tau: Literal["loo-q01"] | Fraction = "loo-q01",
-        space: Space = "gower",
-        columns: AnyColumns = None,
-        text: Fraction = 0.9,
-        *,
-        n_permutations: Count = 999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.tau = tau
-        self.space = space
-        self.columns = columns
-        self.text = text
-        self.n_permutations = n_permutations
-        self.random_state = random_state
-
-    def _prepare(self, context: Context) -> None:
-        compared(context.schema, self.columns)
-
-    def _compute(self, context: Context) -> Result:
-        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
-        if isinstance(rule, str):
-            return undefined(rule)
-        return Result(share_near_train(context, rule, "synthetic"))
-
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        rule = near_rule(context, self.columns, self.tau, self.space, self.text)
-        if isinstance(rule, str):
-            return result
-        n = context.n_rows("synthetic")
-        details: dict[str, Any] = {
-            "tau": rule.tau if rule.measures else float("nan"),
-            "text_columns": len(rule.texts),
-        }
-        result = replace(result, interval=wilson(round(result.value * n), n), details=details)
-        if "holdout" not in context:
-            return result
-        to_train, to_holdout, lists, (train, holdout) = near_rows(context, rule)
-        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
-        test = list_contrast(lists, train, holdout, **settings)
-        return replace(
-            result,
-            p_value=test.p_value,
-            baseline=share_near_train(context, rule, "holdout"),
-            details={
-                **details,
-                "to_holdout": to_holdout / n,
-                "difference": (to_train - to_holdout) / n,
-                "expected": test.mean,
-                "null_standard_error": test.spread,
-            },
-        )
-
-    def _summary(self, result: Result) -> str:
-        share, tau = percent(result.value), as_float(result.details["tau"])
-        if np.isnan(tau):  # a table of texts
-            fresh = beside(result.baseline, "of holdout rows do")
-            return f"{share} of synthetic rows have nearly the words of a train row{fresh}."
-        fresh = beside(result.baseline, "of holdout rows are")
-        return f"{share} of synthetic rows are within {number(tau)} of a train row{fresh}."
-
-
-def near_rule(
-    context: Context, chosen: ColumnChoice, tau: float | str, space: Any, text: float
-) -> NearRule | str:
-    """Return when two rows are near, or why that cannot be said."""
-    measured, texts = compared(context.schema, chosen)
-    texts = texts if text > 0 else ()
-    measures = bool(measured) or not isinstance(space, str)
-    if not measures and not texts:
-        return "no column of this table can be measured."
-    columns = column_key(context.schema, measured)
-    radius = radius_of(context, tau, space, columns) if measures else 1.0
-    if np.isnan(radius):
-        return "train has one row, which has no neighbour; give tau as a number."
-    return NearRule(radius, measures, space, columns, texts, float(text))
-
-
-@shared
-def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> float:
-    """Return the distance that `tau` stands for; nan if no row has a neighbour."""
-    if isinstance(tau, str):
-        query = "train"
-        if "holdout" in context and context.n_rows("holdout") >= _FEWEST_HOLDOUT_ROWS:
-            query = "holdout"
-        elif context.n_rows("train") < 2:
-            return float("nan")
-        distances, _ = nearest(context, query, "train", space=space, columns=columns)
-        tau = float(np.quantile(distances[:, 0], _RADIUS_LEVEL, method="inverted_cdf"))
-    if not is_gower(space):
-        return float(tau)
-    # the engine's distances are on a grid: so must be what they are compared with
-    n_columns = encoded(context, "train", space, columns).shape[1]
-    return float(round_to_grid(np.array(tau * n_columns))) / n_columns
-
-
-@shared
-def near_rows(
-    context: Context, rule: NearRule
-) -> tuple[int, int, MatchLists, tuple[np.ndarray, np.ndarray]]:
-    """Return how many synthetic rows are near train and the holdout, and the lists for the test.
-
-    Returns
-    -------
-    to_train, to_holdout : int
-        Synthetic rows near a train row, and near a holdout row.
-    lists : MatchLists
-        The distinct real rows near each distinct synthetic one.
-    counts : tuple of ndarray
-        How many rows of train and of the holdout are each of these real rows.
-    """
-    roles = tuple(role for role in ("train", "holdout") if role in context)
-    within = {role: _within(context, rule, "synthetic", role) for role in roles}
-    queries = profiles(context, rule, ("synthetic",), np.logical_or.reduce([*within.values()]))
-    real = profiles(context, rule, roles)
-    n_each = queries.count("synthetic")
-    longest = longest_list(*(context.n_rows(role) for role in roles)) if len(roles) > 1 else 0
-    if rule.texts:
-        pairs = near_texts(context, rule, queries, real, longest)
-        to_train, to_holdout = (
-            int(n_each[near].sum()) for near in (pairs.near_train, pairs.near_holdout)
-        )
-        lists = pairs.lists(n_each, context.n_rows("synthetic"))
-    else:
-        to_train = int(within["train"].sum())
-        to_holdout = int(within["holdout"].sum()) if len(roles) > 1 else 0
-        lists = _near_lists(context, rule, queries, real, longest)
-    return to_train, to_holdout, lists, (real.count("train"), real.count("holdout"))
-
-
-def _near_lists(
-    context: Context, rule: NearRule, queries: Profiles, real: Profiles, longest: int
-) -> MatchLists:
-    n_queries = len(queries.measured)
-    near = np.empty((n_queries, 0), dtype=np.int64)
-    if longest and n_queries:
-        index = index_of(context, real.measured, rule.space, rule.columns)
-        _, near = index.kneighbors(queries.measured, longest, np.full(n_queries, rule.tau))
-    return MatchLists.of_matrix(near, queries.count("synthetic"), context.n_rows("synthetic"))
-
-
-def _within(context: Context, rule: NearRule, query: str, reference: str) -> np.ndarray:
-    if not rule.measures:
-        return np.ones(context.n_rows(query), dtype=np.bool_)
-    distances, _ = nearest(context, query, reference, space=rule.space, columns=rule.columns)
-    within: np.ndarray = distances[:, 0] <= rule.tau
-    return within
-
-
-def share_near_train(context: Context, rule: NearRule, query: str) -> float:
-    """Return the share of a role's rows that are near a train row."""
-    within = _within(context, rule, query, "train")
-    if not rule.texts:
-        return float(within.mean())
-    if query == "synthetic":
-        return near_rows(context, rule)[0] / within.size
-    queries = profiles(context, rule, (query,), within)
-    real = profiles(context, rule, ("train",))
-    pairs = near_texts(context, rule, queries, real, longest=0)
-    return int(queries.count(query)[pairs.near_train].sum()) / within.size

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.spatial import cKDTree
 
 from skeval.context import Context, shared
-from skeval.formatting import beside, percent
+from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
 from skeval.result import MetricTags, Result
@@ -19,9 +19,11 @@ from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.stats.relabelling import share_p_value
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
+from skeval.verdict import Contrast
 
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
 _APART = 2.0  # between rows that differ in a category; boxes have a radius of 1
@@ -119,13 +121,20 @@ class HittingRate(NeighborMetric):
             "excess": k / n - k_other / n_other,
             "excess_interval": newcombe(k, n, k_other, n_other),
         }
-        p_value = share_p_value(k, n, k_other, n_other)
-        return replace(result, p_value=p_value, baseline=k_other / n_other, details=details)
+        what, fresh = "train rows that a synthetic row hits in every column", k_other / n_other
+        return replace(
+            result,
+            p_value=share_p_value(k, n, k_other, n_other),
+            baseline=fresh,
+            contrast=Contrast(what, result.value, fresh, "of holdout rows"),
+            details=details,
+        )
 
     def _summary(self, result: Result) -> str:
-        fresh = beside(result.baseline, "of holdout rows are hit")
         share = percent(result.value)
-        return f"{share} of train rows are hit by a synthetic row in every column{fresh}."
+        return set_against(
+            f"{share} of train rows are hit by a synthetic row in every column", result
+        )
 
 
 class NewRowShare(NeighborMetric):
@@ -217,40 +226,26 @@ class NewRowShare(NeighborMetric):
         self.random_state = random_state
 
     def _measure(self, context: Context, columns: Any) -> float:
-        known = self._matches(context, "synthetic", "train", columns)
+        known = box_matches(context, "synthetic", "train", *self._box(columns))
         return int((~known).sum()) / known.size
 
-    def _matches(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
-        box = (self.tolerance_kind, self.numerical_match_tolerance, columns)
-        return box_matches(context, query, reference, *box)
+    def _box(self, columns: Any) -> tuple[str, float, Any]:
+        return self.tolerance_kind, self.numerical_match_tolerance, columns
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        known = self._matches(context, "synthetic", "train", columns)
-        k, n = int((~known).sum()), known.size
-        result = replace(result, interval=wilson(k, n), details={"n_new": k})
+        known = box_matches(context, "synthetic", "train", *self._box(columns))
+        k = int((~known).sum())
+        result = replace(result, interval=wilson(k, known.size), details={"n_new": k})
         if "holdout" not in context:
             return result
-        unseen = self._matches(context, "synthetic", "holdout", columns)
-        box = (self.tolerance_kind, self.numerical_match_tolerance, columns)
-        lists, (train, holdout) = box_lists(context, known | unseen, *box)
-        settings = {"n_permutations": self.n_permutations, "seed": self.random_state}
-        test = list_contrast(lists, train, holdout, **settings)
-        return replace(
-            result,
-            p_value=test.p_value,
-            baseline=float(1.0 - self._matches(context, "holdout", "train", columns).mean()),
-            details={
-                "n_new": k,
-                "new_to_holdout": float(1.0 - unseen.mean()),
-                "difference": float(known.mean() - unseen.mean()),
-                "expected": test.mean,
-                "null_standard_error": test.spread,
-            },
-        )
+        seeds = (self.n_permutations, self.random_state)
+        evidence = new_beside_holdout(context, known, self._box(columns), *seeds)
+        return replace(result, **evidence)
 
     def _summary(self, result: Result) -> str:
-        fresh = beside(result.baseline, "of holdout rows do")
-        return f"{percent(result.value)} of synthetic rows match no train row{fresh}."
+        return set_against(
+            f"{percent(1.0 - result.value)} of synthetic rows match a train row", result
+        )
 
 
 def _table(context: Context, role: str, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:
@@ -286,6 +281,30 @@ def box_matches(
     tables = [_table(context, role, columns) for role in (query, reference)]
     scale = box_scale(context, kind, tolerance, columns)
     return any_within(*box_points(tables, (True, False), scale))
+
+
+def new_beside_holdout(
+    context: Context, known: np.ndarray, box: tuple[str, float, Any], n_permutations: int, seed: int
+) -> dict[str, Any]:
+    """Return the fields of a result that come of matches to the holdout."""
+    unseen = box_matches(context, "synthetic", "holdout", *box)
+    lists, (train, holdout) = box_lists(context, known | unseen, *box)
+    test = list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
+    details = {
+        "n_new": int((~known).sum()),
+        "new_to_holdout": float(1.0 - unseen.mean()),
+        "difference": float(known.mean() - unseen.mean()),
+        "expected": test.mean,
+        "null_standard_error": test.spread,
+    }
+    k = known.size - details["n_new"]
+    return {
+        "p_value": test.p_value,
+        "baseline": float(1.0 - box_matches(context, "holdout", "train", *box).mean()),
+        "contrast": contrast_of(context, MATCHES, k / known.size, test, reference="a holdout row"),
+        "advice": DROP_COPIES,
+        "details": details,
+    }
 
 
 def box_lists(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 from scipy.sparse import csr_array, hstack
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -28,13 +32,15 @@ _BLOCK = 2**20  # pairs looked at at once
 _DEAR = 8  # products that cost as much as to compare two sets in full
 _ROUND = 64  # rows on the right that are looked at first
 _AT_ONCE = 2**17  # pairs compared in full at once
+_GRAM = 3  # letters
 
 
 @dataclass(frozen=True)
 class NearRule:
     """When rows are near: within a distance of `tau`, with texts similar at least by `text`.
 
-    Without `measures` distances do not matter, without `texts` texts do not.
+    Without `measures` distances do not matter, without `texts` texts do not. Texts of at most
+    `edit_length` characters may be similar by edit distance.
     """
 
     tau: float
@@ -43,6 +49,7 @@ class NearRule:
     columns: ColumnChoice
     texts: tuple[str, ...]
     text: float
+    edit_length: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,9 @@ def text_values(context: Context, column: str) -> np.ndarray:
 
 
 @shared
-def text_sets(context: Context, texts: tuple[str, ...]) -> TokenSets:
+def text_sets(context: Context, texts: tuple[str, ...], edit_length: int = 0) -> TokenSets:
     """Return the token sets of text columns over all tables."""
-    return token_sets([text_values(context, column) for column in texts])
+    return token_sets([text_values(context, column) for column in texts], edit_length)
 
 
 def profiles(
@@ -79,7 +86,7 @@ def profiles(
     for role in roles:
         part = np.zeros((context.n_rows(role), 1))
         if rule.texts:
-            part[:, 0] = _text_numbers(context, rule.texts, role)
+            part[:, 0] = _text_numbers(context, rule, role)
         if rule.measures:
             part = np.column_stack([part, encoded(context, role, rule.space, rule.columns)])
         parts.append(part if rows is None else part[rows])
@@ -90,10 +97,12 @@ def profiles(
     return Profiles(distinct[:, 1:], distinct[:, 0].astype(np.int64), by_role)
 
 
-def _text_numbers(context: Context, texts: tuple[str, ...], role: str) -> np.ndarray:
+def _text_numbers(context: Context, rule: NearRule, role: str) -> np.ndarray:
     present = [r for r in ROLES if r in context]
     ends = np.cumsum([context.n_rows(r) for r in present])[:-1]
-    return np.split(text_sets(context, texts).which, ends)[present.index(role)]
+    return np.split(text_sets(context, rule.texts, rule.edit_length).which, ends)[
+        present.index(role)
+    ]
 
 
 def near_texts(
@@ -123,7 +132,7 @@ def near_texts(
     """
     in_train, in_holdout = (real.count(role) > 0 for role in ("train", "holdout"))
     pairs = NearPairs(len(queries.texts), in_train, in_holdout, longest)
-    sets = text_sets(context, rule.texts)
+    sets = text_sets(context, rule.texts, rule.edit_length)
     crowded = np.ones(len(queries.texts), dtype=np.bool_)
     if rule.measures and len(queries.texts):
         index = index_of(context, real.measured, rule.space, rule.columns)
@@ -162,19 +171,34 @@ class TokenSets:
     columns : list of csr_array of shape (n_combinations, n_tokens)
         For each column, 1 where a combination has a token. An empty text and a missing one have one
         token each, which no other text has.
+    short : list of ndarray of shape (n_combinations,)
+        For each column, the text in lower case where it is short enough to be compared by edit
+        distance, else None.
     """
 
     which: np.ndarray
     columns: list[csr_array]
+    short: list[np.ndarray]
+
+    @cached_property
+    def letters(self) -> list[tuple[np.ndarray, np.ndarray, csr_array]]:
+        """For each column, the number of each combination's short text, these, and their grams."""
+        by_column = []
+        for short in self.short:
+            codes, texts = pd.factorize(short)
+            by_column.append((codes, texts, _grams(texts)))
+        return by_column
 
 
-def token_sets(columns: Sequence[np.ndarray]) -> TokenSets:
+def token_sets(columns: Sequence[np.ndarray], edit_length: int = 0) -> TokenSets:
     r"""Return the token sets of columns of text: the runs of ``\w`` in lower case, each once.
 
     Parameters
     ----------
     columns : sequence of ndarray of shape (n_rows,)
         Strings, None where missing. At least one column.
+    edit_length : int, default=0
+        The most characters of a short text: those of one set but other letters stay apart.
 
     Returns
     -------
@@ -188,19 +212,31 @@ def token_sets(columns: Sequence[np.ndarray]) -> TokenSets:
     >>> np.unique(sets.which[:2]).size, np.unique(sets.which).size
     (1, 3)
     """
-    by_column = [_one_column(np.asarray(texts, dtype=object)) for texts in columns]
-    which = joint_classes(np.column_stack([codes for codes, _ in by_column]))
+    by_column = [_one_column(np.asarray(texts, dtype=object), edit_length) for texts in columns]
+    which = joint_classes(np.column_stack([codes for codes, _, _ in by_column]))
     first = np.unique(which, return_index=True)[1]
-    return TokenSets(which, [sets[codes[first]] for codes, sets in by_column])
+    return TokenSets(
+        which,
+        [sets[codes[first]] for codes, sets, _ in by_column],
+        [short[codes[first]] for codes, _, short in by_column],
+    )
 
 
-def _one_column(texts: np.ndarray) -> tuple[np.ndarray, csr_array]:
-    """Return which distinct token set each text has, and the sets."""
+def _one_column(texts: np.ndarray, edit_length: int) -> tuple[np.ndarray, csr_array, np.ndarray]:
+    """Return which distinct token set each text has, the sets, and the texts that are short."""
     codes, distinct = pd.factorize(texts)  # -1 where missing: the last of all
     vectorizer = CountVectorizer(analyzer=_tokens, binary=True, dtype=np.float64)
-    sets = csr_array(vectorizer.fit_transform([*distinct, "", None]))
+    every = [*distinct, "", None]
+    sets = csr_array(vectorizer.fit_transform(every))
+    short = np.array(
+        [t.lower() if t is not None and len(t) <= edit_length else None for t in every],
+        dtype=object,
+    )
     number, first = _equal_rows(sets)
-    return number[codes], sets[first]
+    if edit_length:
+        number = joint_classes(np.column_stack([number, pd.factorize(short, sort=True)[0]]))
+        first = np.unique(number, return_index=True)[1]
+    return number[codes], sets[first], short[first]
 
 
 def _tokens(text: str | None) -> list[str]:
@@ -245,7 +281,9 @@ def similar_pairs(
     ``|x| - ceil(t |x|) + 1`` of x, and likewise of y: with rare tokens first, the product of two
     sparse matrices of these few gives the pairs to compare in full. Columns are joined for it:
     where all are similar, so is their union. The first rows on the right are looked at before the
-    next, since many queries have enough of them soon.
+    next, since many queries have enough of them soon. Pairs that are similar by edit distance alone
+    in some column come last. An edit changes at most three runs of three letters, so that with k
+    edits allowed two texts share one of the ``3 k + 1`` rarest of each.
 
     References
     ----------
@@ -275,10 +313,124 @@ def similar_pairs(
             least = np.minimum(sizes[left[i]], sizes[right[j]])
             fits = (common.data if tokens is every else least) >= _needed(both, threshold)
             i, j = i[fits], j[fits]
-            alike = similar(sets, left[i], right[j], threshold)
+            alike = _by_words(sets.columns, left[i], right[j], threshold)
             order = np.lexsort((j[alike], i[alike]))
             yield i[alike][order], j[alike][order]
         start, width = start + width, min(4 * width, _BLOCK)
+    for column in range(len(sets.columns)):
+        yield from _edited_pairs(sets, column, left, right, threshold, done)
+
+
+def _edited_pairs(
+    sets: TokenSets,
+    column: int,
+    left: np.ndarray,
+    right: np.ndarray,
+    threshold: float,
+    done: np.ndarray,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the similar pairs that words leave apart in a column, and in none before it."""
+    codes, texts, grams = sets.letters[column]
+    open_ = np.flatnonzero(~done & (left >= 0))
+    open_ = open_[codes[left[open_]] >= 0]
+    there = np.flatnonzero(codes[right] >= 0)
+    mine, theirs = codes[left[open_]], codes[right[there]]
+    for first, second in _edited(texts, grams, np.unique(mine), np.unique(theirs), threshold):
+        for i, j in _crossed(mine, theirs, first, second):
+            i, j = open_[i], there[j]
+            a, b = left[i], right[j]
+            new = ~_by_words(sets.columns[column : column + 1], a, b, threshold)
+            new &= _by_words(sets.columns[:column], a, b, threshold)
+            new[new] = similar(sets, a[new], b[new], threshold)
+            order = np.lexsort((j[new], i[new]))
+            yield i[new][order], j[new][order]
+
+
+def _grams(texts: np.ndarray) -> csr_array:
+    """Return the runs of three letters of each text; one that occurs again is another."""
+
+    def runs(text: str) -> list[str]:
+        seen: Counter[str] = Counter()
+        found = []
+        for start in range(len(text) - _GRAM + 1):
+            run = text[start : start + _GRAM]
+            found.append(f"{run}{seen[run]}")
+            seen[run] += 1
+        return found
+
+    if not any(len(text) >= _GRAM for text in texts):
+        return csr_array((len(texts), 1))
+    return csr_array(CountVectorizer(analyzer=runs, dtype=np.float64).fit_transform(texts))
+
+
+def _edited(
+    texts: np.ndarray, grams: csr_array, left: np.ndarray, right: np.ndarray, threshold: float
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the pairs of different texts, by their numbers, that differ in few letters."""
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    # the longer of two has at most as many letters more as may be edited
+    most = _edits(lengths / max(threshold, _NOISE), threshold)
+    n_rare = _GRAM * most + 1
+    loose = np.diff(grams.indptr) < n_rare
+    rare = _rarest(grams, np.minimum(n_rare, np.diff(grams.indptr)))
+    mine, theirs = left[~loose[left] & (most[left] > 0)], right[~loose[right] & (most[right] > 0)]
+    yield from _all_edited(texts, left[loose[left]], right, lengths, threshold)
+    yield from _all_edited(texts, left[~loose[left]], right[loose[right]], lengths, threshold)
+    there = rare[theirs].T.tocsr()
+    for block in _blocks(mine, theirs.size):
+        common = (rare[block] @ there).tocsr()
+        near: list[tuple[np.ndarray, np.ndarray]] = []
+        for one, start, end in zip(block, common.indptr, common.indptr[1:], strict=False):
+            others = theirs[common.indices[start:end]]
+            others = others[np.abs(lengths[others] - lengths[one]) <= most[one]]
+            near += _all_edited(texts, np.array([one]), others, lengths, threshold)
+        if near:
+            first, second = (np.concatenate(side) for side in zip(*near, strict=True))
+            yield first, second
+
+
+def _all_edited(
+    texts: np.ndarray, left: np.ndarray, right: np.ndarray, lengths: np.ndarray, threshold: float
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the same pairs, each text being compared with each."""
+    for block in _blocks(left, right.size):
+        most = _edits(np.maximum.outer(lengths[block], lengths[right]), threshold)
+        distances = cdist(
+            texts[block],
+            texts[right],
+            scorer=Levenshtein.distance,
+            score_cutoff=int(most.max()),
+            dtype=np.int32,
+        )
+        a, b = np.nonzero((distances <= most) & (distances > 0))
+        yield block[a], right[b]
+
+
+def _blocks(rows: np.ndarray, n_columns: int) -> list[np.ndarray]:
+    """Return the rows in parts that make some million pairs with the columns; none if there are."""
+    if rows.size == 0 or n_columns == 0:
+        return []
+    return np.array_split(rows, min(rows.size, -(-rows.size * n_columns // _BLOCK)))
+
+
+def _crossed(
+    left: np.ndarray, right: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield all pairs of positions that hold the codes of pairs, some pairs of codes at a time."""
+    orders, starts, counts = [], [], []
+    for side, codes in ((left, first), (right, second)):
+        orders.append(np.argsort(side, kind="stable"))
+        ends = [np.searchsorted(side[orders[-1]], codes, end) for end in ("left", "right")]
+        starts.append(ends[0])
+        counts.append(ends[1] - ends[0])
+    n_each = counts[0] * counts[1]
+    cuts = np.flatnonzero(np.diff(n_each.cumsum() // _AT_ONCE)) + 1
+    for part in np.split(np.arange(n_each.size), cuts):
+        n = n_each[part]
+        place = np.arange(n.sum()) - np.repeat(n.cumsum() - n, n)
+        width = np.repeat(counts[1][part], n)
+        i, j = np.repeat(starts[0][part], n), np.repeat(starts[1][part], n)
+        yield orders[0][i + place // width], orders[1][j + place % width]
 
 
 def _n_products(tokens: csr_array, left: np.ndarray, right: np.ndarray) -> float:
@@ -290,7 +442,12 @@ def _n_products(tokens: csr_array, left: np.ndarray, right: np.ndarray) -> float
 def rare_tokens(sets: csr_array, threshold: float) -> csr_array:
     """Return the rarest tokens of each set, one more than two similar sets can differ in."""
     sizes = np.diff(sets.indptr)
-    kept = sizes - np.ceil(threshold * sizes - _NOISE).astype(np.int64) + 1
+    return _rarest(sets, sizes - np.ceil(threshold * sizes - _NOISE).astype(np.int64) + 1)
+
+
+def _rarest(sets: csr_array, kept: np.ndarray) -> csr_array:
+    """Return so many of the rarest tokens of each set."""
+    sizes = np.diff(sets.indptr)
     frequency = np.bincount(sets.indices, minlength=sets.shape[1])
     owners = np.repeat(np.arange(sizes.size), sizes)
     order = np.lexsort((sets.indices, frequency[sets.indices], owners))
@@ -301,7 +458,7 @@ def rare_tokens(sets: csr_array, threshold: float) -> csr_array:
 
 
 def similar(sets: TokenSets, i: np.ndarray, j: np.ndarray, threshold: float) -> np.ndarray:
-    """Return whether pairs of combinations are similar in every column.
+    """Return whether pairs of combinations are similar in every column, by words or by letters.
 
     Examples
     --------
@@ -311,13 +468,48 @@ def similar(sets: TokenSets, i: np.ndarray, j: np.ndarray, threshold: float) -> 
     >>> a, b, missing = sets.which
     >>> similar(sets, np.array([a, a, missing]), np.array([b, missing, missing]), 0.6)
     array([ True, False,  True])
+    >>> names = token_sets([np.array(["John Smith", "Jon Smith"], dtype=object)], edit_length=40)
+    >>> similar(names, names.which[:1], names.which[1:], 0.9)
+    array([ True])
     """
     alike = np.ones(i.size, dtype=np.bool_)
-    for column in sets.columns:
+    for column, short in zip(sets.columns, sets.short, strict=True):
+        a, b = i[alike], j[alike]
+        by_column = _by_words([column], a, b, threshold)
+        rest = ~by_column
+        by_column[rest] = _by_letters(short[a[rest]], short[b[rest]], threshold)
+        alike[alike] = by_column
+    return alike
+
+
+def _by_words(
+    columns: Sequence[csr_array], i: np.ndarray, j: np.ndarray, threshold: float
+) -> np.ndarray:
+    """Return whether pairs of combinations have similar token sets in every column."""
+    alike = np.ones(i.size, dtype=np.bool_)
+    for column in columns:
         sizes = np.diff(column.indptr)
         a, b = i[alike], j[alike]
         alike[alike] = _common(column, a, b) >= _needed(sizes[a] + sizes[b], threshold)
     return alike
+
+
+def _by_letters(first: np.ndarray, second: np.ndarray, threshold: float) -> np.ndarray:
+    """Return whether pairs of texts differ in few letters; those that are None do not."""
+    alike = np.array([a is not None and b is not None for a, b in zip(first, second, strict=True)])
+    alike = alike.astype(np.bool_)
+    a, b = first[alike], second[alike]
+    if a.size:
+        longest, distances = np.array(
+            [(max(len(x), len(y)), Levenshtein.distance(x, y)) for x, y in zip(a, b, strict=True)]
+        ).T
+        alike[alike] = distances <= _edits(longest, threshold)
+    return alike
+
+
+def _edits(longest: np.ndarray, threshold: float) -> np.ndarray:
+    """Return how many letters of two similar texts may differ, given the length of the longer."""
+    return np.floor((1.0 - threshold) * longest + _NOISE).astype(np.int64)
 
 
 def _needed(sizes: np.ndarray, threshold: float) -> np.ndarray:

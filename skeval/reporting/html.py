@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from skeval.formatting import number
+from skeval.formatting import number, shown_interval
 from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
@@ -158,7 +158,7 @@ def _table(suite_result: SuiteResult) -> str:
 
 def _row(name: str, result: Result, alarm: bool) -> str:
     kind = "n alarm" if alarm else "n"
-    interval = " to ".join(number(end) for end in band_of(result) or ())
+    interval = shown_interval(band_of(result))
     direction = result.tags.direction if result.tags is not None else ""
     return (
         f'<tr><th scope="row">{escape(name)}<small>{escape(finding(result, alarm))}</small></th>'

@@ -314,7 +314,7 @@ def _bivariate(page: Page, y: float, items: Sequence[Item]) -> None:
         _pair_heading(page, x, top + 3.0, width, display.columns)
         page.fitted(x, top + 6.2, item.caption, width, 6.0, color=GREY)
         first, second = display.bars
-        room = _room(first.names if first.edges is None else ["0.0000", "missing"], 20.0, 6.0)
+        room = _room(first.names if first.edges is None else ["0.0000", *first.beside], 20.0, 6.0)
         below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
         left = room * MM + 6.0
         side, tall = (width - left - 2.0) / 2.0, height - 12.0 - below * MM - 5.0

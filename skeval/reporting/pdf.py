@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.formatting import number
+from skeval.formatting import number, shown_interval
 from skeval.reporting.displays.values import band_of, scale_of, strip
 from skeval.reporting.figures import FileRenderer
 from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Page, paragraph_height
@@ -293,7 +293,7 @@ def _numbers(page: Page, base: float, name: str, result: Result, alarm: bool) ->
     low, high = scale_of(result)
     left, wide = MARGIN + _STRIP, _STRIP_WIDTH
     strip(page.canvas, base - 1.1, lambda x: left + (x - low) / (high - low) * wide, result, 1.3)
-    interval = " to ".join(number(end) for end in band_of(result) or ())
+    interval = shown_interval(band_of(result))
     colour = {"color": ALARM} if alarm else {}
     ends = _STRIP + _STRIP_WIDTH, _VALUE, _INTERVAL, _BASELINE
     texts: tuple[tuple[str, float, dict[str, Any]], ...] = (

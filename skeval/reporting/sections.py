@@ -263,7 +263,9 @@ SECTIONS = (
         "Univariate distributions",
         """The shares of the values of each column. Axes end at quantiles rather than at extreme
         values, the outer bars hold what lies beyond, rare categories are pooled, and bars of fewer
-        than ten real rows are blank, so that no bar stands for a few persons.""",
+        than ten real rows are blank, so that no bar stands for a few persons. A number that a
+        quarter of train has stands beside the others, on a scale of its own if they would vanish;
+        its label gives its greatest share.""",
         display="SimilarityMatrixDisplay",
         fill=_univariate,
         layout=UNIVARIATE,

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import hypergeom
 
 from skeval.stats.disclosure import joint_classes
-from skeval.stats.relabelling import Relabelled, compared
+from skeval.stats.relabelling import Relabelled, block_sizes, sequential_test, share_p_value
 
 _WHOLE = 2.0**53  # from here on every float is a whole number
 _TENS = np.array([float(f"1e{i}") for i in range(309)])
 _BLOCK = 2**21  # counts held at once
 _DRAWS_A_ROW = 16  # a count drawn costs about as much as so many rows dealt out
 _WORD = 64  # relabellings held at once, one bit each
+_AT_ONCE = 16 * _WORD  # relabellings between two looks at the outcome
 _LISTS_AT_ONCE = 2**15  # lists whose bits are spread out at once
 _SHORTEST, _LONGEST = 16, 128
 
@@ -128,7 +130,7 @@ def match_contrast(
     count : {"rows", "multiset", "unique"}, default="rows"
         As in :func:`matches`.
     n_permutations : int
-        Number of random relabellings.
+        Number of random relabellings at most, where the test is not exact.
     seed : int
         Of the relabellings.
 
@@ -141,7 +143,7 @@ def match_contrast(
     Of the `c` pooled copies of a value, k are train in a relabelling, with the multivariate
     hypergeometric distribution over the values that any synthetic row has. A value of one copy
     counts +1 or -1 only: such values are drawn as one class, and what is drawn does not grow with
-    the table.
+    the table. If they are all there is, the p-value is exact, that of Fisher's test.
 
     Examples
     --------
@@ -160,19 +162,66 @@ def match_contrast(
         weights = np.minimum(synthetic, 1) if count == "unique" else synthetic
         unit, cap = weights[used] / weights.sum(), np.ones(copies.size, dtype=np.int64)
     observed = float(_differences(train[used], copies, cap) @ unit)
+    n_train, n_real = int(train.sum()), int((train + holdout).sum())
+    mean = mean_difference(copies, unit, n_train, n_real)
     copies, cap, unit = _classes(copies, cap, unit)
-    rest = int((train + holdout).sum() - copies.sum())
-    counts = np.append(copies, rest)
+    if copies.size == 1 and copies[0] <= cap[0]:
+        return _one_class(observed, float(unit[0]), int(copies[0]), n_train, n_real)
+    counts = np.append(copies, n_real - int(copies.sum()))
     rng = np.random.default_rng(seed)
     method: Literal["count", "marginals"] = "marginals"  # draws value after value
     if counts.size * _DRAWS_A_ROW > counts.sum():
         method = "count"  # deals out all rows
-    draws, width = np.empty(n_permutations), max(1, _BLOCK // counts.size)
-    for start in range(0, n_permutations, width):
-        n = min(width, n_permutations - start)
-        drawn = rng.multivariate_hypergeometric(counts, int(train.sum()), size=n, method=method)
-        draws[start : start + n] = _differences(drawn[:, :-1], copies, cap) @ unit
-    return compared(observed, draws)
+
+    def values(n: int) -> np.ndarray:
+        drawn = rng.multivariate_hypergeometric(counts, n_train, size=n, method=method)
+        return _differences(drawn[:, :-1], copies, cap) @ unit
+
+    width = min(_AT_ONCE, max(1, _BLOCK // counts.size))
+    test = sequential_test(observed, map(values, block_sizes(n_permutations, width)))
+    return test if count == "multiset" else replace(test, mean=mean)
+
+
+def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
+    """Return the mean over all relabellings of the share that train alone has, less the holdout's.
+
+    Parameters
+    ----------
+    copies : ndarray of shape (n_values,)
+        How many pooled real rows have a value, or stand in a list.
+    weights : ndarray of shape (n_values,)
+        What a value counts that stands in one table alone.
+    n_train, n_real : int
+        Number of train rows, and of real rows.
+
+    Examples
+    --------
+    Either both copies are train rows, or one of them is a holdout row.
+
+    >>> import numpy as np
+    >>> from skeval.stats.matches import mean_difference
+    >>> round(mean_difference(np.array([2]), np.array([1.0]), n_train=3, n_real=4), 12)
+    0.5
+    """
+    by_copies, which = np.unique(copies, return_inverse=True)
+    in_train = hypergeom.pmf(by_copies, n_real, by_copies, n_train)
+    in_holdout = hypergeom.pmf(0, n_real, by_copies, n_train)
+    totals = np.bincount(which, weights=weights, minlength=by_copies.size)
+    return float(totals @ (in_train - in_holdout))
+
+
+def _one_class(observed: float, unit: float, n: int, n_train: int, n_real: int) -> Relabelled:
+    """Return the exact test of the copies in train less those in the holdout, of n copies.
+
+    How many are train is hypergeometric.
+    """
+    in_train = round((observed / unit + n) / 2.0)
+    p_value = share_p_value(in_train, n_train, n - in_train, n_real - n_train)
+    share = n_train / n_real
+    variance = n * share * (1.0 - share) * (n_real - n) / max(1, n_real - 1)
+    return Relabelled(
+        observed, unit * n * (2.0 * share - 1.0), 2.0 * unit * float(np.sqrt(variance)), p_value
+    )
 
 
 def _differences(train: np.ndarray, copies: np.ndarray, cap: np.ndarray) -> np.ndarray:
@@ -297,7 +346,7 @@ def list_contrast(
     train, holdout : ndarray of shape (n_values,)
         How often each distinct real row stands in each table.
     n_permutations : int
-        Number of random relabellings.
+        Number of random relabellings at most, where the test is not exact.
     seed : int
         Of the relabellings.
 
@@ -343,15 +392,27 @@ def list_contrast(
     units, sizes = np.unique(alone[alone > 0], return_counts=True)
     n_listed = int(copies[listed].sum())
     classes = [*sizes, n_listed, int(copies.sum()) - int(sizes.sum()) - n_listed]
+    n_train, n_real = int(train.sum()), int(copies.sum())
+    if not listed.size and units.size == 1:
+        share = 1.0 / lists.n_rows * float(units[0])
+        return _one_class(observed / lists.n_rows, share, int(sizes[0]), n_train, n_real)
     rng = np.random.default_rng(seed)
-    n_train = int(train.sum())
-    counts = rng.multivariate_hypergeometric(classes, n_train, n_permutations, "marginals")
-    draws = (2 * counts[:, :-2] - sizes) @ units
-    if listed.size:
-        relabelled = _relabelled_sides(copies[listed], counts[:, -2], rng)
-        parts = [_statistics(others, others_values, *sides, n) for n, sides in relabelled]
-        draws = draws + np.concatenate(parts)
-    return compared(observed / lists.n_rows, draws / lists.n_rows)
+
+    def values(n: int) -> np.ndarray:
+        counts = rng.multivariate_hypergeometric(classes, n_train, n, "marginals")
+        draws = (2 * counts[:, :-2] - sizes) @ units
+        if listed.size:
+            relabelled = _relabelled_sides(copies[listed], counts[:, -2], rng)
+            parts = [_statistics(others, others_values, *sides, m) for m, sides in relabelled]
+            draws = draws + np.concatenate(parts)
+        return np.asarray(draws / lists.n_rows)
+
+    test = sequential_test(
+        observed / lists.n_rows, map(values, block_sizes(n_permutations, _AT_ONCE))
+    )
+    in_lists = np.add.reduceat(copies[lists.values], lists.starts[:-1])
+    mean = mean_difference(in_lists, lists.weights / lists.n_rows, n_train, n_real)
+    return replace(test, mean=mean)
 
 
 def _lonely(lists: MatchLists, copies: np.ndarray) -> np.ndarray:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import hypergeom
 
 from skeval.stats.intervals import wilson
 
-_BLOCK = 2**21  # labels held at once
+BLOCK = 200  # random relabellings between two looks at the outcome
+_LONG_BLOCK = 1000  # where the mean of the draws is reported too
+EXCEEDANCES = 10  # random relabellings that reach what was observed, after which no more are drawn
+_LABELS = 2**21  # labels held at once
 NOISE = 1e-12  # statistics that differ by less are equal: sums depend on their order
 Scores = tuple[np.ndarray, np.ndarray]
 
@@ -26,7 +29,7 @@ class Relabelled:
     mean, spread : float
         Mean and standard deviation over the relabellings.
     p_value : float
-        Share of relabellings, the actual labels among them, that reach what was observed.
+        Share of relabellings that reach what was observed; see :func:`sequential_test`.
     """
 
     observed: float
@@ -57,7 +60,7 @@ def relabelling_test(
     n_train, n_holdout : int
         Numbers of rows.
     n_permutations : int
-        Number of random relabellings.
+        Number of random relabellings at most; see :func:`sequential_test`.
     seed : int
         Of the relabellings.
 
@@ -78,16 +81,16 @@ def relabelling_test(
     >>> test.observed, test.p_value < 0.02
     (7.0, True)
     """
-    n_rows = n_train + n_holdout
     rng = np.random.default_rng(seed)
-    labels = np.arange(n_rows) < n_train
+    labels = np.arange(n_train + n_holdout) < n_train
+    width = max(1, _LABELS // labels.size)
+
+    def values(n: int) -> np.ndarray:
+        parts = [statistic(shuffled(labels, m, rng)) for m in block_sizes(n, width)]
+        return np.concatenate(parts)
+
     observed = float(statistic(labels[:, None])[0])
-    width = max(1, _BLOCK // n_rows)
-    draws = [
-        statistic(shuffled(labels, min(width, n_permutations - start), rng))
-        for start in range(0, n_permutations, width)
-    ]
-    return compared(observed, np.concatenate(draws))
+    return sequential_test(observed, map(values, block_sizes(n_permutations, _LONG_BLOCK)))
 
 
 def shuffled(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -98,33 +101,119 @@ def shuffled(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray
     return orders
 
 
-def labels_test(statistic: Callable[[np.ndarray], np.ndarray], labels: np.ndarray) -> Relabelled:
-    """Hold a statistic of the first of several labellings against those of the others.
+def block_sizes(n: int, size: int = BLOCK) -> Iterator[int]:
+    """Yield the sizes of the blocks in which n relabellings are drawn."""
+    for start in range(0, n, size):
+        yield min(size, n - start)
+
+
+def labels_test(
+    statistic: Callable[[np.ndarray], np.ndarray], labels: np.ndarray, drawn: Iterable[np.ndarray]
+) -> Relabelled:
+    """Hold a statistic of the actual labels against those of random relabellings.
 
     Parameters
     ----------
     statistic : callable
         As in :func:`relabelling_test`.
-    labels : ndarray of shape (n_rows, 1 + n_permutations), bool
-        The actual labels, then random relabellings.
+    labels : ndarray of shape (n_rows,), bool
+        The actual labels.
+    drawn : iterable of ndarray of shape (n_rows, n), bool
+        Blocks of random relabellings, of which no more are asked for than are needed.
 
     Returns
     -------
     Relabelled
     """
-    width = max(1, _BLOCK // len(labels))
-    values = np.concatenate(
-        [statistic(labels[:, start : start + width]) for start in range(0, labels.shape[1], width)]
-    )
-    return compared(float(values[0]), values[1:])
+    width = max(1, _LABELS // labels.size)
+
+    def values(block: np.ndarray) -> np.ndarray:
+        starts = range(0, block.shape[1], width)
+        return np.concatenate([statistic(block[:, start : start + width]) for start in starts])
+
+    observed = float(statistic(labels[:, None])[0])
+    return sequential_test(observed, (values(block) for block in drawn))
+
+
+def sequential_test(observed: float, draws: Iterable[np.ndarray]) -> Relabelled:
+    """Hold what was observed against random draws, of which as many are made as it takes.
+
+    Parameters
+    ----------
+    observed : float
+        A statistic, large values of which speak of a leak.
+    draws : iterable of ndarray
+        Blocks of its values where nothing leaks.
+
+    Returns
+    -------
+    Relabelled
+        Mean and spread are over all draws of the blocks that were asked for.
+
+    Notes
+    -----
+    Where k >= 10 of the n draws of the first block reach the observed value, the p-value is
+    (1 + k) / (n + 1). Otherwise blocks are drawn until it is reached 10 times, and the p-value is
+    10 over the number of draws that it took, which is at most 10 / (n + 1); or, where all N draws
+    reach it k < 10 times, (1 + k) / (N + 1). If nothing leaks, it is at most alpha with a chance of
+    at most alpha, whatever alpha is.
+
+    References
+    ----------
+    J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78 (1991) 301-304.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.relabelling import sequential_test
+    >>> draws = np.tile([0.0, 0.0, 0.0, 1.0], 250)
+    >>> tests = sequential_test(0.5, [draws, draws]), sequential_test(2.0, [draws])
+    >>> [round(test.p_value, 3) for test in tests]
+    [0.251, 0.001]
+    """
+    return sequential_tests(np.array([observed]), (block[:, None] for block in draws))[0]
+
+
+def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[Relabelled]:
+    """Hold several statistics against draws that they have in common; see :func:`sequential_test`.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (n_tests,)
+        Of each statistic.
+    draws : iterable of ndarray of shape (n, n_tests)
+        Blocks, asked for until every statistic was reached often enough.
+    """
+    blocks: list[np.ndarray] = []
+    n_reached = np.zeros(observed.size, dtype=np.int64)
+    for block in draws:
+        blocks.append(block)
+        n_reached += (block >= observed - NOISE).sum(axis=0)
+        if (n_reached >= EXCEEDANCES).all():
+            break
+    values = np.concatenate(blocks) if blocks else np.empty((0, observed.size))
+    n_first = len(blocks[0]) if blocks else 0
+    return [_stopped(float(one), values[:, i], n_first) for i, one in enumerate(observed)]
 
 
 def compared(observed: float, draws: np.ndarray) -> Relabelled:
-    """Return what was observed with its values over relabellings."""
+    """Return what was observed with its values over all draws."""
     finite = draws[np.isfinite(draws)]
     mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
     n_reached = int((draws >= observed - NOISE).sum())
     return Relabelled(observed, mean, spread, (1 + n_reached) / (draws.size + 1))
+
+
+def _stopped(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
+    """Return the test that stops at the tenth draw that reaches what was observed."""
+    test = compared(observed, draws)
+    reached = np.flatnonzero(draws >= observed - NOISE)
+    if reached.size < EXCEEDANCES:
+        return test
+    n_drawn = int(reached[EXCEEDANCES - 1]) + 1
+    if n_drawn > n_first:
+        return replace(test, p_value=EXCEEDANCES / n_drawn)
+    return replace(test, p_value=compared(observed, draws[:n_first]).p_value)
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:
@@ -292,7 +381,7 @@ def exchange_p_value(
     strata: Sequence[tuple[Scores, Scores]],
     *,
     weights: Sequence[float] = (1.0,),
-    n_permutations: int = 999,
+    n_permutations: int = 1999,
     seed: int = 0,
 ) -> float:
     """Return how often train rows score so much above holdout rows if the two are exchanged.
@@ -304,8 +393,8 @@ def exchange_p_value(
         change places within a stratum only.
     weights : sequence of float, default=(1.0,)
         Of the strata's differences of means.
-    n_permutations : int, default=999
-        Number of random exchanges.
+    n_permutations : int, default=1999
+        Number of random exchanges at most; see :func:`sequential_test`.
     seed : int, default=0
         Of the exchanges.
 
@@ -330,11 +419,21 @@ def exchange_p_value(
         hits, others = (part[0] for part in kept[0])
         return share_p_value(int(hits.sum()), hits.size, int(others.sum()), others.size)
     rng = np.random.default_rng(seed)
-    observed, draws = 0.0, np.zeros(n_permutations)
-    for weight, (train, holdout) in zip(weights, kept, strict=True):
-        observed += weight * (train[0].sum() / train[1].sum() - holdout[0].sum() / holdout[1].sum())
-        draws += weight * _exchanged(train, holdout, n_permutations, rng)
-    return compared(float(observed), draws).p_value
+    observed = sum(
+        weight * (train[0].sum() / train[1].sum() - holdout[0].sum() / holdout[1].sum())
+        for weight, (train, holdout) in zip(weights, kept, strict=True)
+    )
+    draws = (
+        np.sum(
+            [
+                weight * _exchanged(train, holdout, n, rng)
+                for weight, (train, holdout) in zip(weights, kept, strict=True)
+            ],
+            axis=0,
+        )
+        for n in block_sizes(n_permutations)
+    )
+    return sequential_test(float(observed), draws).p_value
 
 
 def _counted(scores: Scores) -> Scores:

@@ -15,8 +15,8 @@ from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
-from skeval.tables.cells import sorted_labels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
+from skeval.tables.schema import sorted_labels
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms

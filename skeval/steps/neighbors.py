@@ -14,8 +14,8 @@ from sklearn.base import clone
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, sample_positions
-from skeval.tables.frames import canonical
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor, mixed_matrix
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
 from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
@@ -48,8 +48,11 @@ def encoded(
     if columns is not None:  # a table is transformed once, however many choices are made of it
         return encoded(context, role, space)[:, kept_features(context, space, columns)]
     if is_gower(space):
-        frame = canonical(context[role], context.schema, role, context.levels)
-        return mixed_matrix(frame, context.schema)
+        rows, names = context[role], encoded_columns(context.schema)
+        matrix = np.empty((len(rows), len(names)))
+        for j, name in enumerate(names):
+            matrix[:, j] = column_values(rows[name])
+        return matrix
     return as_matrix(preprocessor(context, space).transform(context[role]), space)
 
 
@@ -213,9 +216,10 @@ def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearest
     """Return the unfitted engine with the context's common scale."""
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
-    chosen = chosen_columns(context.schema, columns)
-    n_nominal = len(set(chosen).intersection(context.schema.columns(*NOMINAL)))
-    is_nominal = np.arange(len(chosen)) >= len(chosen) - n_nominal  # numbers come first
+    n_numeric, n_nominal = (len(context.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
+    is_nominal = np.repeat([False, True], [n_numeric, n_nominal])
+    if columns is not None:
+        is_nominal = is_nominal[kept_features(context, "gower", columns)]
     return MixedNearestNeighbors(ranges=ranges(context, columns), categorical=is_nominal)
 
 

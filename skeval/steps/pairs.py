@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
+from skeval.parameters import Strategy
 from skeval.stats.association import SideBySide
 from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
 from skeval.stats.distributions import (
@@ -30,7 +31,7 @@ class Binning(NamedTuple):
     """How values are cut into cells; see :class:`~skeval.tables.preprocessing.Discretizer`."""
 
     n_bins: int = 10
-    strategy: str = "uniform"
+    strategy: Strategy = "uniform"
     max_categories: int = 50
 
 

@@ -241,6 +241,8 @@ def _codes(table: pd.DataFrame, problem: Problem) -> np.ndarray:
     values, labels = numbers(table[[problem.target]])[:, 0], np.array(problem.labels, dtype=float)
     unknown = np.setdiff1d(values[np.isfinite(values)], labels)
     every = np.concatenate([labels, unknown])
+    if every.size == 0:  # no row of any table has a value
+        return np.full(len(values), np.nan)
     order = np.argsort(every)
     places = order[np.minimum(np.searchsorted(every, values, sorter=order), every.size - 1)]
     return np.where(np.isfinite(values), places.astype(np.float64), np.nan)

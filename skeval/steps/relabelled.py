@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +12,14 @@ import numpy as np
 from skeval.context import Context, shared
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
-from skeval.stats.relabelling import Relabelled, compared, shuffled
+from skeval.stats.relabelling import (
+    BLOCK,
+    Relabelled,
+    block_sizes,
+    labels_test,
+    sequential_test,
+    shuffled,
+)
 from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_of
 from skeval.steps.samples import ColumnChoice
 
@@ -20,7 +29,7 @@ _MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the r
 
 @dataclass(frozen=True)
 class RelabelledNearest:
-    """Nearest rows of either label, under the actual labels first, then under random ones.
+    """Nearest rows of either label, under several choices of which real rows are train.
 
     Attributes
     ----------
@@ -29,7 +38,7 @@ class RelabelledNearest:
         infinite where the nearest real rows that are looked at have no more of the label.
     rows : ndarray of shape (n_labelings, 2, n_queries)
         Position in the pool of the nearest row of the label; -1 for none.
-    labels : ndarray of shape (n_labelings, n_pool), bool
+    labels : ndarray of shape (n_pool, n_labelings), bool
         True for train.
     """
 
@@ -38,68 +47,149 @@ class RelabelledNearest:
     labels: np.ndarray
 
 
-@shared
-def relabellings(context: Context, n_permutations: int, seed: int) -> np.ndarray:
-    """Return who is train among the pooled real rows, then random choices of it.
-
-    Shape (n_pool, 1 + n_permutations); all tests of one suite exchange the same labels.
-    """
+def actual_labels(context: Context) -> np.ndarray:
+    """Return which of the pooled real rows are train: the first ones."""
     n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
-    actual = np.arange(n_train + n_holdout) < n_train
-    orders = shuffled(actual, n_permutations, np.random.default_rng(seed))
-    return np.concatenate([actual[:, None], orders], axis=1)
+    return np.arange(n_train + n_holdout) < n_train
+
+
+def relabellings(context: Context, n_permutations: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield random choices of which pooled real rows are train, in blocks of shape (n_pool, n).
+
+    All tests of one suite exchange the same labels, whatever their number.
+    """
+    for block, n in enumerate(block_sizes(n_permutations)):
+        packed = _packed_labels(context, block, seed)
+        yield np.unpackbits(packed, axis=1, count=n).view(np.bool_)
 
 
 @shared
+def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
+    """Return a block of random labels, eight of a row in a byte, since they are remembered."""
+    rng = np.random.default_rng([seed, block])
+    return np.packbits(shuffled(actual_labels(context), BLOCK, rng), axis=1)
+
+
+def label_test(
+    context: Context,
+    statistic: Callable[[np.ndarray], np.ndarray],
+    n_permutations: int,
+    seed: int,
+) -> Relabelled:
+    """Hold a statistic of the labels of the pooled real rows against random choices of them.
+
+    Parameters
+    ----------
+    context : Context
+        With train and holdout.
+    statistic : callable
+        As in :func:`skeval.stats.relabelling.relabelling_test`.
+    n_permutations, seed : int
+        How many choices at most, and their seed.
+    """
+    drawn = relabellings(context, n_permutations, seed)
+    return labels_test(statistic, actual_labels(context), drawn)
+
+
 def relabelled_nearest(
     context: Context, space: Any, columns: ColumnChoice, n_permutations: int, seed: int
-) -> RelabelledNearest:
-    """Return the nearest rows of either label among the 16 nearest real rows of synthetic rows.
+) -> Iterator[RelabelledNearest]:
+    """Yield the nearest rows of either label among the 16 nearest real rows of synthetic rows.
 
-    A table of more than 2,000 synthetic rows is sampled.
+    First under the actual labels, then under blocks of random ones. A table of more than 2,000
+    synthetic rows is sampled.
     """
+    settings = (context, space, columns, seed)
+    yield _of_places(settings, actual_labels(context)[:, None], _places(*settings, None))
+    for block, labels in enumerate(relabellings(context, n_permutations, seed)):
+        yield _of_places(settings, labels, _places(*settings, block))
+
+
+@shared
+def nearest_real(
+    context: Context, space: Any, columns: ColumnChoice, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances and positions of the 16 nearest real rows of a sample of synthetic rows."""
     queries = rows_of(context, "synthetic", space, columns, _MOST_QUERIES, seed)
     pool = pool_index(context, space, columns)
-    distances, rows = pool.kneighbors(queries, min(LONGEST, len(pool.rows)))
-    labels = relabellings(context, n_permutations, seed).T
-    two = np.empty((len(labels), 2, len(queries), 2), dtype=np.float64)
-    at = np.empty((len(labels), 2, len(queries)), dtype=np.int64)
-    for i, is_train in enumerate(labels):
-        of_train = is_train[rows]
-        for label, listed in enumerate((of_train, ~of_train)):
-            two[i, label], at[i, label] = first_two(distances, rows, listed)
-    return RelabelledNearest(two, at, labels)
+    return pool.kneighbors(queries, min(LONGEST, len(pool.rows)))
 
 
-def first_two(
-    distances: np.ndarray, rows: np.ndarray, listed: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances of the first two rows of each list that count, and the first row.
+@shared
+def _places(
+    context: Context, space: Any, columns: ColumnChoice, seed: int, block: int | None
+) -> np.ndarray:
+    """Return where in each list the first and second row of either label are.
 
-    Parameters
-    ----------
-    distances, rows : ndarray of shape (n_lists, length)
-        Ascending distances, and which rows they are of.
-    listed : ndarray of shape (n_lists, length), bool
-        Which of them count.
+    Shape (2, 2, n_queries, n_labelings): label, first or second. Places are remembered, and not the
+    distances there, which take eight times the memory.
     """
+    _, rows = nearest_real(context, space, columns, seed)
+    labels = actual_labels(context)[:, None]
+    if block is not None:
+        labels = np.unpackbits(_packed_labels(context, block, seed), axis=1).view(np.bool_)
+    of_train = listed_bits(rows, labels)
+    whole = np.uint16((1 << rows.shape[1]) - 1)
+    first_two = first_and_second()
+    return np.stack([first_two[:, of_train], first_two[:, of_train ^ whole]])
+
+
+def _of_places(settings: Any, labels: np.ndarray, places: np.ndarray) -> RelabelledNearest:
+    distances, rows = nearest_real(*settings)
+    at = np.minimum(places[..., : labels.shape[1]], rows.shape[1]).transpose(3, 0, 2, 1)
     lists = np.arange(len(rows))
-    first = listed.argmax(axis=1)
-    after = listed.copy()
-    after[lists, first] = False
-    second = after.argmax(axis=1)
-    exist = np.column_stack([listed[lists, first], after[lists, second]])
-    two = np.take_along_axis(distances, np.column_stack([first, second]), axis=1)
-    return np.where(exist, two, np.inf), np.where(exist[:, 0], rows[lists, first], -1)
+    ended = np.pad(distances, ((0, 0), (0, 1)), constant_values=np.inf)
+    first = np.pad(rows, ((0, 0), (0, 1)), constant_values=-1)
+    return RelabelledNearest(ended[lists[:, None], at], first[lists, at[..., 0]], labels)
 
 
-def contrast_test(contrasts: np.ndarray) -> Relabelled:
-    """Hold the first of several statistics, that of the actual labels, against the others.
+def listed_bits(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return which rows of each list are labelled True, a bit for each place in the list.
 
     Parameters
     ----------
-    contrasts : ndarray of shape (n_labelings,)
-        Large where synthetic rows are nearer to train than to the holdout; nan counts as 0.
+    rows : ndarray of shape (n_lists, length)
+        Positions of at most 16 rows a list; those of -1 are labelled False.
+    labels : ndarray of shape (n_rows, n_labelings), bool
+
+    Returns
+    -------
+    ndarray of uint16 of shape (n_lists, n_labelings)
+    """
+    bits = np.zeros((len(rows), labels.shape[1]), dtype=np.uint16)
+    for place, row in enumerate(rows.T):
+        exists = np.where(row >= 0, np.uint16(1 << place), np.uint16(0))
+        bits |= labels[row] * exists[:, None]
+    return bits
+
+
+@functools.cache
+def first_and_second() -> np.ndarray:
+    """Return the places of the first and the second bit that is set, by number; 16 for none.
+
+    Shape (2, 65536).
+    """
+    numbers = np.arange(2**LONGEST, dtype=np.uint16)
+    places = np.full((2, numbers.size), LONGEST, dtype=np.uint8)
+    for nth in (0, 1):
+        left = numbers if nth == 0 else numbers & (numbers - (numbers > 0))  # without its first
+        for place in reversed(range(LONGEST)):
+            places[nth][left >> place & 1 == 1] = place
+    return places
+
+
+def contrast_test(
+    contrast: Callable[[RelabelledNearest], np.ndarray], blocks: Iterator[RelabelledNearest]
+) -> Relabelled:
+    """Hold a statistic of the nearest rows of either label against random choices of the labels.
+
+    Parameters
+    ----------
+    contrast : callable
+        Returns a value for each labelling, large where synthetic rows are nearer to train than to
+        the holdout; nan counts as 0.
+    blocks : iterator of RelabelledNearest
+        As :func:`relabelled_nearest` yields them.
 
     Returns
     -------
@@ -107,8 +197,8 @@ def contrast_test(contrasts: np.ndarray) -> Relabelled:
         With a one-sided p-value. If the synthetic rows do not depend on which real rows were train,
         all labels are equally likely, whatever else is wrong with them.
     """
-    values = np.nan_to_num(contrasts, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    return compared(float(values[0]), values[1:])
+    values = (np.nan_to_num(contrast(block), posinf=np.inf, neginf=-np.inf) for block in blocks)
+    return sequential_test(float(next(values)[0]), values)
 
 
 def resampled_accuracies(

@@ -19,10 +19,10 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
 )
+from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
-from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None
@@ -169,17 +169,19 @@ def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
 
 @shared
 def cells(
-    context: Context, n_bins: int = 10, strategy: str = "uniform", max_categories: int | None = 50
+    context: Context,
+    n_bins: int = 10,
+    strategy: Strategy = "uniform",
+    max_categories: int | None = 50,
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from train."""
-    checked: Any = strategy  # by the cutter
-    cutter = Discretizer(n_bins, strategy=checked, max_categories=max_categories)
+    cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
     return cutter.fit(context.train[context.schema.measured])
 
 
 @shared
 def codes(
-    context: Context, role: str, n_bins: int, strategy: str, max_categories: int | None
+    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
 ) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
     cutter = cells(context, n_bins, strategy, max_categories)
@@ -192,7 +194,7 @@ def histogram(
     role: str,
     column: str,
     n_bins: int = 10,
-    strategy: str = "uniform",
+    strategy: Strategy = "uniform",
     max_categories: int | None = 50,
 ) -> np.ndarray:
     """Return the counts of one column's cells."""

@@ -8,7 +8,7 @@ first. Codes of two tables of one context can therefore be compared.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,15 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
-from skeval.tables.cells import Kind, plain_values, read_column, sorted_labels, with_real_levels
-from skeval.tables.schema import EXACT, TableSchema
+from skeval.tables.schema import (
+    EXACT,
+    Kind,
+    TableSchema,
+    plain_values,
+    read_column,
+    sorted_labels,
+    with_real_levels,
+)
 
 Levels = Mapping[str, Sequence[str]]
 _LIBRARIES = frozenset({"polars", "pyarrow", "modin", "cudf", "duckdb", "dask", "ibis"})
@@ -32,6 +39,21 @@ _WANTED = {
     "datetime": "dates",
     "boolean": "true/false, yes/no, y/n, t/f or 1/0",
 }
+_NOTICES = (
+    (InvalidValueWarning, "has cells of another type, counted as missing: {}."),
+    (InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}."),
+    (
+        InvalidValueWarning,
+        "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
+        "columns of all tables, or declare them id or categorical.",
+    ),
+    (
+        DegenerateInputWarning,
+        "has no value at all in {}. Drop the columns from all tables, or fill them.",
+    ),
+    (InvalidValueWarning, "lacks columns of train, which count as empty: {}."),
+    (MetricWarning, "has columns that train lacks; ignored: {}."),
+)
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
 _DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
 
@@ -57,7 +79,8 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
     """
     frame = table if isinstance(table, pd.DataFrame) else _through_narwhals(table, role)
     names = [str(name) for name in frame.columns]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
         raise TableError(
             f"{role} has columns of the same name: {', '.join(twice)}. Rename or drop one of each."
         )
@@ -95,8 +118,9 @@ def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
 
 def check_columns(frame: pd.DataFrame, names: Sequence[str], role: str, *, exact: bool) -> None:
     """Raise one error for all columns that are missing, and for unexpected ones if `exact`."""
-    missing = [name for name in names if name not in frame.columns]
-    extra = [name for name in frame.columns if name not in set(names)]
+    wanted = dict.fromkeys(names)
+    missing = [name for name in wanted if name not in frame.columns]
+    extra = [name for name in frame.columns if name not in wanted]
     faults = []
     if missing:
         near = {name: difflib.get_close_matches(name, extra, n=1) for name in missing}
@@ -126,7 +150,7 @@ def conform(
     Parameters
     ----------
     frame : DataFrame
-        As :func:`as_frame` returns it; it has all columns of the schema.
+        As :func:`as_frame` returns it.
     schema : TableSchema
         The kinds to read the columns as.
     role : str
@@ -147,66 +171,60 @@ def conform(
     Raises
     ------
     SchemaMismatchError
-        If a column holds no value that its kind can be read from, all such columns at once.
+        If a column is missing, a holdout has others, or a column holds no value that its kind can
+        be read from; all such columns at once.
     TableError
         If a real table has infinite values.
     """
-    absent = [name for name in schema.kinds if name not in frame.columns] if lenient else []
+    absent = [name for name in schema.kinds if name not in frame.columns]
+    extra = [name for name in frame.columns if name not in schema.kinds]
+    exact = role == "holdout"
+    if (absent and not lenient) or (extra and exact):
+        check_columns(frame, list(schema.kinds), role, exact=exact)
     frame = frame.assign(**dict.fromkeys(absent)) if absent else frame
     columns = {
         name: read_column(frame[name], kind, schema.datetime_formats.get(name))
         for name, kind in schema.kinds.items()
     }
+    # a cell that is missing reads as missing, and others do where they are of another type
     unread = {
-        name: int((frame[name].notna() & columns[name].isna()).sum())
+        name: count
         for name in schema.columns("continuous", "datetime", "boolean")
+        if (count := int(frame[name].count() - columns[name].count()))
     }
-    unread = {name: count for name, count in unread.items() if count}
     if unread and not lenient:
         _check_types(frame, schema, unread, role)
     numeric = schema.columns("continuous")
-    infinite = [name for name in numeric if np.isinf(columns[name].to_numpy()).any()]
+    large = [name for name in numeric if (np.abs(columns[name].to_numpy()) >= EXACT).any()]
+    infinite = [name for name in large if np.isinf(columns[name].to_numpy()).any()]
     if infinite and role in _REAL:
         raise TableError(
             f"{role} has infinite values in {', '.join(infinite)}. "
             "Replace them by missing values or finite ones."
         )
-    notices = tuple(
-        kind(f"{role} {text.format(', '.join(names))}")
-        for kind, text, names in _notices(frame, columns, schema, unread, infinite, absent)
-        if names
-    )
-    return with_levels(pd.DataFrame(columns), levels or {}), notices
+    empty = [name for name in columns if name not in absent and not columns[name].count()]
+    notices: tuple[MetricWarning, ...] = ()
+    if unread or large or empty or absent or extra:
+        inexact = [name for name in large if _loses_integers(frame[name], columns[name])]
+        cells = _named_cells(frame, schema, unread)
+        named = (cells, infinite, inexact, empty, absent, extra)
+        notices = tuple(
+            kind(f"{role} {text.format(', '.join(names))}")
+            for (kind, text), names in zip(_NOTICES, named, strict=True)
+            if names
+        )
+    # columns with an index would be aligned, and arrays of objects inferred to be strings
+    plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
+    return with_levels(pd.DataFrame(plain), levels or {}), notices
 
 
-def _notices(
-    frame: pd.DataFrame,
-    columns: Mapping[str, pd.Series],
-    schema: TableSchema,
-    unread: Mapping[str, int],
-    infinite: list[str],
-    absent: list[str],
-) -> Iterator[tuple[type[MetricWarning], str, list[str]]]:
-    """Yield what is to be said of columns, and the columns of which it is."""
-    cells = []
+def _named_cells(frame: pd.DataFrame, schema: TableSchema, unread: Mapping[str, int]) -> list[str]:
+    """Name columns with the number of their cells that are not read, and the format of dates."""
+    named = []
     for name, count in unread.items():
         form = _format_of_strings(frame[name], schema)
-        cells.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
-    yield InvalidValueWarning, "has cells of another type, counted as missing: {}.", cells
-    yield InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}.", infinite
-    large = [n for n in schema.columns("continuous") if (columns[n].abs() >= EXACT).any()]
-    text = (
-        "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
-        "columns of all tables, or declare them id or categorical."
-    )
-    names = [name for name in large if _loses_integers(frame[name], columns[name])]
-    yield InvalidValueWarning, text, names
-    text = "has no value at all in {}. Drop the columns from all tables, or fill them."
-    names = [name for name in columns if name not in absent and columns[name].isna().all()]
-    yield DegenerateInputWarning, text, names
-    yield InvalidValueWarning, "lacks columns of train, which count as empty: {}.", absent
-    names = [name for name in frame.columns if name not in schema.kinds]
-    yield MetricWarning, "has columns that train lacks; ignored: {}.", names
+        named.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
+    return named
 
 
 def _check_types(
@@ -274,6 +292,19 @@ def canonical(
     return with_levels(frame[list(schema.kinds)], levels or {})
 
 
+def column_values(values: pd.Series) -> np.ndarray:
+    """Return a canonical column as float64: numbers, seconds since 1970, codes; missing is nan."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        codes = values.cat.codes.to_numpy().astype(np.float64)
+        codes[codes < 0] = np.nan
+        return codes
+    if values.dtype.kind == "M":
+        seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
+        seconds[values.isna().to_numpy()] = np.nan
+        return seconds
+    return values.to_numpy(dtype=np.float64)
+
+
 def learn(
     table: Any, schema: TableSchema | Mapping[str, Kind] | None
 ) -> tuple[pd.DataFrame, TableSchema, dict[str, list[str]]]:
@@ -292,7 +323,7 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         for name, real in levels.items()
         if list(frame[name].cat.categories[: len(real)]) != list(real)
     }
-    return frame.assign(**columns)
+    return frame.assign(**columns) if columns else frame
 
 
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:

@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.parameters import BinCount, Count, check_parameters, legal_sets
-from skeval.tables.frames import Levels, as_frame, canonical, learn
+from skeval.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
+from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
 from skeval.tables.schema import TableSchema
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
@@ -28,29 +28,12 @@ _FEWEST = 10  # rows of a level with a column of its own
 
 def numbers(frame: pd.DataFrame) -> np.ndarray:
     """Return numbers and dates (in seconds since 1970) as float64; missing is nan."""
-    columns = []
-    for name in frame.columns:
-        values = frame[name]
-        if pd.api.types.is_datetime64_any_dtype(values.dtype):
-            seconds = values.to_numpy("datetime64[us]").astype(np.int64) / 1e6
-            columns.append(np.where(values.isna().to_numpy(), np.nan, seconds))
-        else:
-            columns.append(values.to_numpy(dtype=np.float64))
-    return np.column_stack(columns)
+    return np.column_stack([column_values(values) for _, values in frame.items()])
 
 
 def category_codes(frame: pd.DataFrame) -> np.ndarray:
     """Return the codes of pandas categoricals as float64; missing is nan."""
-    codes = np.column_stack([frame[name].cat.codes for name in frame.columns]).astype(np.float64)
-    return np.where(codes < 0, np.nan, codes)
-
-
-def mixed_matrix(frame: pd.DataFrame, schema: TableSchema) -> np.ndarray:
-    """Return the measured columns of a canonical frame: numbers first, then codes."""
-    numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
-    parts = [numbers(frame[numeric])] if numeric else []
-    parts += [category_codes(frame[nominal])] if nominal else []
-    return np.hstack(parts) if parts else np.empty((len(frame), 0))
+    return np.column_stack([column_values(values) for _, values in frame.items()])
 
 
 class TablePreprocessor(ColumnTransformer):
@@ -222,10 +205,13 @@ class Discretizer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins of a numeric or date column. A column with no more distinct values than that
-        has one bin a value; a constant one has three: below, at and above its value.
-    strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal share of train.
+        Number of bins of a numeric or date column, not counting the cells of frequent values. A
+        column with no more distinct values than that has one bin a value; a constant one has three:
+        below, at and above its value.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that holds at least a share of
+        ``1 / n_bins`` of train's finite values is a cell of its own, and bins are of the other
+        values; with "-plain", as is often published, all values are cut alike.
     max_categories : int or None, default=50
         Categories beyond that number of the most frequent are pooled in one cell; None keeps all.
     nan : {"own", "drop"}, default="own"
@@ -240,8 +226,16 @@ class Discretizer(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Bins are closed on the left; the outer ones reach to infinity. A category that train never had
-    is in the unseen cell, apart from the pooled one.
+    Bins are closed on the left, those of "quantile" on the right; the outer ones reach to infinity.
+    A category that train never had is in the unseen cell, apart from the pooled one.
+
+    Without cells of their own, frequent values hide what is around them. Where nine of ten values
+    are 0 and the others reach to 10,000, the first bin of equal width holds 0 as well as 999, and
+    all deciles are 0, so that one bin holds everything: a table whose zeros have become small
+    numbers would have the same shares. A value counts as frequent if at least two rows have it; it
+    is met by values that are equal to the last bit, as in a Kolmogorov-Smirnov test. Where bins lie
+    on both sides of a frequent value, or two frequent values have nothing in between in train, the
+    cells beside it catch what the other tables have there.
 
     Examples
     --------
@@ -250,13 +244,16 @@ class Discretizer(TransformerMixin, BaseEstimator):
     >>> train = pd.DataFrame({"x": [0.0, 1.0, 2.0, 10.0]})
     >>> Discretizer(n_bins=2).fit(train).transform(pd.DataFrame({"x": [4.0, 99.0, None]})).ravel()
     array([0, 1, 3], dtype=int32)
+    >>> train = pd.DataFrame({"x": [0.0] * 6 + [1.0, 2.0, 3.0, 4.0]})
+    >>> Discretizer(n_bins=2).fit(train).transform(pd.DataFrame({"x": [0.0, 0.1, 4.0]})).ravel()
+    array([1, 2, 3], dtype=int32)
     """
 
     def __init__(
         self,
         n_bins: BinCount = 10,
         *,
-        strategy: Literal["uniform", "quantile"] = "uniform",
+        strategy: Strategy = "uniform",
         max_categories: Count | None = 50,
         nan: Literal["own", "drop"] = "own",
     ) -> None:
@@ -321,18 +318,49 @@ def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:
     return Cells(n_own=n_own, rank=rank)
 
 
-def inner_edges(values: np.ndarray, n_bins: int, strategy: str) -> np.ndarray | None:
-    """Return the edges between the bins of finite `values`, ascending; None for no values."""
-    distinct = np.unique(values)
+def inner_edges(values: np.ndarray, n_bins: int, strategy: Strategy) -> np.ndarray | None:
+    """Return the edges between the cells of finite `values`, ascending; None for no values.
+
+    Cells are closed on the left: a frequent value a is the cell from a to the next number above,
+    and a bin that is closed on the right at q ends at the next number above q.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.tables.preprocessing import inner_edges
+    >>> values = np.array([0.0] * 6 + [1.0, 2.0, 3.0, 4.0])
+    >>> inner_edges(values, 2, "uniform").round(3)
+    array([0. , 0. , 2.5])
+    >>> inner_edges(values, 2, "quantile-plain")
+    array([0.])
+    """
+    distinct, counts = np.unique(values, return_counts=True)
     if distinct.size == 0:
         return None
     if distinct.size == 1:
-        return np.array([distinct[0], np.nextafter(distinct[0], np.inf)])
+        return _around(distinct)
+    shape, _, plain = strategy.partition("-")
+    if plain:
+        return _bin_edges(distinct, counts, n_bins, shape)
+    is_frequent = (counts >= 2) & (counts * n_bins >= values.size)
+    edges = _bin_edges(distinct[~is_frequent], counts[~is_frequent], n_bins, shape)
+    if shape == "quantile":
+        edges = np.nextafter(edges, np.inf)
+    return np.unique(np.concatenate([_around(distinct[is_frequent]), edges]))
+
+
+def _around(values: np.ndarray) -> np.ndarray:
+    """Return the edges of cells that hold one value each."""
+    return np.unique(np.concatenate([values, np.nextafter(values, np.inf)]))
+
+
+def _bin_edges(distinct: np.ndarray, counts: np.ndarray, n_bins: int, shape: str) -> np.ndarray:
     if distinct.size <= n_bins:
         return (distinct[1:] + distinct[:-1]) / 2.0
-    if strategy == "uniform":
+    if shape == "uniform":
         return np.linspace(distinct[0], distinct[-1], n_bins + 1)[1:-1]
-    return np.unique(np.quantile(values, np.linspace(0.0, 1.0, n_bins + 1)[1:-1]))
+    inner = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
+    return np.unique(np.quantile(np.repeat(distinct, counts), inner))
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,27 @@
-"""The kinds of a table's columns: inferred from train, given, or read from SDV metadata."""
+"""The kinds of a table's columns, and how the cells of each kind are read.
+
+Kinds are inferred from train, given, or read from SDV metadata; cells become numbers, dates or
+labels.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, SchemaMismatchError
-from skeval.tables.cells import Kind, datetime_format
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
 
+Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
 _LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
@@ -29,6 +35,24 @@ _SDV_KINDS: Mapping[str, Kind] = {
     "datetime": "datetime",
     "id": "id",
 }
+
+_BOOLEAN_LEVELS = ("False", "True")
+_TRUTH = {
+    **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), "True"),
+    **dict.fromkeys(("false", "no", "n", "f", "0", "0.0"), "False"),
+}
+# "0010", "1_0" and "1e1" also read as ten, but are labels of their own
+_WHOLE_NUMBER = re.compile(r"(-?[0-9]+)\.0+")
+# a date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are
+_LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+_DATE_FORMATS = (
+    "ISO8601",
+    *(
+        date + time
+        for date in ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
+        for time in ("", " %H:%M", " %H:%M:%S")
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -144,15 +168,14 @@ class TableSchema:
                 f"The schema names columns that train does not have: {', '.join(unknown)}. "
                 f"Train has: {', '.join(table.columns)}."
             )
-        complete = {
-            name: schema.kinds[name] if name in schema.kinds else _infer_kind(table[name])
-            for name in table.columns
-        }
-        formats = {
-            name: form
-            for name, kind in complete.items()
-            if kind == "datetime" and (form := datetime_format(table[name]))
-        }
+        complete: dict[str, Kind] = {}
+        formats: dict[str, str] = {}
+        for name, values in table.items():
+            kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
+            complete[name] = kind
+            in_strings = kind == "datetime" and values.dtype.kind != "M"
+            if in_strings and (form := datetime_format(values)):
+                formats[name] = form
         formats |= schema.datetime_formats
         return replace(schema, kinds=complete, datetime_formats=formats)
 
@@ -238,18 +261,20 @@ def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _infer_kind(values: pd.Series) -> Kind:
-    dtype, present = values.dtype, values.dropna()
-    named_like_key = _NAMED_LIKE_KEY.search(str(values.name)) is not None and len(present) > 1
+    dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return "continuous" if dtype.categories.dtype.kind == "m" else "categorical"
     if pd.api.types.is_bool_dtype(dtype):
         return "boolean"
-    if pd.api.types.is_integer_dtype(dtype):
-        return "id" if named_like_key and present.is_unique else "continuous"
-    if pd.api.types.is_numeric_dtype(dtype) or dtype.kind == "m":
-        return "continuous"
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return "datetime"
+    is_integer = pd.api.types.is_integer_dtype(dtype)
+    if dtype.kind == "m" or (pd.api.types.is_numeric_dtype(dtype) and not is_integer):
+        return "continuous"
+    present = values.dropna()
+    named_like_key = _NAMED_LIKE_KEY.search(str(values.name)) is not None and len(present) > 1
+    if is_integer:
+        return "id" if named_like_key and present.is_unique else "continuous"
     # what object, string and exotic Arrow dtypes may hold
     guess = pd.api.types.infer_dtype(present, skipna=True)
     if guess == "boolean":
@@ -264,20 +289,21 @@ def _infer_kind(values: pd.Series) -> Kind:
 
 
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
-    if _read_as_numbers(present):
+    distinct = present.drop_duplicates()
+    # the head settles nearly every column at a fraction of the cost
+    head = pd.to_numeric(distinct.iloc[:100].astype(object), errors="coerce")
+    if np.isfinite(head.astype("float64")).all() and _read_as_numbers(distinct.astype(object)):
         return "id" if named_like_key and present.is_unique else "continuous"
-    sample = present.drop_duplicates().iloc[:1000].astype(str)
-    words = sample.str.split().str.len().median()
-    distinct = present.nunique() / len(present)
-    if words >= 5 and distinct > 0.5:
+    words = distinct.iloc[:1000].astype(str).str.split().str.len().median()
+    share = len(distinct) / len(present)
+    if words >= 5 and share > 0.5:
         return "text"
-    if len(present) >= 20 and distinct == 1.0 and (words == 1 or named_like_key):
+    if len(present) >= 20 and share == 1.0 and (words == 1 or named_like_key):
         return "id"
     return "categorical"
 
 
-def _read_as_numbers(present: pd.Series) -> bool:
-    distinct = present.drop_duplicates().astype(object)
+def _read_as_numbers(distinct: pd.Series) -> bool:
     numbers = pd.to_numeric(distinct, errors="coerce").astype("float64")
     if not np.isfinite(numbers).all() or distinct.str.match(_LEADING_ZERO).any():
         return False
@@ -285,3 +311,149 @@ def _read_as_numbers(present: pd.Series) -> bool:
     if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
         return False
     return not (whole & (numbers.abs() > EXACT)).any()
+
+
+def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
+    """Read a column as its kind; `form` is the format of dates in strings, where it is known."""
+    # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
+    held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
+    if kind == "continuous" and held in ("i", "u", "f"):
+        return values.astype("float64")
+    if kind == "datetime" and held == "M":
+        return values.astype("datetime64[us]")
+    if kind == "boolean" and held == "b":
+        return _recoded(values.to_numpy().astype(np.intp), _BOOLEAN_LEVELS, _BOOLEAN_LEVELS)
+    if kind == "continuous":
+        return _read_numbers(plain_values(values))
+    if kind == "datetime":
+        return _read_dates(plain_values(values), form)
+    if kind in {"categorical", "boolean"}:
+        return _read_labels(values, boolean=kind == "boolean")
+    return values.astype(object).where(values.notna(), None)
+
+
+def plain_values(values: pd.Series) -> pd.Series:
+    """Return a categorical column as its values; others as they are."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return values
+    dtype = values.cat.categories.dtype
+    # integers, and intervals of them, have no place for missing cells
+    return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
+
+
+def _read_numbers(values: pd.Series) -> pd.Series:
+    if values.dtype.kind == "M":
+        return pd.Series(np.nan, index=values.index, dtype="float64")
+    if values.dtype.kind == "m":
+        values = values.dt.total_seconds()
+    elif pd.api.types.infer_dtype(values, skipna=True) == "timedelta":
+        values = pd.to_timedelta(values).dt.total_seconds()
+    elif not pd.api.types.is_numeric_dtype(values.dtype):
+        values = pd.to_numeric(values.astype(object).where(values.notna(), None), errors="coerce")
+    return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
+
+
+def _read_dates(values: pd.Series, form: str | None) -> pd.Series:
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
+    elif pd.api.types.infer_dtype(values, skipna=True) != "string":
+        dates = pd.to_datetime(values, errors="coerce", utc=True)
+    else:
+        dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
+        # where the format of the schema reads nothing, that of the strings
+        if not dates.notna().any() and (own := datetime_format(values)):
+            dates = pd.to_datetime(values, format=own, errors="coerce", utc=True)
+    return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
+
+
+def datetime_format(values: pd.Series) -> str | None:
+    """Return the format in which all strings of `values` read as dates, or None.
+
+    The first format that reads every distinct value wins, ISO 8601 first, month before day where
+    both fit.
+    """
+    present = values.dropna()
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        present = plain_values(present)
+    if present.empty or pd.api.types.infer_dtype(present, skipna=True) != "string":
+        return None
+    distinct = present.drop_duplicates().astype(str)
+    head = distinct.iloc[:100]  # it settles nearly every format at a fraction of the cost
+    if not all(_LOOKS_LIKE_DATE.match(text) for text in head):
+        return None
+    for form in _DATE_FORMATS:
+        parts = (
+            pd.to_datetime(part, format=form, errors="coerce", utc=True)
+            for part in (head, distinct)
+        )
+        if all(part.notna().all() for part in parts):
+            return form
+    return None
+
+
+def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
+    if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
+        # to a hash True is 1: among other values, their labels keep them apart
+        values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
+    try:
+        codes, distinct = pd.factorize(values, use_na_sentinel=True)
+    except (TypeError, NotImplementedError) as error:  # the latter from nested Arrow columns
+        raise TableError(
+            f"{values.name} holds values that are no categories ({error}). "
+            "Flatten the column or drop it."
+        ) from error
+    labels = [value if type(value) is str else _label(value) for value in distinct]
+    if boolean:
+        truths = [_TRUTH.get(label.strip().lower()) for label in labels]
+        return _recoded(codes, truths, _BOOLEAN_LEVELS)
+    return _recoded(codes, labels, sorted_labels(set(labels)))
+
+
+def _label(value: object) -> str:
+    """Name a category so that 1, 1.0 and true integers agree, and midnight is its date."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    if isinstance(value, dt.datetime):
+        midnight = value.tzinfo is None and value == dt.datetime.combine(value.date(), dt.time())
+        return value.date().isoformat() if midnight else value.isoformat()
+    return str(value)
+
+
+def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
+    """Put the real levels first and the others, sorted, behind them."""
+    known = set(real)
+    labels = list(values.cat.categories)
+    for i, label in enumerate(labels):
+        # "1.0" written by a generator is the level 1 of a column of integer codes
+        whole = _WHOLE_NUMBER.fullmatch(label)
+        if label not in known and whole and whole[1] in known:
+            labels[i] = whole[1]
+    unseen = sorted_labels(set(labels) - known)
+    return _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
+
+
+def _recoded(codes: np.ndarray, labels: Iterable[str | None], levels: Sequence[str]) -> pd.Series:
+    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
+    position: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
+    lookup = np.array([*(position.get(label, -1) for label in labels), -1])
+    return pd.Series(
+        pd.Categorical.from_codes(lookup[codes], categories=pd.Index(levels, dtype=object))
+    )
+
+
+def sorted_labels(labels: Iterable[str]) -> list[str]:
+    """Sort numbers by size, then the rest by name."""
+    places = {}
+    for label in labels:
+        try:
+            number = float(label)
+        except ValueError:
+            number = np.inf
+        finite = bool(np.isfinite(number))
+        places[label] = not finite, number if finite else 0.0, label
+    return sorted(places, key=places.__getitem__)

@@ -5,6 +5,7 @@ from skeval.utility.calibration import CalibrationPreservation
 from skeval.utility.coefficients import CoefficientOverlap
 from skeval.utility.efficacy import PrecisionEfficacy, RecallEfficacy
 from skeval.utility.fairness import EqualizedOddsImprovement, FairnessGap
+from skeval.utility.global_utility import GlobalUtility
 from skeval.utility.importance import FeatureImportanceAgreement
 from skeval.utility.means import MeanCIOverlap
 from skeval.utility.transfer import TRTS, TSTR, TSTS, AugmentationGain
@@ -19,6 +20,7 @@ __all__ = [
     "EqualizedOddsImprovement",
     "FairnessGap",
     "FeatureImportanceAgreement",
+    "GlobalUtility",
     "MeanCIOverlap",
     "ModelRankAgreement",
     "PrecisionEfficacy",

@@ -210,34 +210,10 @@ class ModelRankAgreement(_ModelComparison):
         return Result(value, tags=replace(self.tags, bounds=bounds))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
-        replicated = self._scores(context, self.n_bootstrap)
-        real, synthetic = (scores[:, :1] for scores in replicated)
-        decided, decided_too = (ranks.decided_pairs(scores) for scores in replicated)
-        interval = None
-        if decided is not None and decided_too is not None:
-            interval = ranks.agreement_interval(result.value, decided, decided_too, self.statistic)
+        real, synthetic = self._scores(context, self.n_bootstrap)
         of_train = self._scores_of_train(context)
-        baseline = None
-        if of_train is not None:
-            baseline = ranks.agreement(real, of_train, self.statistic)[0]
-        p_value = ranks.permutation_p_value(
-            real[:, 0], synthetic[:, 0], self.statistic, seed=self.random_state
-        )
-        undecided = decided is not None and not decided.which.any()
-        details = {
-            "statistic": self.statistic,
-            **{name: float(ranks.agreement(real, synthetic, name)[0]) for name in ranks.STATISTICS},
-            "self_agreement": _self_agreement(replicated[0], self.statistic),
-            **_among_decided(real, synthetic, decided),
-            **self._details(context),
-        }
-        return {
-            "interval": interval,
-            "baseline": baseline,
-            "p_value": p_value,
-            "warnings": (DegenerateInputWarning(_UNDECIDED),) if undecided else (),
-            "details": details,
-        }
+        fields = rank_evidence(real, synthetic, of_train, self.statistic, self.random_state)
+        return {**fields, "details": {**fields["details"], **self._details(context)}}
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -349,9 +325,7 @@ class SelectionRegret(_ModelComparison):
         self.n_repeats = n_repeats
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
-        upwards = score_named(self._scoring(context)).greater_is_better
-        chosen = ranks.first_best(synthetic[:, 0], greater_is_better=upwards)
-        value = ranks.regret(real, chosen, greater_is_better=upwards, relative=self.relative)[0]
+        value = regret_of_choice(real, synthetic, self._upwards(context), self.relative)
         if np.isnan(value):
             return undefined(
                 "a regret relative to the best real score needs that to be positive.",
@@ -359,35 +333,20 @@ class SelectionRegret(_ModelComparison):
             )
         return Result(value)
 
+    def _upwards(self, context: Context) -> bool:
+        return score_named(self._scoring(context)).greater_is_better
+
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
-        replicated, _ = self._scores(context, self.n_bootstrap)
-        real, synthetic = self._scores(context)
-        upwards = score_named(self._scoring(context)).greater_is_better
-        regret = partial(ranks.regret, real, greater_is_better=upwards)
+        real, synthetic = self._scores(context, self.n_bootstrap)
+        upwards, of_train = self._upwards(context), self._scores_of_train(context)
+        baseline = 0.0
+        if of_train is not None:
+            baseline = regret_of_choice(real[:, :1], of_train, upwards, self.relative)
         chosen = ranks.first_best(synthetic[:, 0], greater_is_better=upwards)
-        baseline, of_train = 0.0, self._scores_of_train(context)
-        if of_train is not None and np.isnan(of_train).any():
-            baseline = np.nan
-        elif of_train is not None:
-            choice = ranks.first_best(of_train[:, 0], greater_is_better=upwards)
-            baseline = float(regret(choice, relative=self.relative)[0])
-        interval = ranks.regret_interval(
-            replicated, chosen, greater_is_better=upwards, relative=self.relative
-        )
-        of_all = [regret(model, relative=self.relative)[0] for model in range(len(real))]
-        names, best = list(self._models()), ranks.first_best(real[:, 0], greater_is_better=upwards)
-        details = {
-            "chosen": names[chosen],
-            "tied": [names[j] for j in ranks.tied_with(synthetic[:, 0], chosen) if j != chosen],
-            "best": names[best],
-            "real_score_of_chosen": float(real[chosen, 0]),
-            "real_score_of_best": float(real[best, 0]),
-            "regret": float(regret(chosen)[0]),
-            "relative": float(regret(chosen, relative=True)[0]),
-            "random_choice": float(np.mean(of_all)),
-            "worst_choice": float(np.max(of_all)),
-            **self._details(context),
-        }
+        kind = {"greater_is_better": upwards, "relative": self.relative}
+        interval = ranks.regret_interval(real, chosen, **kind)
+        choice = described_choice(list(self._models()), real[:, :1], synthetic[:, 0], **kind)
+        details = {**choice, **self._details(context)}
         return {"interval": interval, "baseline": baseline, "details": details}
 
     def _summary(self, result: Result) -> str:
@@ -411,6 +370,46 @@ def train_in_place(context: Context) -> Context:
     return context.standing_in(context.train)
 
 
+def rank_evidence(
+    real: np.ndarray, synthetic: np.ndarray, of_train: np.ndarray | None, statistic: str, seed: int
+) -> dict[str, Any]:
+    """Return what scores and their replicates say of the agreement, as fields of a result.
+
+    Parameters
+    ----------
+    real, synthetic : ndarray of shape (n_models, 1 + n_replicates)
+        Scores of the same models.
+    of_train : ndarray of shape (n_models, 1) or None
+        Scores with train in the synthetic place, for the baseline.
+    statistic : {"sra", "kendall", "spearman"}
+        The one that is the value.
+    seed : int
+        Of the orders that are tried, where there are too many for all.
+    """
+    first, second = real[:, :1], synthetic[:, :1]
+    statistics = {n: float(ranks.agreement(first, second, n)[0]) for n in ranks.STATISTICS}
+    decided, decided_too = ranks.decided_pairs(real), ranks.decided_pairs(synthetic)
+    interval = baseline = None
+    if decided is not None and decided_too is not None:
+        value = statistics[statistic]
+        interval = ranks.agreement_interval(value, decided, decided_too, statistic)
+    if of_train is not None:
+        baseline = ranks.agreement(first, of_train, statistic)[0]
+    undecided = decided is not None and not decided.which.any()
+    return {
+        "interval": interval,
+        "baseline": baseline,
+        "p_value": ranks.permutation_p_value(first[:, 0], second[:, 0], statistic, seed=seed),
+        "warnings": (DegenerateInputWarning(_UNDECIDED),) if undecided else (),
+        "details": {
+            "statistic": statistic,
+            **statistics,
+            "self_agreement": _self_agreement(real, statistic),
+            **_among_decided(first, second, decided),
+        },
+    }
+
+
 def _self_agreement(scores: np.ndarray, statistic: str) -> float | None:
     """Return the mean agreement of scores with those of their replicates."""
     agreed = ranks.agreement(scores[:, :1], scores[:, 1:], statistic)
@@ -430,4 +429,44 @@ def _among_decided(
         "n_pairs": len(pairs),
         "n_decided": len(same),
         "among_decided": float(np.mean(same)) if same else None,
+    }
+
+
+def regret_of_choice(
+    real: np.ndarray, judged: np.ndarray, greater_is_better: bool, relative: bool
+) -> float:
+    """Return the regret of choosing by other scores than the real ones; nan if one is not defined.
+
+    Both are of shape (n_models, 1).
+    """
+    if np.isnan(judged).any():
+        return float("nan")
+    chosen = ranks.first_best(judged[:, 0], greater_is_better=greater_is_better)
+    settings = {"greater_is_better": greater_is_better, "relative": relative}
+    return float(ranks.regret(real, chosen, **settings)[0])
+
+
+def described_choice(
+    names: list[str],
+    real: np.ndarray,
+    synthetic: np.ndarray,
+    *,
+    greater_is_better: bool,
+    relative: bool,
+) -> dict[str, Any]:
+    """Return which model is chosen and which is best, and what other choices would lose."""
+    regret = partial(ranks.regret, real, greater_is_better=greater_is_better)
+    chosen = ranks.first_best(synthetic, greater_is_better=greater_is_better)
+    best = ranks.first_best(real[:, 0], greater_is_better=greater_is_better)
+    of_all = [regret(model, relative=relative)[0] for model in range(len(real))]
+    return {
+        "chosen": names[chosen],
+        "tied": [names[j] for j in ranks.tied_with(synthetic, chosen) if j != chosen],
+        "best": names[best],
+        "real_score_of_chosen": float(real[chosen, 0]),
+        "real_score_of_best": float(real[best, 0]),
+        "regret": float(regret(chosen)[0]),
+        "relative": float(regret(chosen, relative=True)[0]),
+        "random_choice": float(np.mean(of_all)),
+        "worst_choice": float(np.max(of_all)),
     }

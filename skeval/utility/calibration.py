@@ -153,34 +153,23 @@ class CalibrationPreservation(ModelMetric):
         tstr, trtr = self._errors(context).values()
         if np.isnan(tstr - trtr).any():
             return undefined("a model gives no probabilities.")
-        return Result(
-            float(np.mean([preserved(*both)[0] for both in zip(tstr, trtr, strict=True)]))
-        )
+        kept = [preserved(*both)[0] for both in zip(tstr, trtr, strict=True)]
+        return Result(float(np.mean(kept)))
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         errors = self._errors(context, self.n_bootstrap)
-        ends = [preserved(*both)[1] for both in zip(*errors.values(), strict=True)]
-        known = [both for both in ends if both is not None]
-        interval = tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
-        tstr, trtr = (scores.mean(axis=0) for scores in errors.values())
         brier = {
-            kind: self._replicates(context, t, HOLDOUT, "brier", self.n_bootstrap).mean(axis=0)
-            for kind, t in TRAININGS.items()
+            kind: self._replicates(context, training, HOLDOUT, "brier", self.n_bootstrap)
+            for kind, training in TRAININGS.items()
         }
-        brier["difference"] = brier["tstr"] - brier["trtr"]
+        asked = (self._models(), self._question(context), self.n_bins, self.random_state)
         details = {
-            "ece": {
-                "tstr": stated(tstr[0], inflated_interval(tstr)),
-                "trtr": stated(trtr[0], inflated_interval(trtr)),
-                "difference": stated(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
-            },
-            "brier": {kind: stated_replicates(scores) for kind, scores in brier.items()},
+            **stated_errors(errors, brier),
             "models": self._by_model(errors),
-            **curves_of(
-                context, self._models(), self._question(context), self.n_bins, self.random_state
-            ),
+            **curves_of(context, *asked),
             **self._counts(context, TRAININGS),
         }
+        interval = interval_of_preserved(*errors.values())
         return {"interval": interval, "baseline": 1.0, "details": details}
 
     def _errors(self, context: Context, n_bootstrap: int = 0) -> dict[str, np.ndarray]:
@@ -269,6 +258,30 @@ def errors_of(
         return replicated(error, sure.size, n_replicates, seed)
 
     return np.asarray(np.mean([of(seed + i) for i in range(n_repeats)], axis=0))
+
+
+def stated_errors(
+    errors: Mapping[str, np.ndarray], brier: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
+    """Return both kinds of errors, means over models, with their intervals and differences."""
+    tstr, trtr = (of_models.mean(axis=0) for of_models in errors.values())
+    scores = {kind: of_models.mean(axis=0) for kind, of_models in brier.items()}
+    scores["difference"] = scores["tstr"] - scores["trtr"]
+    return {
+        "ece": {
+            "tstr": stated(tstr[0], inflated_interval(tstr)),
+            "trtr": stated(trtr[0], inflated_interval(trtr)),
+            "difference": stated(tstr[0] - trtr[0], difference_interval(tstr, trtr)),
+        },
+        "brier": {kind: stated_replicates(replicates) for kind, replicates in scores.items()},
+    }
+
+
+def interval_of_preserved(tstr: np.ndarray, trtr: np.ndarray) -> tuple[float, float] | None:
+    """Return the mean over models of the ends of intervals; None where a model has none."""
+    ends = [preserved(*both)[1] for both in zip(tstr, trtr, strict=True)]
+    known = [both for both in ends if both is not None]
+    return tuple(np.mean(known, axis=0)) if len(known) == len(ends) else None
 
 
 def preserved(first: np.ndarray, second: np.ndarray) -> tuple[float, tuple[float, float] | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -180,27 +181,18 @@ class CoefficientOverlap(ModelMetric):
         return replace(question, task="binary") if one_label else question
 
     def _compute(self, context: Context) -> Result:
-        question = self._question(context)
-        design = design_of(context, question, self.formula)
+        asked = (self._question(context), self.formula)
+        design = design_of(context, *asked)
         if design.reason:
             return undefined(design.reason)
         train, synthetic = (
-            regressed(context, role, question, self.formula, self.confidence)
-            for role in ("train", "synthetic")
+            regressed(context, role, *asked, self.confidence) for role in ("train", "synthetic")
         )
-        few = rests_on_few(context, question, self.formula)
-        is_scored = train.is_determined & ~few
-        if not is_scored.any():
+        few = rests_on_few(context, *asked)
+        if not (train.is_determined & ~few).any():
             return undefined(_without_score(train))
+        overlaps = overlaps_of(train, synthetic, few, self.clip)
         z = float(norm.ppf((1.0 + self.confidence) / 2.0))
-        ends = (train.low, train.high, synthetic.low, synthetic.high)
-        overlaps = interval_overlap(*ends, clip=self.clip)
-        overlaps = np.where(is_scored, np.where(synthetic.is_determined, overlaps, 0.0), np.nan)
-        coefficients = {
-            name: _compared(train, synthetic, i, overlaps[i])
-            for i, name in enumerate(design.names)
-            if is_scored[i]
-        }
         n_rows = {"train": train.n_rows, "synthetic": synthetic.n_rows}
         return mean_of_columns(
             dict(zip(design.names, overlaps.tolist(), strict=True)),
@@ -208,8 +200,7 @@ class CoefficientOverlap(ModelMetric):
             warnings=_warnings(design, train, synthetic, few),
             unit="coefficient",
             model="logistic" if design.problem.has_labels else "least squares",
-            coefficients=coefficients,
-            **_means(coefficients),
+            **_compared(design.names, train, synthetic, overlaps),
             ceiling=fresh_overlap(train.n_rows, synthetic.n_rows, z, "sem", self.clip),
             references=design.references,
             left_out=design.left_out,
@@ -253,8 +244,37 @@ def rests_on_few(context: Context, question: Question, formula: str | None) -> n
     return decided
 
 
-def _compared(train: Regression, synthetic: Regression, i: int, overlap: float) -> dict[str, Any]:
-    """Return what the details hold of a coefficient that train determines."""
+def overlaps_of(
+    train: Regression, synthetic: Regression, few: np.ndarray, clip: bool
+) -> np.ndarray:
+    """Return the overlap of each coefficient; nan without a score, 0 where the release lost it."""
+    ends = (train.low, train.high, synthetic.low, synthetic.high)
+    overlaps = np.where(synthetic.is_determined, interval_overlap(*ends, clip=clip), 0.0)
+    return np.where(train.is_determined & ~few, overlaps, np.nan)
+
+
+def _compared(
+    names: Sequence[str], train: Regression, synthetic: Regression, overlaps: np.ndarray
+) -> dict[str, Any]:
+    """Return both regressions' coefficients that have a score, and on how many they agree."""
+    coefficients = {
+        names[i]: _pair(train, synthetic, i) | {"overlap": float(overlaps[i])}
+        for i in range(len(names))
+        if not np.isnan(overlaps[i])
+    }
+    of_all = coefficients.values()
+    gaps = {name: one["standardized_difference"] for name, one in coefficients.items()}
+    return {
+        "coefficients": coefficients,
+        "sign_agreement": float(np.mean([one["same_sign"] for one in of_all])),
+        "significance_agreement": float(np.mean([one["same_significance"] for one in of_all])),
+        "standardized_difference": mean_of_defined(gaps),
+        "share_apart": float(np.mean([one["overlap"] <= 0.0 for one in of_all])),
+    }
+
+
+def _pair(train: Regression, synthetic: Regression, i: int) -> dict[str, Any]:
+    """Return how a coefficient that train determines compares."""
     known = bool(synthetic.is_determined[i])
     gap = abs(synthetic.estimates[i] - train.estimates[i]) / train.errors[i]
     signs = [np.sign(one.estimates[i]) for one in (train, synthetic)]
@@ -262,22 +282,9 @@ def _compared(train: Regression, synthetic: Regression, i: int, overlap: float) 
     return {
         "train": train.stated(i),
         "synthetic": synthetic.stated(i),
-        "overlap": float(overlap),
         "standardized_difference": float(gap) if known else float("nan"),
         "same_sign": known and bool(signs[0] == signs[1]),
         "same_significance": known and bool(excludes_zero[0] == excludes_zero[1]),
-    }
-
-
-def _means(coefficients: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return on how many coefficients both regressions agree, and how far they are apart."""
-    of_all = coefficients.values()
-    gaps = {name: one["standardized_difference"] for name, one in coefficients.items()}
-    return {
-        "sign_agreement": float(np.mean([one["same_sign"] for one in of_all])),
-        "significance_agreement": float(np.mean([one["same_significance"] for one in of_all])),
-        "standardized_difference": mean_of_defined(gaps),
-        "share_apart": float(np.mean([one["overlap"] <= 0.0 for one in of_all])),
     }
 
 

@@ -12,16 +12,7 @@ from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Fraction, Interval, Label, Positive, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
-from skeval.steps.models import (
-    DEFAULT,
-    HOLDOUT,
-    TRAIN,
-    Estimator,
-    Training,
-    augmented,
-    out_of_fold,
-    predicted,
-)
+from skeval.steps import models
 from skeval.steps.problem import problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
 from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
@@ -42,7 +33,7 @@ class _Efficacy(ModelMetric):
     n_folds: int
 
     def _measure(self, context: Context) -> Result:
-        question, seed = self._question(context), self.random_state
+        question = self._question(context)
         positive = problem_of(context, question).positive
         train, holdout = (
             rows_of_role(context, role, question).target == positive
@@ -51,9 +42,8 @@ class _Efficacy(ModelMetric):
         if not holdout.any():
             return undefined(f"no row of the holdout has the positive label of {question.target}.")
         level = getattr(self, f"fixed_{self._fixed}")
-        trainings = {"train": TRAIN, "augmented": augmented(self.ratio)}
-        models: dict[str, dict[str, float]] = {}
-        shares: dict[str, dict[str, np.ndarray]] = {}
+        trainings = {"train": models.TRAIN, "augmented": models.augmented(self.ratio)}
+        by_model, shares = {}, {}
         for name, training in trainings.items():
             known, tested = (
                 np.asarray(predictions.scores)[:, positive]
@@ -61,32 +51,28 @@ class _Efficacy(ModelMetric):
             )
             threshold = threshold_at(train, known, float(level), self._fixed)
             counted = partial(called_shares, holdout, tested >= threshold)
-            replicates = replicated(counted, holdout.size, self.n_bootstrap, seed)
-            shares[name] = dict(zip(("precision", "recall"), replicates.T, strict=True))
+            both = replicated(counted, holdout.size, self.n_bootstrap, self.random_state)
+            shares[name] = dict(zip(("precision", "recall"), both.T, strict=True))
             values = {kind: float(part[0]) for kind, part in shares[name].items()}
-            models[name] = {"threshold": threshold, **values}
+            by_model[name] = {"threshold": threshold, **values}
         gain = shares["augmented"][self._free] - shares["train"][self._free]
         scaled = gain / 2.0 + 0.5
+        details = {"fixed": {self._fixed: level}, "gain": gain[0], "models": by_model}
+        details |= self._counts(context, trainings)
         return Result(
-            scaled[0],
-            interval=percentile_interval(scaled),
-            baseline=0.5,
-            details={
-                "fixed": {self._fixed: level},
-                "gain": gain[0],
-                "models": models,
-                **self._counts(context, trainings),
-            },
+            scaled[0], interval=percentile_interval(scaled), baseline=0.5, details=details
         )
 
-    def _predictions(self, context: Context, training: Training) -> tuple[Predictions, Predictions]:
+    def _predictions(
+        self, context: Context, training: models.Training
+    ) -> tuple[Predictions, Predictions]:
         """Return predictions for train, where the threshold is chosen, and for the holdout."""
-        estimator = DEFAULT if self.estimator is None else self.estimator
-        asked = (estimator, self._question(context))
-        tested = predicted(context, training, HOLDOUT, *asked, self.random_state)
+        estimator = models.DEFAULT if self.estimator is None else self.estimator
+        asked, seed = (estimator, self._question(context)), self.random_state
+        tested = models.predicted(context, training, models.HOLDOUT, *asked, seed)
         if self.threshold == "train":
-            return predicted(context, training, TRAIN.rows, *asked, self.random_state), tested
-        return out_of_fold(context, training, *asked, self.n_folds, self.random_state), tested
+            return models.predicted(context, training, models.TRAIN.rows, *asked, seed), tested
+        return models.out_of_fold(context, training, *asked, self.n_folds, seed), tested
 
     def _summary(self, result: Result) -> str:
         level = percent(as_float(result.details["fixed"][self._fixed]))
@@ -183,7 +169,7 @@ class PrecisionEfficacy(_Efficacy):
         self,
         target: ColumnName,
         fixed_recall: Fraction = 0.9,
-        estimator: Estimator = None,
+        estimator: models.Estimator = None,
         *,
         ratio: Positive = 1.0,
         threshold: Literal["out-of-fold", "train"] = "out-of-fold",
@@ -264,7 +250,7 @@ class RecallEfficacy(_Efficacy):
         self,
         target: ColumnName,
         fixed_precision: Fraction = 0.9,
-        estimator: Estimator = None,
+        estimator: models.Estimator = None,
         *,
         ratio: Positive = 1.0,
         threshold: Literal["out-of-fold", "train"] = "out-of-fold",

@@ -275,26 +275,8 @@ default="demographic_parity"
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in TRAININGS.items()}
-        shape = (self.criterion, self.aggregate)
-        tstr, trtr = (groups.gap(part, *shape).mean(axis=0) for part in rates.values())
-        interval, of_real = (groups.gap_interval(part, *shape) for part in rates.values())
-        values = self._values(context)
-        kept = groups.preservation(values["tstr"], values["trtr"], self.criterion)
-        details = {
-            "criterion": self.criterion,
-            "gap_tstr": stated(tstr[0], interval),
-            "gap_trtr": stated(trtr[0], of_real),
-            "difference": _difference(tstr, trtr),
-            "preservation": kept.mean(),
-            "ratio": {
-                k: groups.rate_ratio(part, self.criterion).mean() for k, part in values.items()
-            },
-            "average_odds_difference": {
-                kind: groups.average_odds_difference(part).mean() for kind, part in values.items()
-            },
-            **self._described(context),
-        }
-        return {"interval": interval, "baseline": trtr[0], "details": details}
+        fields = gap_evidence(rates["tstr"], rates["trtr"], self.criterion, self.aggregate)
+        return {**fields, "details": {**fields["details"], **self._described(context)}}
 
     def _summary(self, result: Result) -> str:
         real = number(as_float(result.details["gap_trtr"]["value"]))
@@ -417,18 +399,8 @@ class EqualizedOddsImprovement(_GroupMetric):
         return {"interval": interval, "baseline": 0.5, "details": details}
 
     def _unanswerable(self, context: Context) -> str:
-        if reason := super()._unanswerable(context):
-            return reason
-        grouping = self._grouping(context)
-        names = np.array(groups.groups_of(context, grouping).names)
-        for role in ("train", "synthetic"):
-            fewest = groups.base_counts(context, role, grouping).min(axis=1, initial=2**62)
-            if (fewest < self.min_cell).any():
-                return (
-                    f"{role} has fewer than {self.min_cell} positive or negative rows of these "
-                    f"groups of {self.sensitive}: {', '.join(names[fewest < self.min_cell])}."
-                )
-        return ""
+        reason = super()._unanswerable(context)
+        return reason or groups.too_small(context, self._grouping(context), self.min_cell)
 
     def _summary(self, result: Result) -> str:
         odds = {n: number(as_float(v)) for n, v in result.details["equalized_odds"].items()}
@@ -436,6 +408,30 @@ class EqualizedOddsImprovement(_GroupMetric):
             "Learning from synthetic rows instead of real ones moves equalized odds from "
             f"{odds['trtr']} to {odds['tstr']}; 1 is equal treatment."
         )
+
+
+def gap_evidence(
+    tstr: groups.Rates, trtr: groups.Rates, criterion: str, aggregate: str
+) -> dict[str, Any]:
+    """Return what the rates of both models say of their gaps, as fields of a result."""
+    first, second = (groups.gap(rates, criterion, aggregate).mean(axis=0) for rates in (tstr, trtr))
+    interval, of_real = (groups.gap_interval(rates, criterion, aggregate) for rates in (tstr, trtr))
+    values = {
+        kind: {name: part[:, 0] for name, part in rates.items()}
+        for kind, rates in {"tstr": tstr, "trtr": trtr}.items()
+    }
+    details = {
+        "criterion": criterion,
+        "gap_tstr": stated(first[0], interval),
+        "gap_trtr": stated(second[0], of_real),
+        "difference": _difference(first, second),
+        "preservation": groups.preservation(values["tstr"], values["trtr"], criterion).mean(),
+        "ratio": {k: groups.rate_ratio(part, criterion).mean() for k, part in values.items()},
+        "average_odds_difference": {
+            kind: groups.average_odds_difference(part).mean() for kind, part in values.items()
+        },
+    }
+    return {"interval": interval, "baseline": second[0], "details": details}
 
 
 def _difference(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:

@@ -147,6 +147,19 @@ def base_counts(context: Context, role: str, grouping: Grouping) -> np.ndarray:
     return np.bincount(cells, minlength=2 * len(groups)).reshape(-1, 2)
 
 
+def too_small(context: Context, grouping: Grouping, min_cell: int) -> str:
+    """Return which groups lack positive or negative rows to learn from; empty if none does."""
+    names = np.array(groups_of(context, grouping).names)
+    for role in ("train", "synthetic"):
+        fewest = base_counts(context, role, grouping).min(axis=1, initial=2**62)
+        if (fewest < min_cell).any():
+            return (
+                f"{role} has fewer than {min_cell} positive or negative rows of these "
+                f"groups of {grouping.sensitive}: {', '.join(names[fewest < min_cell])}."
+            )
+    return ""
+
+
 @shared
 def tested_counts(
     context: Context,

@@ -13,23 +13,11 @@ from scipy.stats import rankdata
 
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.formatting import as_float, percent
+from skeval.formatting import number, percent
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, row_weights
-from skeval.steps.models import (
-    DEFAULT,
-    HOLDOUT,
-    SYNTHETIC,
-    TRAIN,
-    Estimator,
-    Model,
-    Native,
-    Training,
-    fitted,
-    learn,
-    replicates,
-)
+from skeval.steps import models
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import SCORES, Predictions, ScoreName
@@ -37,9 +25,22 @@ from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
 
 _N_PAIRS = 3
 _N_MOVED = 5
-_TRAININGS = {"train": TRAIN, "synthetic": SYNTHETIC}
+_TRAININGS = {"train": models.TRAIN, "synthetic": models.SYNTHETIC}
 AGREEMENTS = ("spearman", "topk", "l1")
+_SAID = {
+    "spearman": (
+        "The importances of columns for models of real and of synthetic rows have a rank "
+        "correlation of {value}"
+    ),
+    "topk": (
+        "Of the {k} most important columns, models of real and of synthetic rows share {value}"
+    ),
+    "l1": (
+        "The importances of columns for models of real and of synthetic rows coincide by {value}"
+    ),
+}
 _ROUNDING = 1e-12
+_UNUSED = "the model trained on synthetic rows goes by no column: it agrees in nothing."
 
 
 class FeatureImportanceAgreement(ModelMetric):
@@ -148,7 +149,7 @@ class FeatureImportanceAgreement(ModelMetric):
         *,
         k: Count = 5,
         scoring: ScoreName = "auto",
-        estimator: Estimator = None,
+        estimator: models.Estimator = None,
         n_permutations: Count = 5,
         max_rows: Count | None = 2_000,
         task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
@@ -171,10 +172,12 @@ class FeatureImportanceAgreement(ModelMetric):
         question = self._question(context)
         if self.importance == "native" and len(rows_of_role(context, "train", question)):
             # whether an estimator has importances is known of the fitted one only
-            native_importances(fitted(context, TRAIN, self._model(), question, self.random_state))
+            native_importances(
+                models.fitted(context, models.TRAIN, self._model(), question, self.random_state)
+            )
 
     def _model(self) -> Any:
-        return DEFAULT if self.estimator is None else self.estimator
+        return models.DEFAULT if self.estimator is None else self.estimator
 
     def _measure(self, context: Context) -> Result:
         question = self._question(context)
@@ -188,12 +191,11 @@ class FeatureImportanceAgreement(ModelMetric):
         agreed = agreement(as_shares(train), synthetic, self.statistic, k)
         if np.isnan(agreed[0]):
             return undefined("the model of train goes by all columns alike: nothing to agree on.")
-        unused = "the model trained on synthetic rows goes by no column: it agrees in nothing."
         return Result(
             agreed[0],
             interval=percentile_interval(agreed),
             tags=replace(self.tags, bounds=(-1.0 if self.statistic == "spearman" else 0.0, 1.0)),
-            warnings=() if synthetic[0].any() else (DegenerateInputWarning(unused),),
+            warnings=() if synthetic[0].any() else (DegenerateInputWarning(_UNUSED),),
         )
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
@@ -201,7 +203,6 @@ class FeatureImportanceAgreement(ModelMetric):
         names = problem_of(context, question).features
         k = min(self.k, len(names) - 1)
         train, synthetic = (as_shares(part[:1]) for part in self._importances(context))
-        asked = (self._model(), question, measure.scoring, 0, 1, measure.seed)
         baselines = agreements_by_chance(context, self._model(), question, measure, k)
         details = {
             "statistics": {n: float(agreement(train, synthetic, n, k)[0]) for n in AGREEMENTS},
@@ -209,10 +210,7 @@ class FeatureImportanceAgreement(ModelMetric):
             "baselines": baselines,
             "k": k,
             "scoring": measure.scoring,
-            "scores": {
-                name: float(replicates(context, training, HOLDOUT, *asked)[0])
-                for name, training in _TRAININGS.items()
-            },
+            "scores": scores_of(context, self._model(), question, measure),
             **self._counts(context, _TRAININGS),
             "n_tested": len(sampled_holdout(context, question, measure)),
         }
@@ -231,12 +229,13 @@ class FeatureImportanceAgreement(ModelMetric):
 
     def _summary(self, result: Result) -> str:
         moved = next(iter(result.details["moved"]), None)
-        shared = percent(as_float(result.details["statistics"]["l1"]))
+        shown = number if self.statistic == "spearman" else percent
         change = "" if moved is None else f"; that of {moved} changes most"
-        return (
-            "The importances of columns for models of real and of synthetic rows coincide by "
-            f"{shared}{change}."
+        said = _SAID[self.statistic].format(value=shown(result.value), k=result.details["k"])
+        fresh = (
+            "" if result.baseline is None else f" ({shown(result.baseline)} for train resampled)"
         )
+        return f"{said}{fresh}{change}."
 
 
 class Measure(NamedTuple):
@@ -251,10 +250,14 @@ class Measure(NamedTuple):
 
 @shared
 def importances_of(
-    context: Context, training: Training, estimator: Any, question: Question, measure: Measure
+    context: Context,
+    training: models.Training,
+    estimator: Any,
+    question: Question,
+    measure: Measure,
 ) -> np.ndarray:
     """Return importances of the features to a model, then those of each bootstrap sample."""
-    model = fitted(context, training, estimator, question, measure.seed)
+    model = models.fitted(context, training, estimator, question, measure.seed)
     return _of_model(context, model, question, measure)
 
 
@@ -265,7 +268,9 @@ def resampled_importances(
     """Return importances of the features to a model of a bootstrap sample of train."""
     rows = rows_of_role(context, "train", question)
     drawn = np.random.default_rng([measure.seed, draw]).integers(0, len(rows), n_rows)
-    model = learn(estimator, rows.take(np.sort(drawn)), problem_of(context, question), measure.seed)
+    model = models.learn(
+        estimator, rows.take(np.sort(drawn)), problem_of(context, question), measure.seed
+    )
     return _of_model(context, model, question, measure)
 
 
@@ -280,6 +285,17 @@ def moved(names: Sequence[str], train: np.ndarray, synthetic: np.ndarray) -> dic
             "train": dict(zip(names, train.tolist(), strict=True)),
             "synthetic": dict(zip(names, synthetic.tolist(), strict=True)),
         },
+    }
+
+
+def scores_of(
+    context: Context, estimator: Any, question: Question, measure: Measure
+) -> dict[str, float]:
+    """Return the scores of both models on the holdout."""
+    asked = (estimator, question, measure.scoring, 0, 1, measure.seed)
+    return {
+        name: float(models.replicates(context, training, models.HOLDOUT, *asked)[0])
+        for name, training in _TRAININGS.items()
     }
 
 
@@ -305,7 +321,9 @@ def sampled_holdout(context: Context, question: Question, measure: Measure) -> R
     return rows.take(sample_positions(len(rows), measure.max_rows, measure.seed))
 
 
-def _of_model(context: Context, model: Model, question: Question, measure: Measure) -> np.ndarray:
+def _of_model(
+    context: Context, model: models.Model, question: Question, measure: Measure
+) -> np.ndarray:
     """Return native importances, or by how much the score falls on average over shuffles.
 
     The permutations depend on the seed and the feature alone: they are the same for all models.
@@ -329,7 +347,7 @@ def _of_model(context: Context, model: Model, question: Question, measure: Measu
 
 
 def _shuffled(
-    model: Model, features: Any, j: int, n_rows: int, measure: Measure
+    model: models.Model, features: Any, j: int, n_rows: int, measure: Measure
 ) -> list[Predictions]:
     """Return what a model predicts of rows with a feature shuffled, once a permutation."""
     rng = np.random.default_rng([measure.seed, j])
@@ -351,9 +369,9 @@ def _shuffled(
     ]
 
 
-def _owners(model: Model) -> np.ndarray:
+def _owners(model: models.Model) -> np.ndarray:
     """Return for each column that the estimator sees the place of its feature."""
-    if isinstance(model.encoder, Native):
+    if isinstance(model.encoder, models.Native):
         return np.arange(len(model.encoder.nominal))
     if model.encoder is None:
         raise InvalidParameterError(
@@ -363,7 +381,7 @@ def _owners(model: Model) -> np.ndarray:
     return model.encoder.owners
 
 
-def native_importances(model: Model) -> np.ndarray:
+def native_importances(model: models.Model) -> np.ndarray:
     """Return the importances that an estimator has of its own, by feature.
 
     Raises

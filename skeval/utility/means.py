@@ -14,7 +14,7 @@ from skeval.formatting import percent
 from skeval.parameters import Columns, OpenFraction
 from skeval.result import MetricTags, Result, mean_of_columns
 from skeval.stats.intervals import expected_overlap, interval_overlap
-from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
+from skeval.steps.samples import ROLES, Pairs, finite_pairs, infinite_columns, mean_of_defined
 
 
 class MeanCIOverlap(Metric):
@@ -52,7 +52,8 @@ class MeanCIOverlap(Metric):
     Notes
     -----
     The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
-    table, each the mean with normal quantiles of standard errors to both sides, is
+    table, each the mean with normal quantiles of standard errors to both sides (both stand in
+    ``details["means"]``), is
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
         \quad o = \min(u, u') - \max(l, l').
@@ -88,10 +89,7 @@ class MeanCIOverlap(Metric):
     """
 
     tags = MetricTags(
-        "utility",
-        greater_is_better=True,
-        bounds=(float("-inf"), 1.0),
-        display="ColumnScoresDisplay",
+        "utility", greater_is_better=True, bounds=(-np.inf, 1.0), display="ColumnScoresDisplay"
     )
 
     def __init__(
@@ -116,6 +114,11 @@ class MeanCIOverlap(Metric):
             scores,
             n_total=len(context.schema.kinds),
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
+            means={
+                name: {role: stated_mean(x, z) for role, x in zip(ROLES, pair, strict=True)}
+                for name, pair in pairs.items()
+                if name in known
+            },
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,
             ceiling=mean_of_defined(
                 {name: fresh_overlap(*sizes[name], z, *asked) for name in known}
@@ -127,6 +130,21 @@ class MeanCIOverlap(Metric):
             f"Intervals of the means of {result.details['n_used']} columns overlap by "
             f"{percent(result.value)} on average."
         )
+
+
+def stated_mean(values: np.ndarray, z: float) -> dict[str, float]:
+    """Return a mean with its standard error and interval; these are nan of fewer than two values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.means import stated_mean
+    >>> stated_mean(np.array([1.0, 3.0]), 2.0)
+    {'estimate': 2.0, 'error': 1.0, 'low': 0.0, 'high': 4.0}
+    """
+    mean = float(values.mean()) if values.size else float("nan")
+    error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
+    return {"estimate": mean, "error": error, "low": mean - z * error, "high": mean + z * error}
 
 
 def overlap_of_means(x: np.ndarray, y: np.ndarray, z: float, spread: str, clip: bool) -> float:

@@ -50,9 +50,9 @@ class Regression:
         return np.asarray(np.isfinite(self.high - self.low) & (self.high > self.low))
 
     def stated(self, i: int) -> dict[str, float]:
-        """Return a coefficient with its interval, as details hold it."""
+        """Return a coefficient with its error and interval, as details hold it."""
         ends = {"low": float(self.low[i]), "high": float(self.high[i])}
-        return {"estimate": float(self.estimates[i]), **ends}
+        return {"estimate": float(self.estimates[i]), "error": float(self.errors[i]), **ends}
 
 
 def _regression(

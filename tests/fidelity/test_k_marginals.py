@@ -37,10 +37,18 @@ def test_details_by_hand():
 
 @pytest.mark.parametrize(("k", "value"), [(1, 0.899), (2, 0.697), (3, 0.520)])
 def test_iris_halves(iris_halves, k, value):
-    result = KMarginalSimilarity(k=k).fit(iris_halves[0]).evaluate(iris_halves[1])
+    metric = KMarginalSimilarity(k=k, strategy="uniform-plain").fit(iris_halves[0])
+    result = metric.evaluate(iris_halves[1])
     assert result.value == pytest.approx(value, abs=5e-4)
     assert result.details["ceiling"] < value  # even and odd rows are more alike than chance has it
     assert result.interval[0] < value < result.interval[1]
+
+
+# counted by a loop over rows: values of 8 rows or more, and 10 bins of the others
+@pytest.mark.parametrize(("k", "value"), [(1, 0.874667), (2, 0.648), (3, 0.449333)])
+def test_iris_halves_where_frequent_values_have_cells(iris_halves, k, value):
+    found = KMarginalSimilarity(k=k).fit(iris_halves[0]).score(iris_halves[1])
+    assert found == pytest.approx(value, abs=1e-6)
 
 
 def test_brute_force_with_missing_and_unseen_values():

@@ -274,15 +274,19 @@ def test_quantile_error_by_hand():
     )
 
 
-def test_quantiles_with_ties_are_merged():
+def test_a_value_of_many_quantiles_is_a_cell():
     train = np.repeat([0.0, *range(1, 21)], [80, *[1] * 20])
-    result = evaluated(QuantileMSE(10), train, np.repeat([0.0, 15.0], [50, 50]))
-    edges = np.unique(np.quantile(train, np.arange(1, 10) / 10))
-    p, q = (
-        np.bincount(np.searchsorted(edges, x, side="right"), minlength=edges.size + 1) / len(x)
-        for x in (train, np.repeat([0.0, 15.0], [50, 50]))
-    )
+    result = evaluated(QuantileMSE(10), train, np.repeat([0.0, 0.5, 15.0], [50, 20, 30]))
+    # zero, and the deciles of 1 to 20 closed on the right: 2.9, 4.8, ..., 18.1 part them into twos
+    p = np.array([0.8, *[0.02] * 10])
+    q = np.array([0.5, 0.2, *[0.0] * 6, 0.3, 0.0, 0.0])
     assert result.value == pytest.approx(((p - q) ** 2).mean())
+
+
+def test_quantile_cells_are_closed_on_the_right():
+    train = np.arange(11.0)  # quartiles 2.5, 5, 7.5
+    result = evaluated(QuantileMSE(4), train, [2.5, 5.0, 7.5, 7.6])
+    assert result.value == pytest.approx(((np.array([3, 3, 2, 3]) / 11 - 0.25) ** 2).mean())
 
 
 def test_ceilings_are_what_fresh_rows_have_in_the_mean():

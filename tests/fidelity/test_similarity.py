@@ -28,7 +28,7 @@ from skeval.stats.distributions import (
 from skeval.steps.pairs import Binning, cramers_v_matrix, joint_tables, matrices
 from skeval.steps.samples import cells
 
-# even rows of iris as train, odd ones as synthetic, 10 bins of equal width
+# even rows of iris as train, odd ones as synthetic, 10 bins of equal width, all values cut alike
 IRIS = {
     ("sl", "sl"): 0.88, ("sw", "sw"): 0.84, ("pl", "pl"): 0.92, ("pw", "pw"): 0.8533, ("target", "target"): 1.0,
     ("sl", "sw"): 0.52, ("sl", "pl"): 0.7067, ("sl", "pw"): 0.6133, ("sl", "target"): 0.8133,
@@ -39,7 +39,8 @@ IRIS = {
 
 @pytest.fixture(scope="module")
 def iris_result(iris_halves):
-    return SimilarityScore().fit(iris_halves[0]).evaluate(iris_halves[1])
+    metric = SimilarityScore(strategy="uniform-plain").fit(iris_halves[0])
+    return metric.evaluate(iris_halves[1])
 
 
 def test_iris_matrix(iris_result):
@@ -52,6 +53,40 @@ def test_iris_matrix(iris_result):
     assert off.mean() == pytest.approx(0.697333, abs=1e-6)
 
 
+def cells_by_hand(train, values, n_bins=10):
+    """Cut values in a loop: those of a tenth of train by themselves, the others in equal bins."""
+    if train.dtype == "category":
+        return list(values)
+    counts = train.value_counts()
+    frequent = set(counts.index[counts >= max(2, len(train) / n_bins)])
+    others = train[~train.isin(frequent)]
+    distinct = np.unique(others)
+    width = (others.max() - others.min()) / n_bins
+    edges = [others.min() + k * width for k in range(1, n_bins)]
+    if len(distinct) <= n_bins:
+        edges = [(low + high) / 2 for low, high in pairwise(distinct)]
+    ends = sorted([*edges, *frequent])
+    return [x if x in frequent else sum(x >= end for end in ends) - 1000 for x in values]
+
+
+def test_iris_matrix_where_frequent_values_have_cells(iris_halves):
+    train, synthetic = iris_halves
+    result = SimilarityScore().fit(train).evaluate(synthetic)
+    at = {
+        name: [cells_by_hand(train[name], table[name]) for table in iris_halves] for name in train
+    }
+    for i, first in enumerate(train):
+        for j, second in enumerate(train):
+            p, q = (
+                pd.Series(list(zip(*both, strict=True))).value_counts(normalize=True)
+                for both in zip(at[first], at[second], strict=True)
+            )
+            overlap = 1 - p.sub(q, fill_value=0).abs().sum() / 2
+            assert result.details["matrix"][i, j] == pytest.approx(overlap)
+    assert result.value == pytest.approx(69.3333, abs=1e-4)
+    assert result.details["ceiling_value"] == pytest.approx(66.97, abs=0.01)
+
+
 def test_iris_ceiling(iris_result):
     assert iris_result.details["ceiling_value"] == pytest.approx(70.10, abs=0.5)
 
@@ -62,7 +97,8 @@ def test_random_halves_of_iris_average_at_the_ceiling(iris_halves):
     scores, ceilings = [], []
     for seed in range(25):
         order = np.random.default_rng(seed).permutation(150)
-        result = SimilarityScore().fit(table.iloc[order[:75]]).evaluate(table.iloc[order[75:]])
+        halves = table.iloc[order[:75]], table.iloc[order[75:]]
+        result = SimilarityScore(strategy="uniform-plain").fit(halves[0]).evaluate(halves[1])
         scores.append(result.value)
         ceilings.append(result.details["ceiling_value"])
     assert np.mean(scores) == pytest.approx(70.3, abs=1.2)
@@ -78,7 +114,9 @@ def test_invariants(iris_result):
 
 def test_averages(iris_halves):
     found = {
-        average: SimilarityMatrix(average=average).fit(iris_halves[0]).score(iris_halves[1])
+        average: SimilarityMatrix(strategy="uniform-plain", average=average)
+        .fit(iris_halves[0])
+        .score(iris_halves[1])
         for average in ("matrix", "upper", "balanced")
     }
     diagonal = np.mean([v for (a, b), v in IRIS.items() if a == b])

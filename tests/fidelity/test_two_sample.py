@@ -48,6 +48,31 @@ def evaluate(train, holdout, synthetic, **settings):
     return ClassifierTwoSampleTest(**settings).fit(train, holdout).evaluate(synthetic)
 
 
+def test_confidences_and_fidelity_score():
+    train, fresh = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
+    shifted = fresh.assign(visits=fresh["visits"] + 9)
+    apart, alike = (
+        evaluate(train, None, table, scoring="auc").details for table in (shifted, fresh)
+    )
+    assert apart["synthetic_confidence"] > 0.9
+    assert apart["original_confidence"] < 0.1
+    assert apart["fidelity_score"] < 0.05
+    assert alike["synthetic_confidence"] == pytest.approx(0.5, abs=0.1)
+    assert alike["original_confidence"] == pytest.approx(0.5, abs=0.1)
+    assert alike["fidelity_score"] > 0.8
+    area = alike["models"]["xgboost"]["auc"]
+    assert alike["fidelity_score"] == pytest.approx(1 - 2 * abs(area - 0.5))
+
+
+@pytest.mark.filterwarnings("ignore:The synthetic rows read as copies")
+def test_fidelity_score_of_copies_is_not_high():
+    train = make_mixed(200, random_state=0)
+    details = evaluate(train, None, train, scoring="auc").details
+    assert details["similarity"] == 1.0
+    assert details["fidelity_score"] == pytest.approx(2 * details["models"]["xgboost"]["auc"])
+    assert details["fidelity_score"] < 0.9
+
+
 @pytest.mark.slow
 def test_the_published_values(cancer):
     train, _, synthetic = cancer

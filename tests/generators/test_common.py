@@ -20,6 +20,7 @@ from skeval.generators import (
     Bootstrap,
     GaussianCopula,
     IndependentMarginals,
+    MondrianAnonymization,
     RandomForestImputation,
     SequentialCART,
 )
@@ -29,11 +30,12 @@ GENERATORS = {
     "Bootstrap": Bootstrap(),
     "GaussianCopula": GaussianCopula(),
     "IndependentMarginals": IndependentMarginals(),
+    "MondrianAnonymization": MondrianAnonymization(1),
     "RandomForestImputation": RandomForestImputation(0.7, n_estimators=3, min_samples_leaf=2),
     "SequentialCART": SequentialCART(),
 }
 RESAMPLING = ["Bootstrap", "IndependentMarginals"]
-LEARNING = ["GaussianCopula", "RandomForestImputation", "SequentialCART"]
+LEARNING = ["GaussianCopula", "MondrianAnonymization", "RandomForestImputation", "SequentialCART"]
 
 
 def made(name: str, random_state: int | None = 0) -> Any:

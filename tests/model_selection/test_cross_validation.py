@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 
-from skeval import MetricSuite
+from skeval import MetricSuite, OverallScore
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, SimilarityScore
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
-from skeval.model_selection import cross_validate_generator
+from skeval.model_selection import (
+    cross_validate_generator,
+    facet_intervals,
+    facet_table,
+    pareto_front,
+)
 from skeval.model_selection.cross_validation import fold_mean
 from skeval.privacy import DCRShare, ExactMatchShare
 
@@ -40,12 +47,60 @@ def test_seeds_processes_and_metrics():
     first, again, other = (
         cross_validate_generator(
             GaussianCopula(), TABLE, KSComplement(), cv=2, random_state=seed, n_jobs=n_jobs
-        ).frame()
+        ).frame(efficiency=False)
         for seed, n_jobs in ((1, 1), (1, 2), (2, 1))
     )
     assert first.equals(again)
     assert not first.equals(other)
     assert first.index.tolist() == ["KSComplement"]
+
+
+class Costly(Bootstrap):
+    """Takes time and memory in both steps, and keeps neither."""
+
+    def fit(self, table):
+        held = np.ones(15_000_000)  # 114 MiB
+        time.sleep(0.06)
+        del held
+        return super().fit(table)
+
+    def sample(self, n, random_state=None):
+        time.sleep(0.03)
+        return super().sample(n, random_state)
+
+
+def test_efficiency_of_fit_and_sample():
+    costly, cheap = (
+        cross_validate_generator(generator, TABLE, SUITE, cv=2)
+        for generator in (Costly(), Bootstrap())
+    )
+    assert (costly.efficiency()["fit_seconds"] >= 0.06).all()
+    assert costly.efficiency()["sample_seconds"].between(0.03, 0.06).all()
+    assert (costly.efficiency()["peak_mib"] > 100).any()
+    assert (cheap.efficiency()["peak_mib"] < 50).all()
+    frame = costly.frame()
+    assert frame.index.tolist() == ["ks", "share", "fit_seconds", "sample_seconds", "peak_mib"]
+    assert frame.loc["fit_seconds", "mean"] == pytest.approx(costly.efficiency().mean().iloc[0])
+    assert frame["direction"].iloc[-3:].eq("lower is better").all()
+    assert costly.frame(efficiency=False).index.tolist() == ["ks", "share"]
+
+
+def test_efficiency_is_a_direction_of_the_front():
+    candidates = {
+        name: cross_validate_generator(generator, TABLE, SUITE, cv=2)
+        for name, generator in {"costly": Costly(), "cheap": Bootstrap()}.items()
+    }
+    table = facet_table(candidates)
+    by_fold = [OverallScore().score(one)["fidelity"] for one in candidates["cheap"].results]
+    assert table.loc["cheap", "fidelity"] == pytest.approx(np.mean(by_fold))
+    assert table.loc["costly", "neg_fit_seconds"] <= -0.06
+    assert pareto_front(table, ["fidelity", "privacy"]).tolist() == [True, True]
+    alike = ["fidelity", "privacy", "neg_fit_seconds", "neg_sample_seconds"]
+    assert pareto_front(table, alike).to_dict() == {"costly": False, "cheap": True}
+    low, high = facet_intervals(candidates)
+    assert (low["fidelity"] <= table["fidelity"]).all()
+    assert (table["fidelity"] <= high["fidelity"]).all()
+    assert high.columns.tolist() == table.columns.tolist()
 
 
 def test_groups_stay_together():
@@ -183,7 +238,7 @@ def test_generators_see_the_labels_of_the_table():
     table = pd.DataFrame({0: np.arange(20.0), 1: [0, 1] * 10})
     found = cross_validate_generator((fit, sample), table, KSComplement(), cv=2, stratify="1")
     assert labels == [[0, 1], [0, 1]]
-    assert found.frame()["n_folds"].tolist() == [2]
+    assert found.frame(efficiency=False)["n_folds"].tolist() == [2]
 
 
 def test_numbers_of_numpy_are_numbers_of_folds():
@@ -289,7 +344,7 @@ def test_interval_of_folds_counts_the_chance_of_samples():
             n_samples=200,
             random_state=seed,
         )
-        frames.append(found.frame())
+        frames.append(found.frame(efficiency=False))
     means = pd.concat(frames)
     truth = means["mean"].mean()
     assert ((means["low"] <= truth) & (truth <= means["high"])).mean() >= 0.93

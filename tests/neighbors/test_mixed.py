@@ -18,8 +18,8 @@ from sklearn.exceptions import NotFittedError
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import CodeBook, column_lines, run_chunks
+from skeval.neighbors.kernels import nearest_rows
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.sweeps import nearest_rows
 
 NAN, INF = np.nan, np.inf
 BACKENDS = ["numba", "numpy"]
@@ -187,6 +187,7 @@ def test_radius_is_one_for_each_query(radius):
         near.kneighbors(np.zeros((3, 4)), radius=radius)
 
 
+@settings(deadline=None)  # the first call compiles
 @given(problems(), st.booleans(), st.sampled_from([1, 2, 4, None]))
 def test_mass_is_divided_evenly_among_all_nearest_rows(problem, excluding, leaf_size):
     X, Y, categorical = problem
@@ -342,6 +343,11 @@ def test_bits_do_not_depend_on_bounds(fitted, queries, answer, bounded):
     again = pickle.loads(pickle.dumps(fitted))
     again._index = replace(again._index, bounded=bounded)
     assert_same(again.kneighbors(queries, 4), answer)
+    np.testing.assert_array_equal(again.nearest_mass(queries), fitted.nearest_mass(queries))
+    rows, own = mixed_table(3000, 0), np.arange(3000)
+    np.testing.assert_array_equal(
+        again.nearest_mass(rows, exclude=own), fitted.nearest_mass(rows, exclude=own)
+    )
 
 
 def test_distances_do_not_depend_on_the_other_rows(queries):
@@ -567,7 +573,7 @@ def test_numpy_backend_does_not_import_numba():
 
 
 def test_without_numba_auto_takes_numpy(monkeypatch):
-    for name in ("tree", "kernels", "sweeps"):
+    for name in ("tree", "kernels"):
         monkeypatch.delitem(sys.modules, f"skeval.neighbors.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     near = MixedNearestNeighbors().fit([[0.0], [1.0]])

@@ -189,7 +189,7 @@ def test_new_rows_are_brute_force(kind, tolerance):
     assert result.baseline == pytest.approx(share(rows[2], rows[1]))
     difference = result.details["new_to_holdout"] - result.value
     assert result.details["difference"] == pytest.approx(difference)
-    assert tolerance == 0.2 or result.p_value == 0.001
+    assert tolerance == 0.2 or result.p_value <= 0.001
 
 
 @pytest.mark.parametrize("n_holdout", [200, 40])
@@ -201,7 +201,7 @@ def test_new_rows_and_leaks(n_holdout):
         assert result.value == pytest.approx(1.0 - leak / 200, abs=0.03)
         p_values.append(result.p_value)
     assert p_values[0] > 0.05
-    assert p_values[2] == 0.001
+    assert p_values[2] < 1e-40
 
 
 def test_new_rows_without_a_holdout():

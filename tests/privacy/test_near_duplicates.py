@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import near_texts as join_module
 from skeval.privacy import near_texts as texts_module
-from skeval.privacy.copies import NearDuplicateShare
+from skeval.privacy.near_duplicates import NearDuplicateShare
 from skeval.steps.neighbors import encoded, nearest, ranges
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
@@ -80,7 +81,7 @@ def test_radius_is_an_order_statistic(n_holdout):
         assert result.baseline >= 0.01
     if n_holdout is None:
         assert (result.p_value, result.baseline) == (None, None)
-        assert set(result.details) == {"tau", "text_columns"}
+        assert set(result.details) == {"tau", "text_columns", "train_duplicates"}
 
 
 def test_one_train_row():
@@ -115,14 +116,20 @@ def test_brute_force(space, tau):
     else:
         gaps = encoded(context, "synthetic", space)[:, None] - real
         near = np.sqrt((gaps**2).sum(axis=2)) <= tau
-    rng, is_train, draws = np.random.default_rng(0), np.arange(280) < 200, []
-    for _ in range(2000):
-        labels = rng.permutation(is_train)
-        draws.append(near[:, labels].any(axis=1).mean() - near[:, ~labels].any(axis=1).mean())
-    p = np.mean(np.array(draws) >= result.details["difference"] - 1e-12)
+    draws = relabelled(near, 200)
+    p = np.mean(draws >= result.details["difference"] - 1e-12)
     assert result.p_value == pytest.approx(p, abs=0.06)
     assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.01)
     assert result.details["null_standard_error"] == pytest.approx(np.std(draws), rel=0.15, abs=4e-3)
+
+
+def relabelled(near, n_train, n_draws=2000):
+    """Return the difference of both shares with labels drawn anew, by counting all neighbours."""
+    rng = np.random.default_rng(0)
+    is_train = np.arange(near.shape[1]) < n_train
+    labels = np.stack([rng.permutation(is_train) for _ in range(n_draws)], axis=1)
+    shares = [(near.astype(float) @ part > 0).mean(axis=0) for part in (labels, ~labels)]
+    return shares[0] - shares[1]
 
 
 def gower(rows, others, span, n_numbers=4):
@@ -131,6 +138,15 @@ def gower(rows, others, span, n_numbers=4):
     missing = np.isnan(a) | np.isnan(b)
     gaps = np.concatenate([numbers, (a != b)[..., n_numbers:]], axis=2)
     return np.where(missing, np.isnan(a) != np.isnan(b), gaps).mean(axis=2)
+
+
+def test_what_real_tables_repeat_by_themselves():
+    train, holdout, synthetic = column(0, 0, 1, 50, 100), column(3, 90), column(7)
+    details = evaluate(NearDuplicateShare(0.02), train, holdout, synthetic).details
+    assert (details["train_duplicates"], details["holdout_duplicates"]) == (0.6, 0.0)
+    alone = NearDuplicateShare(0.02).fit(train).evaluate(synthetic).details
+    assert alone["train_duplicates"] == 0.6
+    assert "holdout_duplicates" not in alone
 
 
 def test_unequal_tables_have_an_expectation():
@@ -214,11 +230,35 @@ def notes(seed, n, *, share_missing=0.1, common=0.2):
     return pd.DataFrame({"x": rng.integers(0, 30, n) * 1.0, "note": pd.Series(texts, dtype=object)})
 
 
+@cache
+def words_of(text):
+    return frozenset(re.findall(r"\w+", text.lower()))
+
+
 def jaccard(a, b):
     if not isinstance(a, str) or not isinstance(b, str):
         return float(isinstance(a, str) == isinstance(b, str))
-    a, b = (set(re.findall(r"\w+", text.lower())) for text in (a, b))
+    a, b = words_of(a), words_of(b)
     return len(a & b) / len(a | b) if a | b else 1.0
+
+
+def edits(a, b):
+    """Return Levenshtein's distance, by the table of all beginnings."""
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, start=1):
+        above, row[0] = row[0], i
+        for j, other in enumerate(b, start=1):
+            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (letter != other))
+    return row[-1]
+
+
+@cache
+def alike(a, b, text, edit_length=40):
+    if jaccard(a, b) >= text - 1e-12:
+        return True
+    if not isinstance(a, str) or not isinstance(b, str) or max(len(a), len(b)) > edit_length:
+        return False
+    return edits(a.lower(), b.lower()) <= (1 - text) * max(len(a), len(b)) + 1e-9
 
 
 def near_by_pairs(rows, others, span, tau, text, names=("note",)):
@@ -227,7 +267,7 @@ def near_by_pairs(rows, others, span, tau, text, names=("note",)):
         gaps = np.abs(rows["x"].to_numpy()[:, None] - others["x"].to_numpy())
         near &= np.minimum(1.0, gaps / span) <= tau + 1e-12
     for name in names:
-        similar = [[jaccard(a, b) >= text - 1e-12 for b in others[name]] for a in rows[name]]
+        similar = [[alike(a, b, text) for b in others[name]] for a in rows[name]]
         near &= np.array(similar)
     return near
 
@@ -256,13 +296,13 @@ def test_texts_are_brute_force(crowd, measured, text):
     shares = [pairs.any(axis=1).mean() for pairs in near]
     assert [result.value, result.details["to_holdout"], result.baseline] == shares
     assert 0 < shares[0] < 1
-    pooled, rng, draws = np.column_stack(near[:2]), np.random.default_rng(0), []
-    for _ in range(2000):
-        labels = rng.permutation(np.arange(150) < 90)
-        draws.append(pooled[:, labels].any(axis=1).mean() - pooled[:, ~labels].any(axis=1).mean())
-    p = np.mean(np.array(draws) >= shares[0] - shares[1] - 1e-12)
+    draws = relabelled(np.column_stack(near[:2]), 90)
+    p = np.mean(draws >= shares[0] - shares[1] - 1e-12)
     assert result.p_value == pytest.approx(p, abs=0.06)
     assert result.details["expected"] == pytest.approx(np.mean(draws), abs=0.02)
+    for role, table in (("train", train), ("holdout", holdout)):
+        again = near_by_pairs(table, table, span, 0.2, text) & ~np.eye(len(table), dtype=bool)
+        assert result.details[f"{role}_duplicates"] == again.any(axis=1).mean()
     assert result.details["text_columns"] == 1
     assert np.isfinite(result.details["tau"]) == measured
 
@@ -326,9 +366,55 @@ def test_a_word_replaced_is_found():
     )
     leak = evaluate(NearDuplicateShare(), *tables[:2], copied, NOTE)
     assert leak.value == 1.0
-    assert leak.p_value == 0.001
+    assert leak.p_value <= 0.001
     assert evaluate(NearDuplicateShare(), *tables, NOTE).value == 0.0
     assert evaluate(NearDuplicateShare(text=0.95), *tables[:2], copied, NOTE).value == 0.0
+
+
+def names_of(seed, n):
+    rng = np.random.default_rng(seed)
+    first, last = (["Anna", "Bernd", "Chloe", "Dmitri"], ["Albrecht", "Bonaparte", "Castellano"])
+    return pd.DataFrame(
+        {
+            "x": rng.integers(0, 30, n) * 1.0,
+            "note": [
+                f"{rng.choice(first)} {rng.choice(last)} {rng.integers(10**6)}" for _ in range(n)
+            ],
+        }
+    )
+
+
+def misspelt(table, seed=0):
+    """Replace a letter of each text by another."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for text in table["note"]:
+        place = rng.integers(len(text))
+        texts.append(text[:place] + "q" + text[place + 1 :])
+    return table.assign(note=texts)
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_letter_replaced_is_found_in_short_texts(crowd, measured):
+    tables = [names_of(seed, 80) for seed in range(3)]
+    if not measured:
+        tables = [table[["note"]] for table in tables]
+    copied = misspelt(tables[0])
+    tau = 0.0 if measured else "loo-q01"
+    leak = evaluate(NearDuplicateShare(tau), *tables[:2], copied, NOTE)
+    by_words = evaluate(NearDuplicateShare(tau, edit_length=0), *tables[:2], copied, NOTE)
+    assert leak.value == 1.0
+    assert leak.p_value <= 0.001
+    assert by_words.value < 0.2
+    assert evaluate(NearDuplicateShare(tau), *tables, NOTE).value < 0.1
+
+
+def test_texts_too_long_for_letters_are_compared_by_words():
+    train = pd.DataFrame({"note": ["x" * 40, "y" * 41]})
+    copied = pd.DataFrame({"note": ["x" * 38 + "ab", "y" * 39 + "ab"]})
+    assert evaluate(NearDuplicateShare(), train, None, copied, NOTE).value == 0.5
+    assert evaluate(NearDuplicateShare(edit_length=41), train, None, copied, NOTE).value == 1.0
+    assert evaluate(NearDuplicateShare(edit_length=0), train, None, copied, NOTE).value == 0.0
 
 
 def test_row_order_of_texts(monkeypatch):
@@ -426,3 +512,37 @@ def test_interval_covers():
         held.append(low <= truth <= high)
     assert 0.1 < truth < 0.9
     assert 0.92 <= np.mean(held) <= 0.98
+
+
+# --------------------------------------------------------------------------- what is said of it
+
+
+def test_near_copies_are_a_fact_where_they_are_more_than_of_holdout_rows():
+    copies = SYNTHETIC.copy()
+    copies[:30] = TRAIN[:30]
+    result = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(copies)
+    assert re.fullmatch(
+        r"3\d of 200 synthetic rows are exact or near copies of train rows; "
+        r"of 200 holdout rows 2 are\.",
+        result.fact,
+    )
+    assert result.contrast.supports_leak
+    fewer = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(HOLDOUT)
+    assert fewer.value == fewer.baseline
+    assert fewer.fact == ""
+
+
+def test_one_near_copy():
+    train, holdout, synthetic = TOY
+    result = evaluate(NearDuplicateShare(0.1 / 12, columns=["x"]), train, holdout, synthetic)
+    assert result.fact == (
+        "1 of 4 synthetic rows is an exact or near copy of a train row in column x; "
+        "of 4 holdout rows none is."
+    )
+
+
+def test_no_distance_leaves_exact_matches():
+    train, holdout, synthetic = TOY
+    result = evaluate(NearDuplicateShare(0.0), train, holdout, synthetic)
+    assert result.contrast.what == "synthetic rows that match a train row"
+    assert result.fact == ""  # that of exact matches is theirs to say

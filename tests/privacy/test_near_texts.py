@@ -240,3 +240,50 @@ def test_without_a_table_it_is_not_waited_for():
     found.add(np.array([0]), np.array([0]))
     assert found.done.tolist() == [True]
     assert found.lists(np.ones(1, dtype=int), 1).weights.size == 0
+
+
+class TestLetters:
+    TEXTS = column("kitten", "sitting", "Kitten!", "mitten", None, "", "kitten", "tin ki")
+
+    def test_short_texts_of_one_set_stay_apart(self):
+        words, letters = token_sets([self.TEXTS]), token_sets([self.TEXTS], 10)
+        assert words.which[0] == words.which[2] == words.which[6]
+        assert letters.which[0] == letters.which[6] != letters.which[2]
+        assert np.unique(letters.which).size == 7
+
+    @pytest.mark.parametrize(("text", "edits"), [(0.8, 1), (0.5, 3), (0.0, 7)])
+    def test_by_hand(self, text, edits):
+        sets = token_sets([column("kitten", "sitting", "mitten")], 10)
+        kitten, sitting, mitten = sets.which[:, None]
+        # k -> s, e -> i, and a g: three of seven letters; k -> m: one of six
+        assert similar(sets, kitten, sitting, text).tolist() == [edits >= 3]
+        assert similar(sets, kitten, mitten, text).tolist() == [edits >= 1]
+
+    def test_missing_and_empty_texts_are_like_themselves_alone(self):
+        sets = token_sets([self.TEXTS], 10)
+        missing, empty, word = sets.which[[4]], sets.which[[5]], sets.which[[0]]
+        assert not similar(sets, missing, empty, 0.1)
+        assert not similar(sets, empty, word, 0.1)
+        assert similar(sets, missing, missing, 1.0)
+
+    @pytest.mark.parametrize("block", [2**20, 7])
+    @pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9, 1.0])
+    def test_pairs_are_all_of_them_and_each_once(self, threshold, block, monkeypatch):
+        monkeypatch.setattr(module, "_BLOCK", block)
+        monkeypatch.setattr(module, "_AT_ONCE", block)
+        rng = np.random.default_rng(0)
+        columns = [
+            column(*("".join(rng.choice(list("ab c"), rng.integers(0, 9))) for _ in range(70)))
+            for _ in range(2)
+        ]
+        sets = token_sets(columns, 7)
+        left, right = sets.which[:30], sets.which[30:]
+        done = np.zeros(30, dtype=bool)
+        pairs = [
+            pair
+            for block_ in similar_pairs(sets, left, right, threshold, done)
+            for pair in zip(*(part.tolist() for part in block_), strict=True)
+        ]
+        i, j = (part.ravel() for part in np.indices((30, 40)))
+        alike = similar(sets, left[i], right[j], threshold)
+        assert sorted(pairs) == list(zip(i[alike].tolist(), j[alike].tolist(), strict=True))

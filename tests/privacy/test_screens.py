@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import skeval.privacy
-from skeval import MetricSuite
+from skeval import MetricSuite, SuiteResult
 
 SCREENS = [
     name
@@ -121,3 +123,87 @@ def test_swapped_tables_swap_the_contrast(results, name):
     assert swapped.value - swapped.baseline == pytest.approx(
         results["fresh"][name].baseline - results["fresh"][name].value
     )
+
+
+# ------------------------------------------------------------------------ what is said of a test
+
+# of these less is a leak: distances, and rows told apart
+LOW = {
+    "DCRBaselineProtection",
+    "DCRPercentile",
+    "HoldoutDistanceRatio",
+    "NNAAPrivacyLoss",
+    "NNDR",
+}
+# each made the test of the other, and counts once
+ONE_TEST = [
+    ("DCRShare", "DCROverfittingProtection"),
+    ("HoldoutDistanceRatio", "DCRBaselineProtection"),
+    ("ExactMatchShare", "NewRowShare"),
+]
+PAIR = re.compile(r": ([\d.,]+)%?, [^,;]*? ([\d.,]+)%? \(\w+\)")
+
+
+def alone(results, name):
+    return SuiteResult({name: results[name]}, sizes=results.sizes).verdict()
+
+
+@pytest.fixture(scope="module")
+def leaky(suite):
+    """Two rows in five are copies of train rows."""
+    return suite.evaluate(pd.concat([TRAIN[:100], FRESH[100:]], ignore_index=True))
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_an_alarm_quotes_two_numbers_that_lie_as_it_says(leaky, name):
+    result, verdict = leaky[name], alone(leaky, name)
+    assert verdict.alarm
+    assert result.contrast.supports_leak
+    assert f"Leak found by the only test: {result.contrast} ({name})" in verdict.sentence
+    observed, expected = (float(x.replace(",", "")) for x in PAIR.search(verdict.sentence).groups())
+    assert (observed < expected) == (name in LOW)
+    assert observed != expected
+    assert result.contrast.high_leaks == (name not in LOW)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_without_a_leak_both_numbers_are_alike(results, name):
+    shown = results["fresh"][name].contrast
+    assert not alone(results["fresh"], name).alarm
+    if shown.share:
+        assert shown.observed == pytest.approx(shown.expected, abs=0.1)
+    else:
+        assert shown.observed == pytest.approx(shown.expected, rel=0.3)
+
+
+@pytest.mark.parametrize(("first", "second"), ONE_TEST)
+def test_what_is_one_test_counts_once(results, leaky, first, second):
+    for evaluated in (leaky, results["fresh"], results["copy"]):
+        pair = SuiteResult({n: evaluated[n] for n in (first, second)}, sizes=evaluated.sizes)
+        assert pair.verdict().n_tests == 1
+        assert evaluated[first].contrast.test == evaluated[second].contrast.test
+
+
+def test_what_is_one_test_counts_once_in_tables_of_unequal_size():
+    unequal = MetricSuite(
+        [(name, getattr(skeval.privacy, name)()) for pair in ONE_TEST for name in pair],
+        check_holdout=False,
+    ).fit(TRAIN, HOLDOUT[:150])
+    verdict = unequal.evaluate(pd.concat([TRAIN[:9], TRAIN[:9], FRESH])).verdict()
+    assert verdict.n_tests == 3
+
+
+def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
+    verdict = leaky.verdict()
+    assert verdict.facts[0] == (
+        "100 of 250 synthetic rows are complete copies of train rows, all of them unique there; "
+        "of 250 holdout rows none is."
+    )
+    assert verdict.sentence.endswith("stronger regularisation or noise.")
+    assert not re.search(r"\b(low|medium)\b", verdict.sentence)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_says_what_it_tested(leaky, name):
+    shown = leaky[name].contrast
+    assert f"{shown.reference} {shown.written[1]}." in leaky[name].summary

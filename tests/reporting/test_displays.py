@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from skeval import MetricTags, Result, SuiteResult
 from skeval.reporting import (
@@ -245,3 +246,27 @@ def test_degenerate_details_are_drawn() -> None:
     display = MarginalDisplay("nothing", {**constant, "shares": shares})
     display.plot()
     assert "missing 100%" in [label.get_text() for label in display.axes_.get_xticklabels()]
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_a_frequent_number_keeps_its_proportions(missing: float) -> None:
+    """Where it would flatten the others, its bars are shortened alike."""
+    axis = {"kind": "continuous", "labels": ["= 0"], "edges": [1.0, 2.0, 3.0]}
+    train = [0.02, 0.98 - 0.8 - missing, 0.8, missing, 0.0]
+    synthetic = [0.02, 0.58, 0.4, 0.0, 0.0]
+    if missing:
+        synthetic[1:3] = 0.08, 0.9
+    display = MarginalDisplay("x", {**axis, "shares": {"train": train, "synthetic": synthetic}})
+    assert display.frame()["bar"].tolist() == ["", "", "= 0", "missing", "unseen"]
+    display.plot()
+    bars = [patch for patch in display.axes_.patches if isinstance(patch, Rectangle)]
+    heights = [bar.get_height() for bar in bars]
+    assert heights[0] / heights[1] == pytest.approx(train[2] / synthetic[2])
+    assert max(heights) <= display.axes_.get_ylim()[1]
+    below = {label.get_text() for label in display.axes_.get_xticklabels()}
+    above = {text.get_text() for text in display.axes_.texts}
+    if missing:
+        assert {"= 0", "missing"} <= below
+        assert above == {"90%", "10%"}
+    else:
+        assert "= 0: 80%" in below

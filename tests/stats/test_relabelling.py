@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from skeval.stats.relabelling import holm, relabelling_test, share_p_value
+from skeval.stats.relabelling import (
+    block_sizes,
+    compared,
+    exchange_p_value,
+    holm,
+    relabelling_test,
+    sequential_test,
+    sequential_tests,
+    share_p_value,
+)
 
 
 def all_labels(n_train, n_rows):
@@ -27,11 +36,15 @@ def test_share_is_fishers_exact_test(hits, n, others, m):
 def test_relabelling_tends_to_the_enumeration():
     values = np.array([0.3, 2.0, 5.0, 0.1, 1.0, 0.2, 0.9])
     every = np.array([values[labels].sum() for labels in all_labels(3, 7)])
-    found = relabelling_test(lambda labels: values @ labels, 3, 4, n_permutations=20_000, seed=1)
-    assert found.observed == pytest.approx(values[:3].sum())
-    assert found.mean == pytest.approx(every.mean(), abs=0.05)
-    assert found.spread == pytest.approx(every.std(), abs=0.05)
-    assert found.p_value == pytest.approx((every >= found.observed - 1e-12).mean(), abs=0.02)
+    found = [
+        relabelling_test(lambda labels: values @ labels, 3, 4, n_permutations=1999, seed=seed)
+        for seed in range(200)
+    ]
+    assert found[0].observed == pytest.approx(values[:3].sum())
+    assert np.mean([one.mean for one in found]) == pytest.approx(every.mean(), abs=0.05)
+    assert np.mean([one.spread for one in found]) == pytest.approx(every.std(), abs=0.05)
+    chance = (every >= found[0].observed - 1e-12).mean()
+    assert np.mean([one.p_value for one in found]) == pytest.approx(chance, abs=0.01)
 
 
 def test_relabelling_counts_equal_statistics_as_reached():
@@ -48,7 +61,7 @@ def test_relabelling_in_blocks_is_the_same(monkeypatch):
         )
 
     whole = test()
-    monkeypatch.setattr("skeval.stats.relabelling._BLOCK", 60)
+    monkeypatch.setattr("skeval.stats.relabelling._LABELS", 60)
     assert test() == whole
 
 
@@ -59,6 +72,70 @@ def test_every_relabelling_has_as_many_train_rows():
         n_permutations=10, seed=0,
     )  # fmt: skip
     assert set(np.concatenate(seen)) == {3}
+
+
+# ------------------------------------------------------------------------------- sequential tests
+
+
+def test_p_value_after_ten_or_after_all():
+    draws = np.zeros(50)
+    draws[[3, 5, 8, 12, 13, 20, 21, 30, 33, 40, 44]] = 1.0
+    assert compared(1.0, draws).p_value == 12 / 51
+    assert sequential_test(1.0, [draws]).p_value == 12 / 51  # ten in the first block: all of it
+    assert sequential_test(1.0, [draws, draws]).p_value == 12 / 51
+    assert sequential_test(1.0, [draws[:25], draws[25:]]).p_value == 10 / 41
+    assert sequential_test(1.0, [draws[:25], draws[25:34]]).p_value == 10 / 35
+    assert sequential_test(0.0, [draws]).p_value == 1.0
+    assert sequential_test(0.5, []).p_value == 1.0
+
+
+def test_no_block_is_drawn_after_the_tenth():
+    drawn = []
+
+    def blocks():
+        for i in range(20):
+            drawn.append(i)
+            yield np.r_[np.ones(4), np.zeros(16)]
+
+    found = sequential_test(1.0, blocks())
+    assert drawn == [0, 1, 2]
+    assert found.p_value == 10 / 42
+    assert found.mean == pytest.approx(0.2)  # of all that were drawn
+
+
+def test_each_of_several_stops_for_itself():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(2000, 3))
+    observed = np.array([0.0, 1.5, 9.0])
+    together = sequential_tests(observed, np.split(draws, 10))
+    alone = [sequential_test(x, np.split(draws[:, i], 10)) for i, x in enumerate(observed)]
+    assert [one.p_value for one in together] == [one.p_value for one in alone]
+    assert together[2].p_value == 1 / 2001
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.004, 0.01, 0.05, 0.3])
+def test_level_of_sequential_tests(alpha):
+    """Draws and what was observed are of one distribution: p is at most alpha that often."""
+    rng, n = np.random.default_rng(3), 4000
+    # given what is observed each draw reaches it with the same chance, which is uniform
+    chances = rng.random(n)
+    p_values = np.array(
+        [
+            sequential_test(
+                0.5, ((rng.random(size) < u).astype(float) for size in block_sizes(1999))
+            ).p_value
+            for u in chances
+        ]
+    )
+    share = np.mean(p_values <= alpha)
+    assert abs(share - alpha) <= 3.5 * np.sqrt(alpha / n)
+
+
+def test_exchanges_go_down_to_one_in_two_thousand():
+    once = np.ones(30, dtype=int)
+    train, holdout = (np.linspace(0.5, 1, 30), once), (np.linspace(0, 0.4, 30), once)
+    assert exchange_p_value([(train, holdout)]) == 1 / 2000
+    assert exchange_p_value([(holdout, train)]) == 1.0
 
 
 # ----------------------------------------------------------------------------------- several tests

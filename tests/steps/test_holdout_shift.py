@@ -190,7 +190,7 @@ def test_results_keep_what_was_said_of_the_real_tables():
     assert [type(warning) for warning in result.warnings] == [SharedRowsWarning]
 
 
-@pytest.mark.parametrize("ending", ["html", "pdf"])
+@pytest.mark.parametrize("ending", ["html", pytest.param("pdf", marks=pytest.mark.slow)])
 def test_the_report_says_so(tmp_path, ending):
     path = tmp_path / f"report.{ending}"
     with pytest.warns(HoldoutShiftWarning):

@@ -14,6 +14,7 @@ from skeval.exceptions import (
     DegenerateInputWarning,
     InvalidValueWarning,
     MetricWarning,
+    MostlySharedRowsWarning,
     SchemaMismatchError,
     SharedRowsWarning,
     TableError,
@@ -344,7 +345,7 @@ def test_keys_and_texts_make_no_row_another():
     kinds = {"id": "id", "tags": "text"}
     holdout = train.assign(id=[7, 8, 9], x=[1.0, 2.0, 9.0])
     ((kind, text),) = notices(read(train, holdout=holdout, **kinds))
-    assert kind is SharedRowsWarning
+    assert kind is MostlySharedRowsWarning
     assert text.startswith("66.67%")
     only_keys = train[["id", "tags"]]
     assert notices(read(only_keys, holdout=only_keys, **kinds)) == []
@@ -391,3 +392,27 @@ def test_other_words_than_truth():
 def test_column_names_of_numbers_in_the_schema():
     table = pd.DataFrame({0: [1, 2], 1: [1.5, 2.5]})
     assert Context.of(table, schema={0: "categorical"}).levels == {"0": ["1", "2"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pd.Series([3, 1, 2]), "continuous"),
+        (pd.Series([0.5, np.nan, 2.0]), "continuous"),
+        (pd.Series([True, False, True]), "boolean"),
+        (pd.to_datetime(pd.Series(["2024-02-29", None, "1969-12-31T23:59:59.5"], dtype=object),
+                        format="ISO8601"), "datetime"),
+    ],
+)  # fmt: skip
+def test_typed_columns_are_read_as_their_cells_are(values, kind):
+    cells = pd.Series([None if pd.isna(v) else v for v in values], dtype=object)
+    typed, loose = (Context.of(pd.DataFrame({"x": v}), schema={"x": kind}) for v in (values, cells))
+    pd.testing.assert_frame_equal(typed.train, loose.train)
+
+
+def test_texts_stay_objects_beside_other_columns():
+    table = pd.DataFrame({"x": [1.0, 2.0], "note": ["some words", None], "c": ["a", "b"]})
+    train = read(table, note="text").train
+    assert train["note"].dtype == object
+    assert train["note"].tolist() == ["some words", None]
+    assert list(train.columns) == ["x", "note", "c"]

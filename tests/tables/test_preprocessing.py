@@ -153,9 +153,54 @@ def test_no_value_in_train():
     assert codes([np.nan, np.nan], [1.0, np.nan]) == [2, 1]
 
 
+ZEROS = np.array([0.0] * 90 + list(range(1, 21)))
+
+
 def test_edges_of_ties():
-    edges = inner_edges(np.array([0.0] * 90 + list(range(1, 21))), 4, "quantile")
-    assert edges.tolist() == [0.0]
+    assert inner_edges(ZEROS, 4, "quantile-plain").tolist() == [0.0]
+    above = [np.nextafter(x, np.inf) for x in (0.0, 5.75, 10.5, 15.25)]
+    assert inner_edges(ZEROS, 4, "quantile").tolist() == [0.0, *above]
+
+
+def test_a_frequent_value_is_a_cell():
+    assert inner_edges(ZEROS, 4, "uniform-plain").tolist() == [5.0, 10.0, 15.0]
+    zero = [0.0, np.nextafter(0.0, np.inf)]
+    assert inner_edges(ZEROS, 4, "uniform").tolist() == [*zero, 5.75, 10.5, 15.25]
+    rows = [-1.0, -1e-300, -0.0, 0.0, 1e-300, 5.0, 5.75, 99.0]
+    assert codes(ZEROS, rows, n_bins=4) == [0, 0, 1, 1, 2, 2, 3, 5]
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_how_frequent_a_value_must_be(strategy):
+    others = np.linspace(1.0, 2.0, 80)
+
+    def has_a_cell(count):
+        values = np.append(others, np.zeros(count))
+        return 0.0 in inner_edges(values, 5, strategy)
+
+    assert (has_a_cell(19), has_a_cell(20)) == (False, True)
+    # of few rows, a value must come twice
+    assert inner_edges(np.array([1.0, 2.0, 4.0]), 5, strategy)[0] >= 1.5
+    assert inner_edges(np.array([1.0, 1.0, 2.0, 4.0]), 5, strategy)[0] == 1.0
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_bins_may_lie_on_both_sides_of_a_frequent_value(strategy):
+    values = np.array([-10.0] * 5 + [0.0] * 20 + [10.0] * 5 + list(range(11, 17)))
+    fitted = codes(values, [-10, -0.1, 0, 0.1, 10], n_bins=3, strategy=strategy)
+    assert fitted[1] < fitted[2] < fitted[3]
+    assert fitted == sorted(fitted)
+
+
+def test_all_values_frequent():
+    assert codes(np.repeat([1.0, 2.0], 5), [0, 1, 1.5, 2, 3]) == [0, 1, 2, 3, 4]
+
+
+def test_quantile_bins_are_closed_on_the_right():
+    values = np.arange(11.0)
+    rows = [0, 2.5, 2.6, 5, 7.5, 99]
+    assert codes(values, rows, n_bins=4, strategy="quantile") == [0, 0, 1, 1, 2, 3]
+    assert codes(values, rows, n_bins=4, strategy="quantile-plain") == [0, 1, 1, 2, 3, 3]
 
 
 @pytest.mark.parametrize(

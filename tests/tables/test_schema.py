@@ -13,7 +13,7 @@ import pytest
 from skeval import TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
-from skeval.tables.cells import datetime_format
+from skeval.tables.schema import datetime_format
 
 N = 40
 WORDS = ["north", "south", "east", "west"] * (N // 4)

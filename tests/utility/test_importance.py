@@ -169,7 +169,7 @@ def test_a_copy_agrees_and_noise_does_not():
     noise = train.assign(member=np.random.default_rng(0).random(250) < 0.4)
     for statistic in ("spearman", "topk", "l1"):
         metric = FeatureImportanceAgreement(
-            "member", statistic=statistic, k=2, estimator="linear"
+            "member", statistic=statistic, k=2, estimator="linear", n_bootstrap=20
         ).fit(train, holdout)
         copy = metric.evaluate(train)
         assert (copy.value, copy.interval) == (pytest.approx(1.0), pytest.approx((1.0, 1.0)))

@@ -31,7 +31,15 @@ from skeval.stats.relabelling import Scores, difference_interval, exchange_p_val
 from skeval.stats.roc import delong, placements
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
+from skeval.verdict import Contrast
 
+_MODEL = "by a model of the release"
+_TESTED = {
+    "accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}",
+    "balanced_accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}, by class",
+    "roc_auc": f"pairs that {_MODEL[3:]} puts in the order of {{secret}}, for train rows",
+    "neg_mae": f"mean error of {{secret}} of train rows {_MODEL}, in its range",
+}
 Bounds = tuple[float, float]
 _UNDEFINED = (float("nan"), (float("nan"), float("nan")))
 
@@ -213,6 +221,11 @@ class AttributeInferenceRisk(Metric):
             p_value=scoring.p_value(on_train, on_holdout, self.n_permutations, seed),
             baseline=0.0,
             details=details,
+            contrast=scoring.contrast(on_train, on_holdout, self.secret),
+            advice=(
+                f"Drop or coarsen {self.secret}, or fit a generator that learns less of single "
+                f"rows: models of the release know {self.secret} of train rows."
+            ),
         )
 
     def _summary(self, result: Result) -> str:
@@ -367,6 +380,23 @@ class Scoring:
         n_means = max(1, len(strata)) if self.name == "balanced_accuracy" else 1
         weights = [1.0 / n_means] * len(strata)
         return exchange_p_value(strata, weights=weights, n_permutations=n_permutations, seed=seed)
+
+    def contrast(self, train: GuessedRows, holdout: GuessedRows, secret: str) -> Contrast:
+        """Return the two means whose difference is tested."""
+        of_train, of_holdout = (
+            float(np.mean([scores.sum() / counts.sum() for scores, counts in strata]))
+            for strata in zip(*self.strata(train, holdout), strict=True)
+        )
+        high = self.name != "neg_mae"  # scores are one minus the error
+        if not high:
+            of_train, of_holdout = 1.0 - of_train, 1.0 - of_holdout
+        return Contrast(
+            _TESTED[self.name].format(secret=secret),
+            of_train,
+            of_holdout,
+            reference="for holdout rows",
+            high_leaks=high,
+        )
 
     def _row_scores(self, rows: GuessedRows) -> Scores:
         if self.name == "neg_mae":

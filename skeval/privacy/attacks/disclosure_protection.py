@@ -26,6 +26,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats import cap
 from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import named_seed, sample_positions
+from skeval.verdict import Contrast
 
 _UNFOUND = {
     "cap": "no train row has the known columns of a synthetic row.",
@@ -212,6 +213,7 @@ class DisclosureProtection(Metric):
         }
         if np.isnan(result.value):
             return replace(result, details=details)
+        known, secret = (" and ".join(names_of(one)) for one in (self.known, self.sensitive))
         p_value = exchange_p_value(
             [(scores[0][0], scores[1][0])],
             n_permutations=self.n_permutations,
@@ -222,7 +224,14 @@ class DisclosureProtection(Metric):
             p_value=None if np.isnan(p_value) else p_value,
             baseline=self._value(holdout.value, as_float(details["guess"])),
             details=details,
+            contrast=None if np.isnan(p_value) else self._contrast(train.value, holdout.value),
+            advice=f"Coarsen or drop {known}, by which the release gives {secret} away.",
         )
+
+    def _contrast(self, risk: float, others: float) -> Contrast:
+        secret, known = (", ".join(names_of(one)) for one in (self.sensitive, self.known))
+        what = f"train rows whose {secret} the release gives for {known}"
+        return Contrast(what, risk, others, reference="of holdout rows")
 
     def _summary(self, result: Result) -> str:
         details = result.details

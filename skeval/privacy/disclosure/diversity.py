@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -29,6 +30,13 @@ from skeval.tables.schema import TableSchema
 _NO_SENSITIVE = (
     "needs a sensitive column, and the table has no categorical one besides the quasi-identifiers. "
     "Name one: {metric}(sensitive=column)."
+)
+_TAGS = MetricTags(
+    "privacy",
+    greater_is_better=False,
+    bounds=(0.0, 1.0),
+    evidence="disclosure",
+    display="ColumnScoresDisplay",
 )
 
 
@@ -75,19 +83,23 @@ class SensitiveMetric(ClassMetric):
         (rows,) = classes(context, (role,), columns, self.n_bins)
         return pair_counts(rows, column_codes(context, role, name, self.n_bins))
 
-    def _worst(self, by_column: dict[str, dict[str, float]]) -> Result:
-        """Return the worst column's score; of equal ones the first by name is called the worst.
-
-        Of each column its numbers, of which `columns` is the score; ``details`` has them by number.
-        """
+    def _compute(self, context: Context) -> Result:
+        """Return the worst column's score; of equal ones the first by name is called the worst."""
+        by_column = {name: self._scores(context, name) for name in self._sensitive(context.schema)}
         names = next(iter(by_column.values()))
         details = {name: {col: of[name] for col, of in by_column.items()} for name in names}
         scores = details["columns"]
+        if np.isnan([*scores.values()]).any():
+            return too_few_to_cluster("synthetic")
         worst = (min if self.tags.greater_is_better else max)(
             sorted(scores), key=scores.__getitem__
         )
         chosen = {"column": worst, "value": scores[worst]}
         return Result(scores[worst], details={**details, "worst": chosen})
+
+    def _scores(self, context: Context, name: str) -> dict[str, float]:
+        """Return what the details hold of a sensitive column, its score as `columns`."""
+        raise NotImplementedError
 
 
 class LDiversity(SensitiveMetric):
@@ -107,7 +119,8 @@ class LDiversity(SensitiveMetric):
         categorical and boolean column in turn, of those that are not named as quasi-identifiers,
         and the value is that of the worst.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     c : float, default=3.0
         Of recursive diversity: how many times the rarer values the most frequent one may come to.
     mode : {"equivalence", "cluster"}, default="equivalence"
@@ -147,8 +160,8 @@ class LDiversity(SensitiveMetric):
     value is 1 for any table, train included: `homogeneous` says how much of the table it is about.
     Synthetic rows are no persons: a class of one value gives a secret away only if real rows of
     that class have the same, and diversity of the synthetic table is neither necessary nor
-    sufficient for privacy. A copy scores what train scores. There is no interval: the least of many
-    classes is not estimated by a sample.
+    sufficient for privacy. A copy scores what train scores. It describes the release and makes no
+    test. There is no interval: the least of many classes is not estimated by a sample.
 
     References
     ----------
@@ -166,13 +179,7 @@ class LDiversity(SensitiveMetric):
     (1.0, 2.0)
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(1.0, float("inf")),
-        evidence="disclosure",
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(_TAGS, greater_is_better=True, bounds=(1.0, float("inf")))
 
     def __init__(
         self,
@@ -188,40 +195,24 @@ class LDiversity(SensitiveMetric):
         self.c = c
         self.mode = mode
 
-    def _compute(self, context: Context) -> Result:
-        by_column = {}
-        for name in self._sensitive(context.schema):
-            if self.mode == "cluster":
-                fewest, own_fewest = (
-                    self._fewest_in_cluster(context, role, name) for role in ("synthetic", "train")
-                )
-                if np.isnan(fewest):
-                    return too_few_to_cluster("synthetic")
-                by_column[name] = {"columns": fewest, "train": own_fewest}
-                continue
-            pairs, own = (self._pairs(context, role, name) for role in ("synthetic", "train"))
-            distinct = distinct_diversity(pairs)
-            by_column[name] = {
-                "columns": float(distinct.min()),
-                "entropy": float(entropy_diversity(pairs).min()),
-                "recursive": int(recursive_diversity(pairs, self.c).min()),
-                "homogeneous": float(pairs.sizes[distinct == 1].sum() / pairs.sizes.sum()),
-                "train": float(distinct_diversity(own).min()),
-            }
-        return self._worst(by_column)
+    def _scores(self, context: Context, name: str) -> dict[str, float]:
+        if self.mode == "cluster":
+            settings = (name, self._columns(context.schema, name), self.n_bins)
+            roles = {"columns": "synthetic", "train": "train"}
+            return {key: fewest_in_cluster(context, role, *settings) for key, role in roles.items()}
+        pairs, own = (self._pairs(context, role, name) for role in ("synthetic", "train"))
+        distinct = distinct_diversity(pairs)
+        return {
+            "columns": float(distinct.min()),
+            "entropy": float(entropy_diversity(pairs).min()),
+            "recursive": int(recursive_diversity(pairs, self.c).min()),
+            "homogeneous": float(pairs.sizes[distinct == 1].sum() / pairs.sizes.sum()),
+            "train": float(distinct_diversity(own).min()),
+        }
 
     def _summary(self, result: Result) -> str:
         values = f"{result.value:.3g}"
         return f"The least diverse class of rows has {values} values of a sensitive column."
-
-    def _fewest_in_cluster(self, context: Context, role: str, name: str) -> float:
-        """Return the least number of distinct values in a cluster; nan if there are none."""
-        values = column_codes(context, role, name, self.n_bins)
-        fewest = [
-            int(distinct_diversity(pair_counts(labels, values)).min())
-            for labels in clusters(context, role, self._columns(context.schema, name), role)
-        ]
-        return float(min(CAP, *fewest)) if fewest else float("nan")
 
 
 class TCloseness(SensitiveMetric):
@@ -241,7 +232,8 @@ class TCloseness(SensitiveMetric):
         categorical and boolean column in turn, of those that are not named as quasi-identifiers,
         and the value is that of the worst.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     distance : {"tv", "emd"}, default="tv"
         Total variation; or the earth mover's distance, which for numbers and dates counts the steps
         between bins, missing after the last one, and for categories is total variation.
@@ -278,8 +270,8 @@ class TCloseness(SensitiveMetric):
     The rarest value decides: a row that stands alone with it is one minus its share away, in any
     table. With many quasi-identifiers the value is near 1 for train too, and `mean` says more.
     Synthetic rows are no persons: closeness of the synthetic table is neither necessary nor
-    sufficient for privacy. A copy scores what train scores. There is no interval: the greatest of
-    many distances is not estimated by a sample.
+    sufficient for privacy. A copy scores what train scores. It describes the release and makes no
+    test. There is no interval: the greatest of many distances is not estimated by a sample.
 
     References
     ----------
@@ -295,13 +287,7 @@ class TCloseness(SensitiveMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="disclosure",
-        display="ColumnScoresDisplay",
-    )
+    tags = _TAGS
 
     def __init__(
         self,
@@ -315,17 +301,16 @@ class TCloseness(SensitiveMetric):
         self.sensitive = sensitive
         self.distance = distance
 
-    def _compute(self, context: Context) -> Result:
-        by_column = {}
-        for name in self._sensitive(context.schema):
-            distances, sizes = self._distances(context, "synthetic", name)
-            own, _ = self._distances(context, "train", name)
-            by_column[name] = {
-                "columns": float(distances.max()),
-                "mean": float(np.average(distances, weights=sizes)),
-                "train": float(own.max()),
-            }
-        return self._worst(by_column)
+    def _scores(self, context: Context, name: str) -> dict[str, float]:
+        ordered = context.schema.kinds[name] in {"continuous", "datetime"}
+        distances_of = ordered_closeness if ordered and self.distance == "emd" else closeness
+        pairs, own = (self._pairs(context, role, name) for role in ("synthetic", "train"))
+        distances = distances_of(pairs)
+        return {
+            "columns": float(distances.max()),
+            "mean": float(np.average(distances, weights=pairs.sizes)),
+            "train": float(distances_of(own).max()),
+        }
 
     def _summary(self, result: Result) -> str:
         return (
@@ -333,12 +318,15 @@ class TCloseness(SensitiveMetric):
             "distribution in the whole table."
         )
 
-    def _distances(self, context: Context, role: str, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distance of each class, and its number of rows."""
-        pairs = self._pairs(context, role, name)
-        ordered = context.schema.kinds[name] in {"continuous", "datetime"}
-        of = ordered_closeness if ordered and self.distance == "emd" else closeness
-        return of(pairs), pairs.sizes
+
+def fewest_in_cluster(
+    context: Context, role: str, name: str, columns: tuple[str, ...], n_bins: BinChoice
+) -> float:
+    """Return the least number of distinct values in a cluster of rows; nan if there are none."""
+    values = column_codes(context, role, name, n_bins)
+    runs = clusters(context, role, columns, role)
+    fewest = [int(distinct_diversity(pair_counts(labels, values)).min()) for labels in runs]
+    return float(min(CAP, *fewest)) if fewest else float("nan")
 
 
 def distinct_diversity(pairs: Pairs) -> np.ndarray:

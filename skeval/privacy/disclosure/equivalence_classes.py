@@ -48,7 +48,8 @@ class ClassMetric(Metric):
     quasi_identifiers : None, int or list of str, default=None
         Columns that define the classes: all, the first *n*, or a list of names.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     """
 
     def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:

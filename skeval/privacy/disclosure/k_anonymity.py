@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from skeval.privacy.disclosure.equivalence_classes import (
     too_few_to_cluster,
 )
 from skeval.result import MetricTags, Result
+from skeval.stats.relabelling import share_p_value
+from skeval.verdict import Contrast
 
 
 class KAnonymity(SmallestClassMetric):
@@ -32,9 +35,10 @@ class KAnonymity(SmallestClassMetric):
         The columns that may be known from elsewhere. None takes all, and then nearly every row
         stands alone and the value is 1 whatever the table; name those that matter.
     n_bins : int or mapping of str to list, default=10
-        Into how many bins of equal share of train numbers and dates are cut, or the inner edges of
-        the bins by column, in the column's unit or as date strings; ten bins for columns not named.
-        A column with no more distinct values than bins has one bin a value.
+        Into how many bins of equal share of train numbers and dates are cut, besides cells for
+        frequent values (see :class:`~skeval.Discretizer`), or the inner edges of the bins by
+        column, in the column's unit or as date strings; ten bins for columns not named. A column
+        with no more distinct values than bins has one bin a value.
     k0 : int, default=5
         The class size that counts as large enough in ``details["below_k0"]``.
     mode : {"equivalence", "cluster"}, default="equivalence"
@@ -73,8 +77,8 @@ class KAnonymity(SmallestClassMetric):
     baseline, the value of holdout rows; and prefer
     :class:`~skeval.privacy.ReplicatedUniques`, which looks at train.
 
-    The value grows with the number of rows. There is no interval: the smallest class of a sample
-    says little about the smallest one of the population.
+    It describes the release and makes no test. The value grows with the number of rows. There is
+    no interval: the smallest class of a sample says little about the smallest of the population.
 
     References
     ----------
@@ -91,13 +95,14 @@ class KAnonymity(SmallestClassMetric):
     """
 
     def _compute(self, context: Context) -> Result:
+        roles, columns = ("synthetic", "train"), self._columns(context.schema)
         if self.mode == "cluster":
-            k, k_train = (self._smallest_cluster(context, role) for role in ("synthetic", "train"))
+            k, of_train = (smallest_cluster(clusters(context, r, columns, r)) for r in roles)
             if k is None:
                 return too_few_to_cluster("synthetic")
-            return Result(k, details={"train": {"k": k_train}})
-        profile, train = (self._profile(context, role) for role in ("synthetic", "train"))
-        return Result(float(profile["k"]), details={**profile, "train": train})
+            return Result(k, details={"train": {"k": of_train}})
+        released, train = (profile(self._counts(context, role)[0], self.k0) for role in roles)
+        return Result(float(released["k"]), details={**released, "train": train})
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
@@ -105,19 +110,6 @@ class KAnonymity(SmallestClassMetric):
         smallest = f"The smallest class of rows with equal quasi-identifiers has {result.value:.0f}"
         uniques = percent(result.details["uniques"])
         return f"{smallest}; {uniques} of rows are alone in theirs."
-
-    def _profile(self, context: Context, role: str) -> dict[str, Any]:
-        (sizes,) = self._counts(context, role)
-        return {
-            "k": int(sizes.min()),
-            "uniques": share_in_small(sizes, 2),
-            "below_k0": share_in_small(sizes, self.k0),
-            "n_classes": sizes.size,
-        }
-
-    def _smallest_cluster(self, context: Context, role: str) -> float | None:
-        runs = clusters(context, role, self._columns(context.schema), role)
-        return float(min(CAP, *(np.bincount(labels).min() for labels in runs))) if runs else None
 
 
 class ReplicatedUniques(ClassMetric):
@@ -133,7 +125,8 @@ class ReplicatedUniques(ClassMetric):
         The columns that may be known from elsewhere. None takes all, and then only rows that the
         generator copied are replicated, up to the bins.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
 
     Attributes
     ----------
@@ -162,6 +155,10 @@ class ReplicatedUniques(ClassMetric):
     generator's. A table written out twice scores 0, since nothing is unique in it; `released` does
     not fall for that. The value depends on the number of synthetic rows: few hit few combinations,
     and many hit the same one twice.
+
+    The p-value is one-sided and, up to the bins, which are cut from train, exact: of the real rows
+    that are unique among train and holdout together and have exactly one synthetic row, it asks
+    whether more are train than a random choice of the train rows would have. It needs a holdout.
 
     The interval is Wilson's for a share over train rows, of the mean over tables like these. Rows
     are not independent, since one takes another's uniqueness; but rare combinations are hit nearly
@@ -200,11 +197,34 @@ class ReplicatedUniques(ClassMetric):
             },
         )
 
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if "holdout" not in context:
+            return result
+        tables = self._counts(context, "train", "holdout", "synthetic")
+        return replace(result, **replicated_evidence(*tables))
+
     def _summary(self, result: Result) -> str:
-        return (
+        lead = (
             f"{percent(result.value)} of train rows are alone with their quasi-identifiers and "
-            "have exactly one synthetic row with the same."
+            "have exactly one synthetic row with the same"
         )
+        return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
+
+
+def profile(sizes: np.ndarray, k0: int) -> dict[str, Any]:
+    """Return the size of the smallest class, and the shares of rows in small ones."""
+    return {
+        "k": int(sizes.min()),
+        "uniques": share_in_small(sizes, 2),
+        "below_k0": share_in_small(sizes, k0),
+        "n_classes": sizes.size,
+    }
+
+
+def smallest_cluster(runs: tuple[np.ndarray, ...]) -> float | None:
+    """Return the size of the smallest cluster over several runs; None if there are none."""
+    return float(min(CAP, *(np.bincount(labels).min() for labels in runs))) if runs else None
 
 
 def share_in_small(counts: np.ndarray, k: int) -> float:
@@ -225,6 +245,23 @@ def share_in_small(counts: np.ndarray, k: int) -> float:
     0.25
     """
     return float(counts[counts < k].sum() / counts.sum())
+
+
+def replicated_evidence(
+    train: np.ndarray, holdout: np.ndarray, synthetic: np.ndarray
+) -> dict[str, Any]:
+    """Return the fields of a result that come of train and holdout rows in the same place.
+
+    Who is unique among all real rows does not depend on which of them are train.
+    """
+    replicated = (train + holdout == 1) & (synthetic == 1)
+    k, k_other = int(train[replicated].sum()), int(holdout[replicated].sum())
+    n, n_other = int(train.sum()), int(holdout.sum())
+    what = "train rows unique among all real ones with exactly one synthetic row like them"
+    return {
+        "p_value": share_p_value(k, n, k_other, n_other),
+        "contrast": Contrast(what, k / n, k_other / n_other, "of holdout rows"),
+    }
 
 
 def replicated_uniques(train: np.ndarray, synthetic: np.ndarray) -> tuple[int, int]:

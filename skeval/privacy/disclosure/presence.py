@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,11 @@ from skeval.privacy.disclosure.equivalence_classes import (
     too_few_to_cluster,
 )
 from skeval.result import MetricTags, Result, undefined
+from skeval.stats.matches import match_contrast
+from skeval.steps.contrasts import contrast_of
+from skeval.verdict import Contrast
 
+_N_PERMUTATIONS = 1999
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
@@ -33,7 +38,8 @@ class KMap(SmallestClassMetric):
         The columns that may be known from elsewhere. None takes all; then hardly a synthetic row
         matches, and the value is 1 or not defined. Name those that matter.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     k0 : int, default=5
         The number of people that counts as large enough in ``details["below_k0"]``.
     mode : {"equivalence", "cluster"}, default="equivalence"
@@ -74,7 +80,8 @@ class KMap(SmallestClassMetric):
     the value is neither necessary nor sufficient for privacy, and fresh rows have k-map 1 as soon
     as they hit a rare combination. A copy scores `train`, which is 1 as soon as a person in train
     is unique in the population. Holdout rows are part of the population, so that in the baseline
-    each matches. There is no interval: the least of many counts is not estimated by a sample.
+    each matches. It describes the release and makes no test. There is no interval: the least of
+    many counts is not estimated by a sample.
 
     References
     ----------
@@ -91,32 +98,17 @@ class KMap(SmallestClassMetric):
     """
 
     def _compute(self, context: Context) -> Result:
-        if self.mode == "cluster":
-            tables = self._clusters(context)
-            least = [int(synthetic[synthetic > 0].min()) for _, synthetic in tables]
-            return Result(float(min(least))) if least else too_few_to_cluster("train")
-        train, population, released = self._population(context)
-        matched, unmatched = (population > 0) & (released > 0), _unmatched(population, released)
-        if not matched.any():
-            return undefined(_NO_MATCH, **unmatched)
-        rows = np.repeat(population[matched], released[matched])
-        return Result(
-            float(rows.min()),
-            details={
-                "uniques": float(np.mean(rows == 1)),
-                "below_k0": float(np.mean(rows < self.k0)),
-                **unmatched,
-                "train": int(population[train > 0].min()),
-            },
-        )
+        if self.mode == "equivalence":
+            return fewest_real_rows(*self._population(context), self.k0)
+        tables = self._clusters(context)
+        least = [int(synthetic[synthetic > 0].min()) for _, synthetic in tables]
+        return Result(float(min(least))) if least else too_few_to_cluster("train")
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
             return f"The cluster with the fewest synthetic rows has {result.value:.0f}."
-        return (
-            "The rarest released combination of quasi-identifiers fits "
-            f"{result.value:.0f} real rows."
-        )
+        rows = "1 real row" if result.value == 1 else f"{result.value:.0f} real rows"
+        return f"The rarest released combination of quasi-identifiers fits {rows}."
 
 
 class DeltaPresence(ClassMetric):
@@ -132,7 +124,8 @@ class DeltaPresence(ClassMetric):
         The columns that may be known from elsewhere. None takes all; then hardly a combination is
         shared, and the value is 1 or not defined. Name those that matter.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, or the inner edges by column.
+        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
+        :class:`~skeval.Discretizer`), or the inner edges by column.
     mode : {"equivalence", "cluster"}, default="equivalence"
         Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
         with its values only.
@@ -161,14 +154,20 @@ class DeltaPresence(ClassMetric):
 
     over the classes c that have synthetic rows and rows of the population; nan if there is none.
     Missing is a value of its own. ``details["range"]`` has the least and the greatest share,
-    `prior` the share of train in the population, which is what is known without a release, `mean`
-    the share over all released classes, `certain` the share of train rows in released classes that
+    `class_size` the number of real rows in the largest class with the greatest share, `prior` the
+    share of train in the population, which is what is known without a release, `mean` the share
+    over all released classes, `certain` the share of train rows in released classes that
     are all train, and `unmatched` and `unmatched_rows` the combinations and synthetic rows that
     nobody has.
 
     The baseline is the same with holdout rows asked for, one minus the least share: where train
     and holdout have equal sizes and the release depends on neither more, both have one
     distribution.
+
+    The p-value is one-sided: of the real rows in released classes, the share in classes of train
+    rows alone, less that in classes of holdout rows alone, is held against random choices of which
+    real rows were train. All are equally likely if none was learned, up to the bins, which are cut
+    from train. Mode "cluster" has no test.
 
     In mode "cluster" k-means is fitted to train with 2, 5, 10 and 15 clusters, the
     value is the greatest ``|train in c| / (|synthetic in c| + 1e-8)``, which has no upper bound,
@@ -221,39 +220,79 @@ class DeltaPresence(ClassMetric):
         return super().unmet_need(context)
 
     def _compute(self, context: Context) -> Result:
-        if self.mode == "cluster":
-            most = [
-                (train[synthetic > 0] / (synthetic[synthetic > 0] + 1e-8)).max()
-                for train, synthetic in self._clusters(context)
-            ]
-            return Result(float(max(most))) if most else too_few_to_cluster("train")
-        train, population, released = self._population(context)
-        shares, hit = presence(train, population, released), released > 0
-        prior, unmatched = float(train.sum() / population.sum()), _unmatched(population, released)
-        if shares.size == 0:
-            return undefined(_NO_MATCH, prior=prior, **unmatched)
-        least, greatest = float(shares.min()), float(shares.max())
-        return Result(
-            greatest,
-            baseline=1.0 - least,
-            details={
-                "range": [least, greatest],
-                "prior": prior,
-                "mean": float(train[hit].sum() / population[hit].sum()),
-                "certain": float(train[hit & (train == population)].sum() / train.sum()),
-                **unmatched,
-            },
-        )
+        if self.mode == "equivalence":
+            return greatest_presence(*self._population(context))
+        most = [
+            (train[synthetic > 0] / (synthetic[synthetic > 0] + 1e-8)).max()
+            for train, synthetic in self._clusters(context)
+        ]
+        return Result(float(max(most))) if most else too_few_to_cluster("train")
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if self.mode == "cluster" or np.isnan(result.value):
+            return result
+        p_value, contrast = presence_evidence(context, *self._population(context))
+        return replace(result, p_value=p_value, contrast=contrast)
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
             return f"In some cluster, {number(result.value)} train rows share one synthetic row."
-        low, high = (percent(share) for share in result.details["range"])
-        prior = percent(result.details["prior"])
-        return f"Given the release, a person was in train with {low} to {high}; before it, {prior}."
+        details = result.details
+        prior, other = percent(details["prior"]), percent(result.baseline)
+        n_rows, share = int(details["class_size"]), percent(result.value)
+        rows = f"{n_rows:,} real row{'' if n_rows == 1 else 's'}"
+        lead = (
+            f"In a released class of {rows} {share} are from train, in another {other} from the "
+            f"holdout; of all real rows {prior} are from train"
+        )
+        return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
 
 
-def _unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
+def fewest_real_rows(
+    train: np.ndarray, population: np.ndarray, released: np.ndarray, k0: int
+) -> Result:
+    """Return the fewest real rows that a released class has, from the rows of each class."""
+    matched, missed = (population > 0) & (released > 0), unmatched(population, released)
+    if not matched.any():
+        return undefined(_NO_MATCH, **missed)
+    rows = np.repeat(population[matched], released[matched])
+    details = {"uniques": float(np.mean(rows == 1)), "below_k0": float(np.mean(rows < k0))}
+    of_train = int(population[train > 0].min())
+    return Result(float(rows.min()), details={**details, **missed, "train": of_train})
+
+
+def greatest_presence(train: np.ndarray, population: np.ndarray, released: np.ndarray) -> Result:
+    """Return the greatest share of train in a released class, from the rows of each class."""
+    shares, hit = presence(train, population, released), released > 0
+    prior, missed = float(train.sum() / population.sum()), unmatched(population, released)
+    if shares.size == 0:
+        return undefined(_NO_MATCH, prior=prior, **missed)
+    least, greatest = float(shares.min()), float(shares.max())
+    details = {
+        "range": [least, greatest],
+        "class_size": int(population[hit & (population > 0)][shares == greatest].max()),
+        "prior": prior,
+        "mean": float(train[hit].sum() / population[hit].sum()),
+        "certain": float(train[hit & (train == population)].sum() / train.sum()),
+    }
+    return Result(greatest, baseline=1.0 - least, details={**details, **missed})
+
+
+def presence_evidence(
+    context: Context, train: np.ndarray, population: np.ndarray, released: np.ndarray
+) -> tuple[float, Contrast]:
+    """Test whether more of the real rows in released classes are with train rows alone."""
+    met = np.where(released > 0, population, 0)
+    real = train, population - train
+    test = match_contrast(met, *real, n_permutations=_N_PERMUTATIONS, seed=0)
+    alone = float(met[train == population].sum() / met.sum())
+    what = "real rows of released classes that only train rows are in"
+    said = "that only holdout rows are in"
+    return test.p_value, contrast_of(context, what, alone, test, reference=said)
+
+
+def unmatched(population: np.ndarray, released: np.ndarray) -> dict[str, Any]:
     """Return how many released classes, and what share of released rows, no real row has."""
     missed = (population == 0) & (released > 0)
     return {

@@ -10,11 +10,11 @@ import numpy as np
 from skeval.context import Context
 from skeval.formatting import as_float, number, percent
 from skeval.result import MetricTags, Result
-from skeval.stats.relabelling import labels_test
 from skeval.steps.accumulation import AccumulationMetric
-from skeval.steps.relabelled import relabellings
+from skeval.steps.relabelled import label_test
+from skeval.verdict import Contrast
 
-_N_PERMUTATIONS = 200
+_N_PERMUTATIONS = 1999
 
 
 class MinimumDistanceAccumulation(AccumulationMetric):
@@ -83,7 +83,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     ``scale="observed"`` the holdout's distances are divided by what the synthetic table's are.
 
     The p-value is one-sided and asks whether train rows lie nearer to the synthetic table than
-    holdout rows do: the mean of ``max(0, t - x)`` over train is held against 200 random choices of
+    holdout rows do: the mean of ``max(0, t - x)`` over train is held against random choices of
     which real rows were train. All are equally likely if the synthetic rows do not depend on which
     of them the generator learned from, whatever else is wrong with them, and whatever `direction`
     is. Comparing synthetic with holdout rows instead would also alarm at tables that are merely
@@ -131,9 +131,10 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         value = details.get("at_baseline_size", {"value": result.value})["value"]
         left = 1.0 - result.baseline
         details["relative_privacy"] = (1.0 - value) / left if left > 0.0 else float("nan")
-        return replace(result, p_value=self._p_value(context, columns), details=details)
+        p_value, contrast = self._evidence(context, columns)
+        return replace(result, p_value=p_value, contrast=contrast, details=details)
 
-    def _p_value(self, context: Context, columns: Any) -> float:
+    def _evidence(self, context: Context, columns: Any) -> tuple[float, Contrast]:
         """Test whether train rows lie nearer to the synthetic table than holdout rows do."""
         distances = self._by_direction(context, "synthetic", columns)
         largest, thresholds = self._scale_of(context, distances, columns)
@@ -141,12 +142,16 @@ class MinimumDistanceAccumulation(AccumulationMetric):
             self._distances(context, role, "synthetic", columns) for role in ("train", "holdout")
         ]
         terms = np.maximum(0.0, float(thresholds[0]) * largest - np.concatenate(to_synthetic))
-        labels = relabellings(context, _N_PERMUTATIONS, self.random_state)
-        return labels_test(lambda chosen: terms @ chosen / to_synthetic[0].size, labels).p_value
+        n_train = to_synthetic[0].size
+        test = label_test(
+            context, lambda chosen: terms @ chosen / n_train, _N_PERMUTATIONS, self.random_state
+        )
+        unit = float(thresholds[0]) * largest or 1.0
+        near, fresh = (float(part.mean()) / unit for part in np.split(terms, [n_train]))
+        what = "area filled from train rows to their nearest synthetic rows"
+        return test.p_value, Contrast(what, near, fresh, "from holdout rows")
 
     def _summary(self, result: Result) -> str:
         left = f"left of {number(as_float(result.details['threshold']))}"
         filled = f"Nearest rows fill {percent(result.value)} of the area under the curve {left}"
-        if result.baseline is None:
-            return f"{filled}."
-        return f"{filled}; holdout rows fill {percent(result.baseline)}."
+        return f"{filled}." if result.contrast is None else f"{filled}; {result.contrast}."

@@ -8,14 +8,23 @@ from typing import Any
 import numpy as np
 
 from skeval.context import Context, shared
-from skeval.formatting import beside, percent
+from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
-from skeval.steps.relabelled import contrast_test, relabelled_nearest
+from skeval.steps.relabelled import (
+    RelabelledNearest,
+    actual_labels,
+    contrast_test,
+    first_and_second,
+    listed_bits,
+    nearest_real,
+    relabelled_nearest,
+)
 
 
 class Authenticity(NeighborMetric):
@@ -27,8 +36,9 @@ class Authenticity(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -87,7 +97,7 @@ class Authenticity(NeighborMetric):
 
     def __init__(
         self,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         *,
         space: Space = "gower",
         columns: Columns = None,
@@ -99,31 +109,30 @@ class Authenticity(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        return self._share(context, "synthetic", "train", columns)
-
-    def _share(self, context: Context, query: str, reference: str, columns: Any) -> float:
-        return float(authentic(context, query, reference, self.space, columns)[0].mean())
+        return authentic_share(context, "synthetic", "train", self.space, columns)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         is_authentic, clusters = authentic(context, "synthetic", "train", self.space, columns)
         variance = stats.clustered_variance(is_authentic, clusters)
-        details = {"standard_error": float(np.sqrt(variance))}
         interval = stats.paired_interval(result.value, variance, is_authentic.size)
+        details = {"standard_error": float(np.sqrt(variance))}
         result = replace(result, interval=interval, details=details)
         if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
-        baseline = self._share(context, "holdout", "train", columns)
-        settings = (self.space, columns, self.n_permutations, self.random_state)
-        p_value = authenticity_test(context, *settings).p_value
-        details["on_holdout"] = self._share(context, "synthetic", "holdout", columns)
+        asked = (self.space, columns)
+        baseline = authentic_share(context, "holdout", "train", *asked)
+        details["on_holdout"] = authentic_share(context, "synthetic", "holdout", *asked)
         details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
-        return replace(result, p_value=p_value, baseline=baseline, details=details)
+        test, share = authenticity_test(context, *asked, self.n_permutations, self.random_state)
+        what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+        contrast = contrast_of(context, what, 1.0 - share, test, reference="for the holdout")
+        return replace(
+            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
+        )
 
     def _summary(self, result: Result) -> str:
-        baseline = None if result.baseline is None else 1.0 - result.baseline
         near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"
-        fresh = beside(baseline, "of holdout rows are")
-        return f"{near} as its nearest other train row, or nearer{fresh}."
+        return set_against(f"{near} as its nearest other train row, or nearer", result)
 
 
 def authentic(
@@ -142,28 +151,51 @@ def authentic(
     return there[:, 0] > within[at[:, 0], 0], first[at[:, 0]]
 
 
+def authentic_share(
+    context: Context, query: str, reference: str, space: Any, columns: Any
+) -> float:
+    """Return the share of a role's rows that are authentic."""
+    return float(authentic(context, query, reference, space, columns)[0].mean())
+
+
 @shared
 def authenticity_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
-) -> Relabelled:
-    """Hold authenticity in the holdout minus that in train against random relabellings."""
-    nearby = relabelled_nearest(context, space, columns, n_permutations, seed)
-    index = pool_index(context, space, columns)
-    met, place = np.unique(nearby.rows, return_inverse=True)
-    # only what lies nearer to a real row than some synthetic row that it is nearest to matters
-    radius = np.full(met.size, -1.0)
-    np.maximum.at(radius, place.ravel(), nearby.distances[..., 0].ravel())
-    distances, rows = index.others(np.maximum(met, 0), LONGEST, radius)
+) -> tuple[Relabelled, float]:
+    """Hold authenticity in the holdout minus that in train against random relabellings.
+
+    Returns the test and authenticity in train, of the same sample.
+    """
+    listed, met = nearest_real(context, space, columns, seed)
+    met, place = np.unique(met, return_inverse=True)
+    # only what lies nearer to a real row than a synthetic row that has it in its list matters
+    radius = np.zeros(met.size)
+    np.maximum.at(radius, place.ravel(), listed.ravel())
+    distances, rows = pool_index(context, space, columns).others(met, LONGEST, radius)
     distances = np.pad(distances, ((0, 0), (0, 1)), constant_values=np.inf)
-    place = place.reshape(nearby.rows.shape)
+    whole = listed_bits(rows, np.ones((len(actual_labels(context)), 1), dtype=np.bool_))
 
-    def share(labelling: int, label: int) -> float:
-        mine = nearby.labels[labelling] == (label == 0)
-        nearest_of = place[labelling, label]
-        listed = rows[nearest_of]
-        is_own = (listed >= 0) & mine[listed]
-        first = np.where(is_own.any(axis=1), is_own.argmax(axis=1), distances.shape[1] - 1)
-        to_real = nearby.distances[labelling, label, :, 0]
-        return float(np.mean(to_real > distances[nearest_of, first]))
+    def to_own(labels: np.ndarray) -> np.ndarray:
+        """Return the distance of each real row to the nearest one of its label."""
+        of_train = listed_bits(rows, labels)
+        of_own = np.where(labels[met], of_train, of_train ^ whole)
+        first = np.minimum(first_and_second()[0, of_own], rows.shape[1])
+        return np.asarray(distances[np.arange(met.size)[:, None], first])
 
-    return contrast_test(np.array([share(i, 1) - share(i, 0) for i in range(len(nearby.labels))]))
+    def shares(nearby: RelabelledNearest) -> list[np.ndarray]:
+        own, labelings = to_own(nearby.labels), np.arange(nearby.labels.shape[1])[:, None]
+        place = np.searchsorted(met, nearby.rows)
+        authentic_of = [
+            (nearby.distances[:, label, :, 0] > own[place[:, label], labelings])
+            & (nearby.rows[:, label] >= 0)
+            for label in (0, 1)
+        ]
+        return [is_authentic.mean(axis=1) for is_authentic in authentic_of]
+
+    def contrast(nearby: RelabelledNearest) -> np.ndarray:
+        of_train, of_holdout = shares(nearby)
+        return np.asarray(of_holdout - of_train)
+
+    settings = (context, space, columns, n_permutations, seed)
+    actual = float(shares(next(relabelled_nearest(*settings)))[0][0])
+    return contrast_test(contrast, relabelled_nearest(*settings)), actual

@@ -15,7 +15,19 @@ from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result
+from skeval.steps.contrasts import set_against
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
+from skeval.verdict import Contrast
+
+CLOSER = "synthetic rows closer to train than to the holdout"
+# of screens that contrast train with the holdout
+CONTRAST_TAGS = MetricTags(
+    "privacy",
+    needs=frozenset({"holdout"}),
+    greater_is_better=False,
+    bounds=(0.0, 1.0),
+    evidence="screen",
+)
 
 
 class TrainShareScreen(NeighborMetric):
@@ -56,7 +68,8 @@ class TrainShareScreen(NeighborMetric):
         """Return the fraction of rows closer to train in each draw, as seen in some columns."""
         if self.ties == "pool" and self.scale == "common":
             n_train, _ = self._n_train_and_expected(context)
-            return [share_of_mass(a, n_train) for a in self._masses(context, columns)]
+            # a sum of many 1/n is rounded, to keep "all" at 1
+            return [round(float(a[:n_train].sum()), 12) for a in self._masses(context, columns)]
         weight = 0.0 if self.ties == "holdout" else 0.5
         return [closer_share(d, e, ties=weight) for d, e in self._pairs(context, columns)]
 
@@ -189,13 +202,7 @@ class DCROverfittingProtection(TrainShareScreen):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(CONTRAST_TAGS, greater_is_better=True)
 
     def _measure(self, context: Context, columns: Any) -> float:
         _, expected = self._n_train_and_expected(context)
@@ -212,13 +219,13 @@ class DCROverfittingProtection(TrainShareScreen):
             interval=(protection(p + half, pi), protection(p - half, pi)),
             p_value=share.p_value,
             baseline=1.0 - share.null_standard_error / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
+            contrast=share.contrast,
             details=details,
         )
 
     def _summary(self, result: Result) -> str:
-        p, pi = percent(result.details["closer_to_training"]), percent(result.details["expected"])
-        closer = f"{p} of synthetic rows are closer to train than to the holdout"
-        return f"{closer}; {pi} would be by chance."
+        p = percent(result.details["closer_to_training"])
+        return set_against(f"{p} of synthetic rows are closer to train than to the holdout", result)
 
 
 def protection(p: float, pi: float) -> float:
@@ -266,8 +273,7 @@ def nearest_on_own_scale(
         rows_of(context, one, "gower", columns, n_rows, seed) for one in (role, "synthetic")
     )
     engine = gower_engine(context, columns).set_params(ranges=None).fit(rows)
-    distances: np.ndarray = engine.kneighbors(queries, 1)[0][:, 0]
-    return distances
+    return np.asarray(engine.kneighbors(queries, 1)[0][:, 0])
 
 
 @dataclass(frozen=True)
@@ -301,6 +307,14 @@ class TrainShare:
     def value(self) -> float:
         """The mean over the draws."""
         return float(np.mean(self.of_draws))
+
+    @property
+    def contrast(self) -> Contrast:
+        """The share that is tested, ties divided evenly, and its expectation over relabellings."""
+        on_train = [float(a[: self.n_train].sum()) for a in self.masses]
+        expected = [self.n_train / a.size for a in self.masses]
+        # sums of many 1/n are rounded
+        return Contrast(CLOSER, round(float(np.mean(on_train)), 12), float(np.mean(expected)))
 
     @property
     def standard_error(self) -> float:
@@ -344,11 +358,6 @@ class TrainShare:
         tail = 0.05 / n_shares
         met = float(np.mean([(a**2).sum() for a in self.masses]))
         return max(float(norm.isf(tail / 2.0)) * self.standard_error, -float(np.log(tail)) * met)
-
-
-def share_of_mass(masses: np.ndarray, n_train: int) -> float:
-    """Return the mass on train; being a sum of many 1/n, it is rounded to keep "all" at 1."""
-    return round(float(masses[:n_train].sum()), 12)
 
 
 def closer_share(to_train: np.ndarray, to_holdout: np.ndarray, *, ties: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,14 @@ from skeval.formatting import as_float, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
-from skeval.privacy.distance_screens.percentiles import median_test
+from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import as_matrix, kept_features, preprocessor, reference_index
 
 _N_BOOTSTRAP = 500
+# distances to train, of the synthetic rows and of each table of random rows
+Draw = tuple[np.ndarray, list[np.ndarray]]
 
 
 class DCRBaselineProtection(NeighborMetric):
@@ -43,8 +45,9 @@ class DCRBaselineProtection(NeighborMetric):
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -105,7 +108,7 @@ class DCRBaselineProtection(NeighborMetric):
         max_random_rows: Count | None = 5_000,
         num_rows_subsample: Count | None = None,
         num_iterations: Count = 1,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -121,17 +124,17 @@ class DCRBaselineProtection(NeighborMetric):
         check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
 
     def _measure(self, context: Context, columns: Any) -> Result:
-        values = []
-        for synthetic, random in self._draws(context, columns):
-            ratios = _quotient(np.median(synthetic), np.array([np.median(d) for d in random]))
-            values.append(np.minimum(1.0, ratios).mean())
+        draws = self._draws(context, columns)
+        values = [np.minimum(1.0, median_ratios(*draw)).mean() for draw in draws]
         if np.isnan(values).any():
             return undefined(
                 "half of the random rows lie on train rows: no distance to compare with."
             )
         return Result(float(np.mean(values)))
 
-    def _draws(self, context: Context, columns: Any) -> Iterator[tuple[np.ndarray, Any]]:
+    def _draws(
+        self, context: Context, columns: Any
+    ) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
         """Yield, by draw, the distances of synthetic rows to train and those of random rows."""
         n = self.num_rows_subsample
         for seed in range(self.random_state, self.random_state + self.num_iterations):
@@ -143,44 +146,51 @@ class DCRBaselineProtection(NeighborMetric):
             yield synthetic, [random_distances(context, *settings, repeat) for repeat in repeats]
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        medians, spreads, values, replicates = [], [], [], []
-        draws = self._draws(context, columns)
-        for seed, (synthetic, random) in enumerate(draws, start=self.random_state):
-            of_random = np.array([np.median(distances) for distances in random])
-            ratios = _quotient(np.median(synthetic), of_random)
-            values.append(np.minimum(1.0, ratios).mean())
-            medians.append((float(np.median(synthetic)), float(of_random.mean())))
-            spreads.append(ratios.std())
-            rng = np.random.default_rng([seed, 1])
-            tables = (synthetic, *random)
-            above, *below = (bootstrap_percentiles(d, 0.5, _N_BOOTSTRAP, rng) for d in tables)
-            replicates.append(np.minimum(1.0, _quotient(above, np.array(below))).mean(axis=0))
-        low, high = np.quantile(np.mean(replicates, axis=0), [0.025, 0.975])
-        p_value = None
-        if "holdout" in context:
-            settings = (self.space, columns, self.n_permutations, self.random_state)
-            p_value = median_test(context, *settings).p_value
-        return replace(
-            result,
-            interval=(min(float(low), result.value), max(float(high), result.value)),
-            p_value=p_value,
-            details={
-                "median_synthetic": float(np.mean([median for median, _ in medians])),
-                "median_random": float(np.mean([median for _, median in medians])),
-                "between_repeats": float(np.mean(spreads)),
-                "between_iterations": float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
-            },
-        )
+        (low, high), details = over_draws(self._draws(context, columns), self.random_state)
+        interval = min(low, result.value), max(high, result.value)
+        result = replace(result, interval=interval, details=details)
+        if "holdout" not in context:
+            return result
+        settings = (self.space, columns, self.n_permutations, self.random_state)
+        p_value, contrast = median_evidence(context, *settings)
+        return replace(result, p_value=p_value, contrast=contrast)
 
     def _summary(self, result: Result) -> str:
         medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
         share = percent(next(medians) / next(medians))
-        far = f"Synthetic rows are {share} as far from train as rows of random values"
-        return f"{far}, in the median."
+        far = f"Synthetic rows are {share} as far from train as random rows"
+        shown = "" if result.contrast is None else f"; {result.contrast}"
+        return f"{far}{shown}."
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:
     return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)
+
+
+def median_ratios(synthetic: np.ndarray, random: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the median distance of synthetic rows over that of each table of random rows."""
+    return _quotient(np.median(synthetic), np.array([np.median(d) for d in random]))
+
+
+def over_draws(draws: Iterable[Draw], seed: int) -> tuple[tuple[float, float], dict[str, float]]:
+    """Return the bootstrap interval of the mean over draws, and what the details hold of them."""
+    values, medians, spreads, replicates = [], [], [], []
+    for i, (synthetic, random) in enumerate(draws):
+        ratios = median_ratios(synthetic, random)
+        values.append(np.minimum(1.0, ratios).mean())
+        medians.append((np.median(synthetic), np.mean([np.median(d) for d in random])))
+        spreads.append(ratios.std())
+        rng = np.random.default_rng([seed + i, 1])
+        tables = (synthetic, *random)
+        above, *below = (bootstrap_percentiles(d, 0.5, _N_BOOTSTRAP, rng) for d in tables)
+        replicates.append(np.minimum(1.0, _quotient(above, np.array(below))).mean(axis=0))
+    low, high = np.quantile(np.mean(replicates, axis=0), [0.025, 0.975])
+    return (float(low), float(high)), {
+        "median_synthetic": float(np.mean([median for median, _ in medians])),
+        "median_random": float(np.mean([median for _, median in medians])),
+        "between_repeats": float(np.mean(spreads)),
+        "between_iterations": float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
+    }
 
 
 @shared

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -15,19 +15,27 @@ from scipy.spatial.distance import squareform
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import as_float, percent
+from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import TrainShare, TrainShareScreen
-from skeval.result import MetricTags, Result
+from skeval.privacy.distance_screens.dcr import (
+    CLOSER,
+    CONTRAST_TAGS,
+    TrainShare,
+    TrainShareScreen,
+)
+from skeval.result import Result
 from skeval.stats.association import cramers_v
-from skeval.stats.relabelling import relabelling_test
+from skeval.stats.relabelling import Relabelled, relabelling_test
+from skeval.steps.contrasts import set_against
 from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import Discretizer
+from skeval.verdict import Contrast
 
 _ALL = "all columns"
 _MANY_COLUMNS = 10  # up to so many are looked at all at once only
 _N_OF_EACH = 3
+_MOST_NAMED = 12  # columns in a sentence
 _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
@@ -61,8 +69,9 @@ class DCRShare(TrainShareScreen):
         Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
         where there are more than 10 columns, three groups of related columns and three random
         thirds, as MOSTLY AI has it; none where there are fewer.
-    n_permutations : int, default=999
-        Number of relabellings behind the p-value of the largest of several shares.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value of the largest of several shares; fewer are drawn
+        where many reach what was observed.
     random_state : int, default=0
         Seed of the draws, the random groups and the relabellings.
 
@@ -127,13 +136,7 @@ class DCRShare(TrainShareScreen):
     'group 1'
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = CONTRAST_TAGS
 
     def __init__(
         self,
@@ -145,7 +148,7 @@ class DCRShare(TrainShareScreen):
         space: Space = "gower",
         columns: Columns = None,
         column_groups: ColumnGroups | None = None,
-        n_permutations: Count = 999,
+        n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         super().__init__(
@@ -169,13 +172,8 @@ class DCRShare(TrainShareScreen):
                 "DCRShare: column_groups are defined in space='gower' only; choose columns in your "
                 "transformer."
             )
-        chosen = chosen_columns(context.schema, self.columns)
-        groups = [] if isinstance(self.column_groups, str) else self.column_groups
-        if unknown := dict.fromkeys(c for group in groups for c in group if c not in chosen):
-            raise InvalidParameterError(
-                f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
-                f"look at. They look at: {', '.join(chosen)}."
-            )
+        if not isinstance(self.column_groups, str):
+            check_groups(self.column_groups, chosen_columns(context.schema, self.columns))
 
     def _measure(self, context: Context, columns: Any) -> float:
         names = chosen_columns(context.schema, self.columns)
@@ -186,36 +184,38 @@ class DCRShare(TrainShareScreen):
         names = chosen_columns(context.schema, self.columns)
         groups = groups_of(context, names, self.column_groups, self.random_state)
         shares = {name: self._train_share(context, group) for name, group in groups.items()}
-        of_all = shares[_ALL]
+        of_all, every = shares[_ALL], list(shares.values())
         details = self._share_details(context, groups[_ALL], of_all)
         details["groups"] = [
-            {
-                "name": name,
-                "columns": list(groups[name] or context.schema.measured),
-                "share": share.value,
-                **share.errors(),
-            }
+            {"name": name, "columns": list(groups[name] or context.schema.measured)}
+            | {"share": share.value, **share.errors()}
             for name, share in shares.items()
         ]
         details["worst_group"] = max(shares, key=lambda name: shares[name].value)
         if not of_all.masses:  # each table on its own scale: no exchange of labels, no null
             return replace(result, details=details)
-        p_value, baseline = of_all.p_value, details["expected"]
+        fields = {"p_value": of_all.p_value, "baseline": details["expected"]}
+        fields |= {"interval": largest_interval(every), "contrast": of_all.contrast}
         if len(shares) > 1:
-            seeds = (self.n_permutations, self.random_state)
-            p_value, baseline = largest_test(list(shares.values()), *seeds)
-        halves = [(share.value, share.half_width(len(shares))) for share in shares.values()]
-        interval = max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
-        return replace(
-            result, interval=interval, p_value=p_value, baseline=baseline, details=details
-        )
+            test = largest_test(every, self.n_permutations, self.random_state)
+            what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
+            contrast = Contrast(what, test.observed, test.mean, n_tests=len(shares))
+            fields |= {"p_value": test.p_value, "baseline": test.mean, "contrast": contrast}
+        return replace(result, details=details, advice=advice(groups, details), **fields)
 
     def _summary(self, result: Result) -> str:
-        chance, groups = as_float(result.details["expected"]), len(result.details["groups"])
+        groups = len(result.details["groups"])
         most = "" if groups == 1 else f" in the worst of {groups} groups of columns"
-        return (
-            f"{percent(result.value)} of synthetic rows are closer to train than to the holdout"
-            f"{most}; {percent(chance)} would be by chance."
+        closer = "of synthetic rows are closer to train than to the holdout"
+        return set_against(f"{percent(result.value)} {closer}{most}", result)
+
+
+def check_groups(groups: Sequence[Sequence[str]], chosen: tuple[str, ...]) -> None:
+    """Refuse groups with a column that the distances do not look at."""
+    if unknown := dict.fromkeys(c for group in groups for c in group if c not in chosen):
+        raise InvalidParameterError(
+            f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
+            f"look at. They look at: {', '.join(chosen)}."
         )
 
 
@@ -233,17 +233,17 @@ def groups_of(
     return {name: key for name, key in keys.items() if first[key] == name}
 
 
-def largest_test(
-    shares: Sequence[TrainShare], n_permutations: int, seed: int
-) -> tuple[float, float]:
+def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
+    """Return the interval of the largest share, from simultaneous ones of all."""
+    halves = [(share.value, share.half_width(len(shares))) for share in shares]
+    return max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
+
+
+def largest_test(shares: Sequence[TrainShare], n_permutations: int, seed: int) -> Relabelled:
     """Hold the largest share of each draw against relabellings that all groups have in common.
 
-    Returns
-    -------
-    p_value : float
-        Of several draws, twice the mean of theirs: they depend on each other in an unknown way.
-    expected : float
-        The mean of the largest share over relabellings.
+    The p-value of several draws is twice the mean of theirs: they depend on each other in an
+    unknown way.
     """
     n_train, tests = shares[0].n_train, []
     for draw, of_groups in enumerate(zip(*(share.masses for share in shares), strict=True)):
@@ -252,13 +252,24 @@ def largest_test(
         settings = {"n_permutations": n_permutations, "seed": seed + draw}
         tests.append(relabelling_test(partial(_largest, masses), *sizes, **settings))
     twice = min(1.0, 2.0 * float(np.mean([test.p_value for test in tests])))
-    p_value = twice if len(tests) > 1 else tests[0].p_value
-    return p_value, float(np.mean([test.mean for test in tests]))
+    observed, mean, spread = (
+        float(np.mean([getattr(test, name) for test in tests]))
+        for name in ("observed", "mean", "spread")
+    )
+    return Relabelled(observed, mean, spread, twice if len(tests) > 1 else tests[0].p_value)
+
+
+def advice(groups: Mapping[str, tuple[str, ...] | None], details: Mapping[str, Any]) -> str:
+    """Name the columns of the worst group, if it is not all of them."""
+    columns = groups[details["worst_group"]] or ()
+    if details["worst_group"] == _ALL or len(columns) > _MOST_NAMED:
+        return ""
+    listed = " and ".join(filter(None, [", ".join(columns[:-1]), columns[-1]]))
+    return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."
 
 
 def _largest(masses: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    largest: np.ndarray = (masses @ labels).max(axis=0)
-    return largest
+    return np.asarray((masses @ labels).max(axis=0))
 
 
 def are_groups(value: object) -> bool:

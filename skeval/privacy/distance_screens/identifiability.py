@@ -13,14 +13,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import beside, percent
+from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
-from skeval.stats.relabelling import Relabelled, labels_test
+from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import is_gower, list_matrix, nearest
-from skeval.steps.relabelled import relabellings, rivals
+from skeval.steps.relabelled import label_test, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 
@@ -40,8 +41,9 @@ class EpsilonIdentifiability(NeighborMetric):
     feature_weights : {"uniform", "entropy"}, default="uniform"
         Whether all columns count alike, or Euclidean distance weighs each by the inverse of its
         entropy, so that rare values count more.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -109,7 +111,7 @@ class EpsilonIdentifiability(NeighborMetric):
         self,
         feature_weights: Literal["uniform", "entropy"] = "uniform",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -128,10 +130,10 @@ class EpsilonIdentifiability(NeighborMetric):
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:
             return undefined("train needs two rows to have neighbours.")
-        space, columns = self._space(context, columns)
-        if space is None:
+        asked = self._space(context, columns)
+        if asked[0] is None:
             return undefined("every column is constant: no column has a weight.")
-        return identified(context, "train", space, columns)[0]
+        return identified(context, "train", *asked)[0]
 
     def _space(self, context: Context, columns: Any) -> tuple[Any, Any]:
         if self.feature_weights == "entropy":
@@ -139,31 +141,30 @@ class EpsilonIdentifiability(NeighborMetric):
         return self.space, columns
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        space, columns = self._space(context, columns)
-        n_train = context.n_rows("train")
-        value, variance = identified(context, "train", space, columns)
+        asked, n_train = self._space(context, columns), context.n_rows("train")
+        value, variance = identified(context, "train", *asked)
         result = replace(result, interval=stats.paired_interval(value, variance, n_train))
-        n_holdout = context.n_rows("holdout") if "holdout" in context else 0
-        if n_holdout < 2:
+        if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
-        test = excess_test(context, space, columns, self.n_permutations, self.random_state)
-        excess = test.observed - (0.0 if n_train == n_holdout else test.mean)
+        test = excess_test(context, *asked, self.n_permutations, self.random_state)
+        excess = test.observed - (0.0 if n_train == context.n_rows("holdout") else test.mean)
+        details = {
+            "on_holdout": identified(context, "holdout", *asked)[0],
+            "excess": excess,
+            "standard_error": float(np.sqrt(variance)),
+            "null_standard_error": test.spread,
+        }
+        baseline = float(np.clip(value - excess, 0.0, 1.0))
+        what = "train rows with a synthetic row nearer than any other train row"
+        contrast = contrast_of(context, what, value, test, reference="for the holdout")
         return replace(
-            result,
-            p_value=test.p_value,
-            baseline=float(np.clip(value - excess, 0.0, 1.0)),
-            details={
-                "on_holdout": identified(context, "holdout", space, columns)[0],
-                "excess": excess,
-                "standard_error": float(np.sqrt(variance)),
-                "null_standard_error": test.spread,
-            },
+            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
         )
 
     def _summary(self, result: Result) -> str:
-        share, without = percent(result.value), beside(result.baseline, "would if none was learned")
-        return (
-            f"{share} of train rows have a synthetic row nearer than any other train row{without}."
+        share = percent(result.value)
+        return set_against(
+            f"{share} of train rows have a synthetic row nearer than any other train row", result
         )
 
 
@@ -189,7 +190,7 @@ def excess_test(
         holds = ~stats.same_label_listed(matrix, labels, lengths)
         return stats.train_share_contrast(holds, labels)
 
-    return labels_test(excess, relabellings(context, n_permutations, seed))
+    return label_test(context, excess, n_permutations, seed)
 
 
 def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -16,16 +17,20 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import is_gower, nearest
-from skeval.steps.relabelled import contrast_test, relabelled_nearest
-from skeval.verdict import TEST_LEVEL
+from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
+from skeval.verdict import TEST_LEVEL, Contrast
 
+_TAGS = MetricTags("privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen")
+_LOW: dict[str, Any] = {"high_leaks": False, "share": False}
 _TENTH = 10
 _MANY = 0.05
 _DOUBLED = (
     "{share:.0%} of the rows are equal to two or more rows of the {table} table: their ratio "
     "counts as 1, so that copies of these are not seen."
 )
+_NO_DISTANCE = "half of the holdout rows stand in train too: no distance to compare with."
 
 
 class PercentileScreen(NeighborMetric):
@@ -49,8 +54,7 @@ class PercentileScreen(NeighborMetric):
 
     def _of_distances(self, distances: np.ndarray) -> np.ndarray:
         """Return each row's number, given its distances to the nearest rows, ascending."""
-        nearest_only: np.ndarray = distances[:, 0]
-        return nearest_only
+        return np.asarray(distances[:, 0])
 
     def _numbers(self, context: Context, query: str, reference: str, columns: Any) -> np.ndarray:
         settings = {"k": self.n_neighbors, "space": self.space, "columns": columns}
@@ -81,14 +85,19 @@ class PercentileScreen(NeighborMetric):
                 warnings = (*warnings, DegenerateInputWarning(zero))
         top = 1.0 if self.n_neighbors > 1 or is_gower(self.space) else float("inf")
         # of real rows, to divide those of train from those of the holdout is to relabel them
-        p_value = against["p_value_against_holdout"]
-        if query != "train" and holdout is not None:
-            p_value = self._label_p_value(context, columns, level)
+        p_value, contrast = against["p_value_against_holdout"], None
+        if holdout is not None:
+            if query == "train":
+                at = stats.percentile(values, level), stats.percentile(holdout, level)
+                contrast = Contrast(self._what(), *at, "of holdout rows", **_LOW)
+            else:
+                p_value, contrast = self._label_evidence(context, columns, level)
         return replace(
             result,
             interval=stats.percentile_interval(values, level, (0.0, top)),
             p_value=p_value,
             baseline=baseline,
+            contrast=contrast,
             details={
                 "q": self.q,
                 "n_rows": values.size,
@@ -113,20 +122,35 @@ class PercentileScreen(NeighborMetric):
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
         return {}
 
-    def _label_p_value(self, context: Context, columns: Any, level: float) -> float:
+    def _label_evidence(
+        self, context: Context, columns: Any, level: float
+    ) -> tuple[float, Contrast]:
         """Test the quantile of the numbers against the holdout minus that against train."""
+
+        def quantiles(nearby: RelabelledNearest) -> np.ndarray:
+            return np.array(
+                [
+                    [stats.percentile(self._of_distances(distances), level) for distances in both]
+                    for both in nearby.distances
+                ]
+            )
+
         settings = (self.space, columns, self.n_permutations, self.random_state)
-        quantiles = [
-            [stats.percentile(self._of_distances(distances), level) for distances in labelled]
-            for labelled in relabelled_nearest(context, *settings).distances
-        ]
-        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-            return contrast_test(np.diff(quantiles)[:, 0]).p_value
+        test, to_train = sides_test(context, quantiles, *settings)
+        said = {"reference": "to the holdout", **_LOW}
+        return test.p_value, contrast_of(context, self._what(), to_train, test, **said)
+
+    def _what(self) -> str:
+        return f"percentile {self.q:g} of {self.what}"
 
     def _summary(self, result: Result) -> str:
-        baseline, percentile = result.baseline, f"Percentile {result.details['q']:g} of {self.what}"
-        fresh = "" if baseline is None else f"; of fresh rows it is {number(baseline)}"
-        return f"{percentile} is {number(result.value)}{fresh}."
+        lead = f"Percentile {self.q:g} of {self.what} is {number(result.value)}"
+        if result.contrast is not None:
+            return set_against(lead, result)
+        baseline = result.baseline
+        return (
+            f"{lead}." if baseline is None else f"{lead}; of fresh rows it is {number(baseline)}."
+        )
 
 
 def _few(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
@@ -152,8 +176,9 @@ class DCRPercentile(PercentileScreen):
     baseline : {"holdout", "train_loo"}, default="holdout"
         Whose distances to train to compare with: holdout rows', or each train row's own to its
         nearest other one. Without a holdout it is the latter.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -210,16 +235,14 @@ class DCRPercentile(PercentileScreen):
     (0.0, False)
     """
 
-    tags = MetricTags(
-        "privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen"
-    )
+    tags = _TAGS
 
     def __init__(
         self,
         q: Annotated[float, Interval(0, 100)] = 5,
         baseline: Literal["holdout", "train_loo"] = "holdout",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -256,8 +279,9 @@ class NNDR(PercentileScreen):
     query : {"synthetic", "train"}, default="synthetic"
         Whose neighbours: those of synthetic rows in train, or those of train rows in the synthetic
         table, as SynthEval has it.
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -309,7 +333,7 @@ class NNDR(PercentileScreen):
     0.0
     """
 
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
+    tags = replace(_TAGS, bounds=(0.0, 1.0))
 
     n_neighbors = 2
     what = "the nearest distance over the second nearest"
@@ -320,7 +344,7 @@ class NNDR(PercentileScreen):
         convention: Literal["d1/d2", "d2/d1"] = "d1/d2",
         query: Literal["synthetic", "train"] = "synthetic",
         *,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
@@ -344,7 +368,7 @@ class NNDR(PercentileScreen):
         return stats.neighbor_ratios(np.where(lost[:, None], 1.0, distances))
 
     def _measure(self, context: Context, columns: Any) -> Result:
-        _, searched = self._roles()
+        searched = self._roles()[1]
         if context.n_rows(searched) < 2:
             return undefined(f"the {searched} table needs two rows to have a second neighbour.")
         result, both_zero = super()._measure(context, columns), self._both_zero(context, columns)
@@ -358,20 +382,30 @@ class NNDR(PercentileScreen):
         return float(np.mean(distances[:, 1] == 0.0))
 
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
-        """Return the numbers that other tools report under this name, too."""
         details = {"both_zero": self._both_zero(context, columns)}
         if self.convention == "d2/d1":
             inverse = np.divide(1.0, values, out=np.full(values.shape, np.inf), where=values > 0)
             details["d2_d1"] = stats.percentile(inverse, self.q / 100.0)
         if self.query == "train":
             return details
-        details["tenth_smallest"] = tenth = _tenth(values)
+        to_holdout = None
         if "holdout" in context and context.n_rows("holdout") >= 2:
-            other = _tenth(self._numbers(context, "synthetic", "holdout", columns))
-            details["tenth_smallest_to_holdout"] = other
-            quotient = float(stats.ratios(np.array([tenth]), np.array([other]))[0])
-            details["ratio_to_holdout"] = tenth if np.isnan(tenth) else quotient
-        return details
+            to_holdout = self._numbers(context, "synthetic", "holdout", columns)
+        return details | tenth_smallest(values, to_holdout)
+
+
+def tenth_smallest(to_train: np.ndarray, to_holdout: np.ndarray | None) -> dict[str, float]:
+    """Return the tenth smallest of the ratios, and over that of the ratios to the holdout."""
+    tenth = _tenth(to_train)
+    if to_holdout is None:
+        return {"tenth_smallest": tenth}
+    other = _tenth(to_holdout)
+    quotient = float(stats.ratios(np.array([tenth]), np.array([other]))[0])
+    return {
+        "tenth_smallest": tenth,
+        "tenth_smallest_to_holdout": other,
+        "ratio_to_holdout": tenth if np.isnan(tenth) else quotient,
+    }
 
 
 def _tenth(values: np.ndarray) -> float:
@@ -390,8 +424,9 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=200
-        Number of random relabellings of the real rows for the p-value.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -445,18 +480,11 @@ class HoldoutDistanceRatio(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=True,
-        bounds=(0.0, float("inf")),
-        evidence="screen",
-        display="DistancesDisplay",
-    )
+    tags = replace(_TAGS, needs=frozenset({"holdout"}), display="DistancesDisplay")
 
     def __init__(
         self,
-        n_permutations: Count = 200,
+        n_permutations: Count = 1999,
         *,
         space: Space = "gower",
         columns: Columns = None,
@@ -470,31 +498,31 @@ class HoldoutDistanceRatio(NeighborMetric):
             self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
         )
         if np.median(holdout) == 0.0:
-            no_distance = (
-                "half of the holdout rows stand in train too: no distance to compare with."
-            )
-            return undefined(no_distance, **_compared(synthetic, holdout))
+            return undefined(_NO_DISTANCE, **comparison(synthetic, holdout))
         return Result(float(np.median(synthetic) / np.median(holdout)), baseline=1.0)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        named = {
-            f"{role} to train": self._distances(context, role, "train", columns)
-            for role in ("synthetic", "holdout")
-        }
-        synthetic, holdout = named.values()
+        synthetic, holdout = (
+            self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
+        )
+        histogram = {"synthetic to train": synthetic, "holdout to train": holdout}
         settings = (self.space, columns, self.n_permutations, self.random_state)
+        p_value, contrast = median_evidence(context, *settings)
         return replace(
             result,
             interval=stats.ratio_interval(synthetic, holdout, 0.5, seed=self.random_state),
-            p_value=median_test(context, *settings).p_value,
-            details={**_compared(synthetic, holdout), "histogram": common_histograms(named)},
+            p_value=p_value,
+            contrast=contrast,
+            details=comparison(synthetic, holdout) | {"histogram": common_histograms(histogram)},
         )
 
     def _summary(self, result: Result) -> str:
-        return f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are."
+        far = f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are"
+        return f"{far}." if result.contrast is None else f"{far}; {result.contrast}."
 
 
-def _compared(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
+def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
+    """Return what the details hold of the distances to train of both tables."""
     nearer, p_value = stats.smaller_test(synthetic, holdout)
     return {
         "median_synthetic": float(np.median(synthetic)),
@@ -506,11 +534,39 @@ def _compared(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:
 
 
 @shared
-def median_test(
+def median_evidence(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
-) -> Relabelled:
+) -> tuple[float, Contrast]:
     """Hold the median distance to the holdout minus that to train against relabellings."""
-    nearby = relabelled_nearest(context, space, columns, n_permutations, seed)
-    medians = np.median(nearby.distances[..., 0], axis=2)
-    with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-        return contrast_test(medians[:, 1] - medians[:, 0])
+
+    def medians(nearby: RelabelledNearest) -> np.ndarray:
+        return np.asarray(np.median(nearby.distances[..., 0], axis=2))
+
+    settings = (space, columns, n_permutations, seed)
+    test, to_train = sides_test(context, medians, *settings)
+    what = "median distance to train"
+    said = {"reference": "to the holdout", **_LOW}
+    return test.p_value, contrast_of(context, what, to_train, test, **said)
+
+
+def sides_test(
+    context: Context,
+    sides: Callable[[RelabelledNearest], np.ndarray],
+    space: Any,
+    columns: Any,
+    n_permutations: int,
+    seed: int,
+) -> tuple[Relabelled, float]:
+    """Test the number of the holdout's side minus that of train's; return the latter, too.
+
+    `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2).
+    """
+
+    def contrast(nearby: RelabelledNearest) -> np.ndarray:
+        towards = sides(nearby)
+        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
+            return np.asarray(towards[:, 1] - towards[:, 0])
+
+    settings = (context, space, columns, n_permutations, seed)
+    actual = sides(next(relabelled_nearest(*settings)))
+    return contrast_test(contrast, relabelled_nearest(*settings)), float(actual[0, 0])

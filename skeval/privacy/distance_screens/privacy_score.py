@@ -16,7 +16,9 @@ from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFractio
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
-from skeval.steps.neighbors import encoded, index_of, nearest
+from skeval.stats.relabelling import share_p_value
+from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
+from skeval.verdict import Contrast
 
 _Z = float(norm.ppf(0.975))
 _FEW_ROWS = 20
@@ -86,6 +88,12 @@ class PrivacyScore(NeighborMetric):
     threshold comes from the same rows, so that the two shares are no independent counts; the
     bootstrap resamples rows with both their ratios.
 
+    The p-value is one-sided and exact: if the synthetic rows do not depend on which real rows were
+    train, all choices of these are equally likely, and the number of train rows that have a close
+    synthetic row is hypergeometric. Close is what does not depend on the choice: relative to the
+    nearest other real row, train or holdout, at most a threshold, below which a fraction `q` of the
+    real rows have that one relative to the second nearest. Mode "split" has no p-value.
+
     Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
     that is the baseline. This is a distance screen: it can raise an alarm, and a score of 100 does
     not clear a release.
@@ -148,16 +156,13 @@ class PrivacyScore(NeighborMetric):
             return undefined("train needs two rows (four in mode 'split') to have neighbours.")
         samples = self._samples(context, columns)
         tails = [proximity(one.to_synthetic, one.to_real, self.q) for one in samples]
-        duplicated = samples[0].zero_base
+        duplicates = f"{samples[0].zero_base:.0%} of the train rows have a duplicate in train"
         if not np.isfinite(tails[0].threshold):
             return undefined(
-                f"{duplicated:.0%} of the train rows have a duplicate in train, so that relative "
-                "distances are not defined. Remove the duplicates."
+                f"{duplicates}, so that relative distances are not defined. Remove the duplicates."
             )
-        many = DegenerateInputWarning(
-            f"{duplicated:.0%} of the train rows have a duplicate in train."
-        )
-        warnings = (many,) if duplicated > _MANY else ()
+        is_warned = samples[0].zero_base > _MANY
+        warnings = (DegenerateInputWarning(f"{duplicates}."),) if is_warned else ()
         return Result(self._scaled(_score(tails)), warnings=warnings)
 
     def _against_holdout(self, context: Context) -> bool:
@@ -177,51 +182,96 @@ class PrivacyScore(NeighborMetric):
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         samples = self._samples(context, columns)
         tails = [proximity(one.to_synthetic, one.to_real, self.q) for one in samples]
-        first, n = samples[0], samples[0].to_real.size
-        compared = {"synthetic": first.to_synthetic, "real": first.to_real}
-        pairs = list(zip(samples, tails, strict=True))
         n_bootstrap = self.n_bootstrap if self.se == "bootstrap" else None
-        streams = (np.random.default_rng([self.random_state, k]) for k in range(len(pairs)))
-        errors = [
-            standard_errors(*pair, self.q, n_bootstrap, rng)
-            for pair, rng in zip(pairs, streams, strict=True)
-        ]
-        of_excess, of_log = (np.mean(np.square(column)) for column in zip(*errors, strict=True))
-        spread, log_spread = np.sqrt(of_excess), np.sqrt(of_log + _between(tails, n))
-        p_s = float(np.mean([tail.p_synthetic for tail in tails]))
-        p_t = float(np.mean([tail.p_real for tail in tails]))
-        ratio = p_t / p_s if p_s > 0 else float("inf")
-        low, high = score_interval(_score(tails), p_s, p_t, float(log_spread), n)
+        errors = pooled_errors(samples, tails, self.q, n_bootstrap, self.random_state)
+        details, ends = tail_evidence(samples[0], tails, errors, self.risk_confidence)
+        mode = "holdout" if self._against_holdout(context) else "split"
+        null = np.mean([_null(*pair) for pair in zip(samples, tails, strict=True)])
         result = replace(
             result,
-            interval=(self._scaled(low), self._scaled(high)),
-            baseline=self._scaled(100.0 * float(np.mean([_null(*pair) for pair in pairs]))),
-            details={
-                "q": self.q,
-                "threshold": tails[0].threshold,
-                "p_synthetic": p_s,
-                "p_real": p_t,
-                "ratio": ratio,
-                "score_std": 100.0 * ratio * log_spread if np.isfinite(ratio) else float("nan"),
-                "risk": excess_risk(p_s, p_t, n, self.risk_confidence),
-                "risk_lower": max(0.0, p_s - p_t - float(norm.ppf(0.95)) * float(spread)),
-                "zero_base": first.zero_base,
-                "n_rows": n,
-                "mode": "holdout" if self._against_holdout(context) else "split",
-                "histogram": common_histograms(compared, aligned=tails[0].threshold),
-            },
+            interval=(self._scaled(ends[0]), self._scaled(ends[1])),
+            baseline=self._scaled(100.0 * float(null)),
+            details={"q": self.q, **details, "mode": mode},
         )
-        if first.n_compared >= _FEW_ROWS:
+        if mode == "holdout":
+            p_value, contrast = close_test(context, self.q, self.space, columns)
+            result = replace(result, p_value=p_value, contrast=contrast)
+        n_compared = samples[0].n_compared
+        if n_compared >= _FEW_ROWS:
             return result
-        few = f"only {first.n_compared} synthetic and real rows are compared: no interval."
+        few = f"only {n_compared} synthetic and real rows are compared: no interval."
         warnings = (*result.warnings, DegenerateInputWarning(few))
         return replace(result, interval=None, warnings=warnings)
 
     def _summary(self, result: Result) -> str:
         p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
         real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
-        near = f"{p_s} of train rows have a synthetic row within the relative distance"
-        return f"{near} that {p_t} have {real} in."
+        near = f"{p_s} of train rows have a synthetic row as near, relatively, as"
+        shown = "" if result.contrast is None else f"; {result.contrast}"
+        return f"{near} {p_t} have {real}{shown}."
+
+
+@shared
+def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[float, Contrast]:
+    """Hold the share of train rows with a close synthetic row against that of holdout rows.
+
+    What is close must not depend on which real rows are train: a synthetic row is, if relative to
+    the nearest other real row it is as near as a fraction `q` of real rows have that one relative
+    to the second nearest.
+    """
+    pool, n_train = pool_index(context, space, columns), context.n_rows("train")
+    n_real = len(pool.rows)
+    to_real, _ = pool.others(np.arange(n_real), 2, np.full(n_real, np.inf))
+    to_synthetic = [
+        nearest(context, role, "synthetic", space=space, columns=columns)[0][:, 0]
+        for role in ("train", "holdout")
+    ]
+    threshold = np.quantile(ratios(to_real[:, 0], to_real[:, 1]), q, method="inverted_cdf")
+    is_close = ratios(np.concatenate(to_synthetic), to_real[:, 0]) <= threshold
+    k, k_other = int(is_close[:n_train].sum()), int(is_close[n_train:].sum())
+    n_other = n_real - n_train
+    what = "train rows much nearer to a synthetic row than to a real one"
+    shown = Contrast(what, k / n_train, k_other / n_other, "of holdout rows")
+    return share_p_value(k, n_train, k_other, n_other), shown
+
+
+def tail_evidence(
+    first: Ratios, tails: list[Proximity], errors: tuple[float, float], confidence: float | None
+) -> tuple[dict[str, Any], tuple[float, float]]:
+    """Return what the details hold of the tails, and the interval of the score."""
+    (spread, log_spread), n = errors, first.to_real.size
+    p_s = float(np.mean([tail.p_synthetic for tail in tails]))
+    p_t = float(np.mean([tail.p_real for tail in tails]))
+    ratio = p_t / p_s if p_s > 0 else float("inf")
+    compared = {"synthetic": first.to_synthetic, "real": first.to_real}
+    details = {
+        "threshold": tails[0].threshold,
+        "p_synthetic": p_s,
+        "p_real": p_t,
+        "ratio": ratio,
+        "score_std": 100.0 * ratio * log_spread if np.isfinite(ratio) else float("nan"),
+        "risk": excess_risk(p_s, p_t, n, confidence),
+        "risk_lower": max(0.0, p_s - p_t - float(norm.ppf(0.95)) * spread),
+        "zero_base": first.zero_base,
+        "n_rows": n,
+        "histogram": common_histograms(compared, aligned=tails[0].threshold),
+    }
+    return details, score_interval(_score(tails), p_s, p_t, log_spread, n)
+
+
+def pooled_errors(
+    samples: list[Ratios], tails: list[Proximity], q: float, n_bootstrap: int | None, seed: int
+) -> tuple[float, float]:
+    """Return the standard errors of the share in excess and of the log score, of all splits."""
+    errors = [
+        standard_errors(*pair, q, n_bootstrap, np.random.default_rng([seed, k]))
+        for k, pair in enumerate(zip(samples, tails, strict=True))
+    ]
+    of_excess, of_log = (float(np.mean(np.square(column))) for column in zip(*errors, strict=True))
+    n = samples[0].to_real.size
+    logs = [np.log(max(t.p_real, 0.5 / n) / max(t.p_synthetic, 0.5 / n)) for t in tails]
+    between = float(np.var(logs, ddof=1)) if len(tails) > 1 else 0.0
+    return float(np.sqrt(of_excess)), float(np.sqrt(of_log + between))
 
 
 def standard_errors(
@@ -263,12 +313,6 @@ def excess_risk(p_s: float, p_t: float, n: int, confidence: float | None) -> flo
 
 def _score(tails: list[Proximity]) -> float:
     return float(np.mean([100.0 * min(1.0, tail.ratio) for tail in tails]))
-
-
-def _between(tails: list[Proximity], n: int) -> float:
-    """Return the variance of the log score between the splits."""
-    logs = [np.log(max(t.p_real, 0.5 / n) / max(t.p_synthetic, 0.5 / n)) for t in tails]
-    return float(np.var(logs, ddof=1)) if len(tails) > 1 else 0.0
 
 
 def _null(sample: Ratios, tail: Proximity) -> float:

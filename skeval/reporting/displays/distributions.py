@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 _FILLED: dict[str, Any] = {"fill": True, "alpha": 0.35}
 _EXTRA = ("missing", "unseen")
+# the gap before a bar beside an outline and its width, in lengths of the outline: of one bar, of
+# several
+_BESIDE = ((0.07, 0.15), (0.1, 0.2))
 # the three questions, each a contrast of two distributions and the roles whose colours they have
 _CONTRASTS = (
     ("Within each table", ("train to train", "train"), ("synthetic to synthetic", "synthetic")),
@@ -208,25 +211,22 @@ class ProximityDisplay(HistogramDisplay):
 
 
 class Bars:
-    """The bars of a column's axis: its own, then missing and unseen."""
+    """The bars of a column's axis: its own, those of frequent numbers, then missing and unseen."""
 
     def __init__(self, axis: Mapping[str, Any]) -> None:
         self.kind = str(axis["kind"])
         self.edges = None if axis["edges"] is None else numbers(axis["edges"])
-        self.labels = [str(label) for label in axis["labels"]]
-        self.n_own = len(self.labels) if self.edges is None else len(self.edges) - 1
-
-    @property
-    def names(self) -> list[str]:
-        """Category, or empty for numbers, of each bar; then missing and unseen."""
-        own = self.labels if self.edges is None else [""] * self.n_own
-        return [*own, *_EXTRA]
+        labels = [str(label) for label in axis["labels"]]
+        own = labels if self.edges is None else [""] * (len(self.edges) - 1)
+        self.n_own = len(own)
+        self.beside = list(_EXTRA) if self.edges is None else [*labels, *_EXTRA]
+        self.names = [*own, *self.beside]
 
     def frame(self) -> pd.DataFrame:
         """Return `bar`, `low`, `high` of each bar; edges are dates for a datetime column."""
-        low, high = np.full((2, self.n_own + 2), np.nan)
+        low, high = np.full((2, len(self.names)), np.nan)
         if self.edges is not None:
-            low[:-2], high[:-2] = self.edges[:-1], self.edges[1:]
+            low[: self.n_own], high[: self.n_own] = self.edges[:-1], self.edges[1:]
         frame = pd.DataFrame({"bar": np.array(self.names, dtype=object), "low": low, "high": high})
         if self.kind == "datetime":
             for end in ("low", "high"):
@@ -234,16 +234,17 @@ class Bars:
         return frame
 
     def shown(self, totals: Sequence[np.ndarray]) -> list[int]:
-        """Return the own bars, and of the other two those that are not empty in all tables."""
-        n = self.n_own
-        return [*range(n), *(i for i in (n, n + 1) if any(total[i] > 0 for total in totals))]
+        """Return the own bars, and of the others those that are not empty in all tables."""
+        beside = range(self.n_own, len(self.names))
+        return [*range(self.n_own), *(i for i in beside if any(total[i] > 0 for total in totals))]
 
 
 class MarginalDisplay(Display):
     """The shares of one column's values in train, holdout and synthetic.
 
     Numbers and dates are drawn as a filled outline for train and lines for the others; categories
-    as a bar for train and markers for the others. Missing and unseen values have bars of their own.
+    as a bar for train and markers for the others. Missing and unseen values have bars of their own,
+    and so has a number that holds a quarter of train: beside the outline, which is of the others.
 
     Parameters
     ----------
@@ -326,22 +327,25 @@ class MarginalDisplay(Display):
             ax.stairs(shares[:n], edges, color=COLOURS[role], label=role, ls=ls, **style)
         own = max((shares[:n].max(initial=0.0) for shares in self.shares.values()), default=0.0)
         extra = self.shown[n:]
-        right = self._draw_extra(ax, edges, extra)
         apart = max((shares[n:].max() for shares in self.shares.values()), default=0.0)
-        _share_axis(ax, max(own, min(apart, 3.0 * own)) if own > 0 else apart)
+        # bars beside that would flatten the outline are on a scale of their own
+        top = max(own, min(apart, 3.0 * own)) if own > 0 else apart
+        right = self._draw_extra(ax, edges, extra, top / apart if apart > top else 1.0)
+        _share_axis(ax, top)
         ax.set_xlim(edges[0], right)
         self._label_outline(ax, edges, extra, right)
 
-    def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int]) -> float:
-        """Draw the bars of missing and unseen values after the axis; return where it ends."""
+    def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int], scale: float) -> float:
+        """Draw the bars of single values and of missing ones after the axis; return its end."""
         right = float(edges[-1])
         span = right - float(edges[0])
+        gap, wide = _BESIDE[len(extra) > 1]
         for i in extra:
-            left = right + 0.07 * span
-            right = left + 0.15 * span
+            left = right + gap * span
+            right = left + wide * span
             width = (right - left) / max(1, len(self.shares))
             for k, (role, shares) in enumerate(self.shares.items()):
-                bar = left + k * width, shares[i], 0.85 * width
+                bar = left + k * width, scale * shares[i], 0.85 * width
                 alpha = 0.35 if role == "train" else 0.9
                 ax.bar(*bar, color=COLOURS[role], alpha=alpha, align="edge")
         return right + 0.02 * span if extra else right
@@ -350,11 +354,21 @@ class MarginalDisplay(Display):
         self, ax: Axes, edges: np.ndarray, extra: Sequence[int], right: float
     ) -> None:
         low, high = float(edges[0]), float(edges[-1])
-        beyond = [right - (0.095 + 0.22 * k) * (high - low) for k in reversed(range(len(extra)))]
+        gap, wide = _BESIDE[len(extra) > 1]
+        beyond = [
+            right - (0.02 + wide / 2.0 + (gap + wide) * k) * (high - low)
+            for k in reversed(range(len(extra)))
+        ]
         names = []
-        for i in extra:
-            top = max(shares[i] for shares in self.shares.values())
-            names.append(f"{self.bars.names[i]} {percent(top, 0)}")
+        for i, place in zip(extra, beyond, strict=True):
+            top = percent(max(shares[i] for shares in self.shares.values()), 0)
+            if len(extra) == 1:
+                name = self.bars.names[i]
+                names.append(f"{name} {top}" if name in _EXTRA else f"{name}: {top}")
+            else:  # both do not fit below the bars
+                names.append(self.bars.names[i])
+                above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center"}
+                ax.annotate(top, (place, 0.99), va="top", size=SMALL, color=INK, **above)
         candidates: list[Candidate] = []
         for most in (4, 3, 2):
             ticks, labels = value_ticks(self.bars.kind, low, high, most=most)
@@ -435,7 +449,7 @@ class PairDisplay(Display):
         bars = self.bars[1]
         places, texts = _cell_labels(bars, shown, 3)
         if bars.edges is not None:
-            first = [i for i in range(len(texts)) if texts[i] in _EXTRA]
+            first = [i for i in range(len(texts)) if texts[i] in bars.beside]
             label_line(ax, 6.0, [(places, texts, first)])
             return
         every, size = strided(len(shown), points(ax)[0], 6.0)
@@ -444,14 +458,14 @@ class PairDisplay(Display):
 
 
 def _bar_names(bars: Bars) -> list[str]:
-    """Return category, or low and high end, of each bar; then missing and unseen."""
+    """Return category, or low and high end, of each bar; then those beside."""
     if bars.edges is None:
         return bars.names
     ends = [f"{edge:.6g}" for edge in bars.edges]
     if bars.kind == "datetime":
         dates = pd.to_datetime(pd.Series(bars.edges), unit="s")
         ends = dates.dt.strftime("%Y-%m-%d %H:%M").tolist()
-    return [*(f"{low} to {high}" for low, high in pairwise(ends)), *_EXTRA]
+    return [*(f"{low} to {high}" for low, high in pairwise(ends)), *bars.beside]
 
 
 def _cell_labels(bars: Bars, shown: Sequence[int], most: int) -> tuple[list[float], list[str]]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -307,14 +308,18 @@ def test_estimate_finds_a_copy():
 # ------------------------------------------------------------------------------------ honesty
 
 
+@cache
+def fresh_tables(seed):
+    sizes = enumerate((200, 150, 300))
+    return [make_mixed(size, random_state=3 * seed + i) for i, size in sizes]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_releases_that_owe_nothing_to_train(method):
     covered, small, n = 0, 0, 200
     for seed in range(n):
-        tables = [
-            make_mixed(size, random_state=3 * seed + i) for i, size in enumerate((200, 150, 300))
-        ]
+        tables = fresh_tables(seed)
         result = evaluate(
             tables[0],
             tables[2],

@@ -9,6 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skeval import Context
 from skeval.privacy import DCRShare, MembershipInference
+from skeval.privacy.attacks.membership.scores import ATTACKS
 
 AS_THEY_ARE = FunctionTransformer()
 SHIFT = np.array([3.0, 0.0, 0.0, 0.0])
@@ -38,8 +39,18 @@ def test_a_constant_shift_passes(shifted, space, share, attacked):
     assert attack.p_value > 0.05
 
 
-def test_no_attack_finds_a_constant_shift(shifted):
-    assert MembershipInference().evaluate_context(shifted).p_value > 0.025
+def test_only_the_digits_show_a_constant_shift_of_one_column(shifted):
+    attacks = [name for name in ATTACKS if name != "levatt"]
+    assert MembershipInference(attacks).evaluate_context(shifted).p_value > 0.025
+    assert MembershipInference("levatt").evaluate_context(shifted).value == 1.0
+    assert MembershipInference().evaluate_context(shifted).value == 1.0
+
+
+def test_no_attack_finds_a_shift_of_all_columns(shifted):
+    odd = np.array([3.1416, -2.7183, 1.4142, 0.5772])
+    moved = shifted.real.with_synthetic(shifted.train + odd)
+    assert MembershipInference().evaluate_context(moved).p_value > 0.025
+    assert MembershipInference("levatt").evaluate_context(moved).p_value > 0.025
 
 
 def test_who_knows_the_shift_finds_all(shifted):

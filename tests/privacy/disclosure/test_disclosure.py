@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from skeval import Context, MetricSuite, check_metric, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
@@ -496,3 +497,68 @@ def test_results_hold_no_cells(kind):
     table = TRAIN.assign(city=TRAIN["city"].mask(TRAIN.index == 7, "only-this-person"))
     result = kind(["city", "age"]).fit(table, HOLDOUT).evaluate(table)
     assert "only-this-person" not in result.to_json()
+
+
+# ------------------------------------------------------------------------- train against holdout
+
+
+def numbers_of(seed, n, n_levels):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({c: rng.integers(0, n_levels, n).astype(str) for c in "xyz"})
+
+
+def test_presence_is_tested_on_classes_of_one_table():
+    train, holdout, release = towns("aaabcc"), towns("abddee"), towns("abcdz")
+    result = evaluate(DeltaPresence(["town"]), train, holdout, release)
+    # of the released classes a (3 + 1 rows), b (1 + 1), c (2 + 0) and d (0 + 2)
+    assert result.details["class_size"] == 2
+    assert (result.contrast.observed, result.contrast.expected) == (0.2, 0.2)
+    assert result.summary == (
+        "In a released class of 2 real rows 100% are from train, in another 100% from the holdout; "
+        "of all real rows 50.0% are from train; real rows of released classes that only train rows "
+        "are in: 20.0%, that only holdout rows are in 20.0%."
+    )
+
+
+def test_uniques_are_tested_on_rows_unique_among_all():
+    train, holdout, release = towns("aabcde"), towns("bfgghh"), towns("abcffg")
+    result = evaluate(ReplicatedUniques(["town"]), train, holdout, release)
+    assert result.value == 2 / 6  # b and c
+    assert (result.contrast.observed, result.contrast.expected) == (1 / 6, 0.0)  # b is not alone
+    assert result.p_value == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("kind", [DeltaPresence, ReplicatedUniques])
+def test_copies_raise_an_alarm(kind):
+    train, holdout, fresh = (numbers_of(seed, 300, 30) for seed in range(3))
+    release = pd.concat([train[:60], fresh[60:]])
+    leaky, clean = (evaluate(kind(), train, holdout, one) for one in (release, fresh))
+    assert leaky.p_value <= 0.001
+    assert leaky.contrast.supports_leak
+    assert clean.p_value > 0.05
+    assert str(leaky.contrast) in leaky.summary
+
+
+@pytest.mark.parametrize("kind", [KAnonymity, KMap, LDiversity, TCloseness])
+def test_what_describes_makes_no_test(kind):
+    context = Context.of(TRAIN, HOLDOUT)
+    result = kind(NAMES[:2]).fit_context(context).evaluate(SYNTHETIC)
+    assert result.p_value is None
+    assert result.contrast is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [DeltaPresence, ReplicatedUniques])
+@pytest.mark.parametrize("sizes", [(200, 200, 200), (200, 80, 300)])
+def test_tests_keep_their_level(kind, sizes):
+    """Of numbers, too, whose bins are cut from train."""
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng([seed, *sizes])
+        tables = [
+            numbers_of([seed, i], n, 6).assign(age=rng.normal(size=n)) for i, n in enumerate(sizes)
+        ]
+        p_values.append(evaluate(kind(), *tables).p_value)
+    for level in (0.01, 0.05, 0.2):
+        assert np.sum(np.array(p_values) <= level) <= binom.isf(0.001, len(p_values), level)
+    assert np.mean(np.array(p_values) <= 0.2) > 0.08

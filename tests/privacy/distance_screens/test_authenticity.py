@@ -12,7 +12,6 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy.distance_screens import authenticity
 from skeval.privacy.distance_screens.authenticity import Authenticity
-from skeval.steps.relabelled import relabelled_nearest
 
 
 def column(*values):
@@ -51,18 +50,24 @@ def brute_authentic(pool, synthetic, labels):
 def test_relabelled_contrast_is_brute_force(monkeypatch, space):
     train, holdout = column(*range(8)) ** 2.1, column(*range(3, 9)) ** 1.7
     synthetic = column(*np.random.default_rng(0).uniform(0, 50, 30))
-    seen = []
-    test = authenticity.contrast_test
-    monkeypatch.setattr(authenticity, "contrast_test", lambda c: seen.append(c) or test(c))
+    seen, test = [], authenticity.contrast_test
+
+    def record(contrast, blocks):
+        blocks = list(blocks)
+        seen.extend((contrast(block), block.labels.T) for block in blocks)
+        return test(contrast, iter(blocks))
+
+    monkeypatch.setattr(authenticity, "contrast_test", record)
     context = Context.of(train, holdout).with_synthetic(synthetic)
     metric = Authenticity(50, space=space).fit_context(context.real)
     result = metric.evaluate_context(context)
     pool, rows = pd.concat([train, holdout]).to_numpy(), synthetic.to_numpy()
-    labels = relabelled_nearest(context, space, None, 50, 0).labels
+    contrasts, labels = (np.concatenate(part) for part in zip(*seen, strict=True))
     expected = [
         brute_authentic(pool, rows, ~mine) - brute_authentic(pool, rows, mine) for mine in labels
     ]
-    np.testing.assert_allclose(seen[0], expected, atol=1e-12)
+    assert contrasts.shape == (51,)
+    np.testing.assert_allclose(contrasts, expected, atol=1e-12)
     assert result.details["on_holdout"] - result.value == pytest.approx(expected[0])
 
 

@@ -15,7 +15,6 @@ from skeval.privacy.distance_screens.dcr import (
     TrainShare,
     closer_share,
     permutation_variance,
-    share_of_mass,
     share_standard_error,
 )
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
@@ -378,9 +377,11 @@ def test_simultaneous_intervals_are_wider():
     assert share.half_width(5) == pytest.approx(norm.isf(0.005) * share.standard_error)
 
 
-def test_all_mass_is_exactly_one():
-    assert share_of_mass(np.full(3, 1 / 3), 3) == 1.0
-    assert share_of_mass(np.full(49, 1 / 49), 49) == 1.0
+@pytest.mark.parametrize("n_rows", [3, 49])
+def test_all_mass_is_exactly_one(n_rows):
+    train = pd.DataFrame({"x": np.arange(n_rows, dtype=float)})
+    metric = DCROverfittingProtection().fit(train, train + 1000.0)
+    assert metric.evaluate(train).details["closer_to_training"] == 1.0
 
 
 @pytest.mark.parametrize(("ties", "share"), [(0.5, 0.625), (0.0, 0.5)])

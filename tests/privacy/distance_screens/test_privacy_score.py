@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ks_2samp
+from scipy.stats import binom, hypergeom, ks_2samp
 from sklearn.preprocessing import FunctionTransformer
 
 from skeval import Context, TablePreprocessor
@@ -361,34 +362,83 @@ def leaky_ratios(rng, n, leak):
     )
 
 
-@pytest.fixture(scope="module")
-def simulated():
-    """Ratios of 150 independent tables at each of three leaks."""
-    return {
-        leak: [leaky_ratios(np.random.default_rng([7, i]), 200, leak) for i in range(150)]
-        for leak in (0, 0.1, 0.3)
-    }
+@cache
+def simulated(leak):
+    """Return ratios of 150 independent tables at one leak."""
+    return [leaky_ratios(np.random.default_rng([7, i]), 200, leak) for i in range(150)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("leak", [0, 0.1, 0.3])
-def test_standard_errors_are_those_of_independent_tables(simulated, leak):
-    shares = [proximity(tspr, ttpr, 0.1).p_synthetic for tspr, ttpr, _ in simulated[leak]]
-    linearised = [proximity_covariance(tspr, ttpr, 0.1) ** 0.5 for tspr, ttpr, _ in simulated[leak]]
+def test_standard_errors_are_those_of_independent_tables(leak):
+    shares = [proximity(tspr, ttpr, 0.1).p_synthetic for tspr, ttpr, _ in simulated(leak)]
+    linearised = [proximity_covariance(tspr, ttpr, 0.1) ** 0.5 for tspr, ttpr, _ in simulated(leak)]
     replicates = [
         proximity_bootstrap(tspr, ttpr, 0.1, 100, np.random.default_rng(i))[0].std(ddof=1)
-        for i, (tspr, ttpr, _) in enumerate(simulated[leak])
+        for i, (tspr, ttpr, _) in enumerate(simulated(leak))
     ]
     truth = np.std(shares, ddof=1)
     assert 0.85 * truth < np.mean(linearised) < 1.35 * truth
     assert 0.85 * truth < np.mean(replicates) < 1.35 * truth
 
 
-def test_mean_score_of_a_fresh_table(simulated):
+def test_mean_score_of_a_fresh_table():
     scores, predicted = [], []
-    for tspr, ttpr, second in simulated[0]:
+    for tspr, ttpr, second in simulated(0):
         tail = proximity(tspr, ttpr, 0.1)
         scores.append(min(1.0, tail.ratio))
         both = np.clip(2 * np.mean(second <= tail.threshold), tail.p_real**2, tail.p_real)
         predicted.append(null_clipped_mean(tail.p_real, both, tspr.size))
     assert np.mean(predicted) == pytest.approx(np.mean(scores), abs=0.02)
+
+
+# ------------------------------------------------------------------- train rows against holdout rows
+
+
+def close_by_brute_force(tables, q):
+    """Return which real rows are close to a synthetic one, train first."""
+    train, holdout, synthetic = (table.to_numpy() for table in tables)
+    real = np.vstack([train, holdout])
+    span = np.ptp(real, axis=0)
+    within = np.minimum(1, np.abs(real[:, None] - real) / span).mean(axis=2)
+    np.fill_diagonal(within, np.inf)
+    first, second = np.sort(within, axis=1)[:, :2].T
+    to_synthetic = np.minimum(1, np.abs(real[:, None] - synthetic) / span).mean(axis=2).min(axis=1)
+    threshold = np.quantile(first / second, q, method="inverted_cdf")
+    return to_synthetic / first <= threshold
+
+
+@pytest.mark.parametrize("n_holdout", [80, 50])
+@pytest.mark.parametrize("q", [0.1, 0.3])
+def test_the_p_value_is_that_of_close_rows_by_brute_force(n_holdout, q):
+    train, holdout, synthetic = normal_tables(3, 80, leak=0.2)
+    tables = train, holdout[:n_holdout], synthetic
+    result = evaluate(PrivacyScore(q, n_bootstrap=10), tables)
+    is_close = close_by_brute_force(tables, q)
+    k, n = int(is_close[:80].sum()), is_close.size
+    assert result.contrast.observed == k / 80
+    assert result.contrast.expected == (is_close.sum() - k) / n_holdout
+    # all choices of train rows are equally likely
+    p_value = hypergeom.sf(k - 1, n, is_close.sum(), 80)
+    assert result.p_value == pytest.approx(p_value)
+    assert result.p_value < 0.05
+
+
+def test_half_of_train_is_no_holdout_to_test_with():
+    result = evaluate(PrivacyScore(mode="split", n_splits=2), (TRAIN, HOLDOUT, SYNTHETIC))
+    assert result.p_value is None
+    assert result.contrast is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(150, 150, 150), (150, 60, 300)])
+def test_the_p_value_keeps_its_level(sizes):
+    p_values = []
+    for seed in range(300):
+        rng = np.random.default_rng([seed, *sizes])
+        tables = [pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc")) for n in sizes]
+        p_values.append(evaluate(PrivacyScore(n_bootstrap=10), tables).p_value)
+    for level in (0.01, 0.05, 0.2):
+        most = binom.isf(0.001, len(p_values), level)
+        assert np.sum(np.array(p_values) <= level) <= most
+    assert np.mean(np.array(p_values) <= 0.2) > 0.08  # nor is it void

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
-from numbers import Real
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from skeval.context import Context
 from skeval.formatting import as_float, number
-from skeval.parameters import Columns, Count, Legal, NonNegative, OpenFraction, Seed
+from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Levels,
+    Measure,
     ResidualRiskMetric,
     check_enough_columns,
     largest_risk,
 )
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, SinglingOutRisk
 from skeval.result import Result
-from skeval.stats.risks import risk_level
+from skeval.stats.risks import RISK_LEVELS, risk_level
 from skeval.steps.samples import chosen_columns
 from skeval.verdict import raises_alarm
-
-
-def _are_levels(value: object) -> bool:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        return False
-    if not all(isinstance(x, Real) and not isinstance(x, bool) for x in value):
-        return False
-    return all(low <= high for low, high in pairwise((0.0, *value, 1.0)))
-
-
-Levels = Annotated[
-    Sequence[float], Legal("two ascending numbers in [0, 1]", _are_levels, (0.5, 0.3))
-]
 
 
 class AnonymeterRisk(ResidualRiskMetric):
@@ -90,12 +76,18 @@ class AnonymeterRisk(ResidualRiskMetric):
 
     Notes
     -----
-    ``details["worst_attack"]`` is the attack of the value, ``details["attacks"]`` has all of them,
-    ``details["level"]`` is "low", "medium" or "high". The largest of many noisy numbers is above 0
-    even where nothing leaks. The intervals of all attacks hold at once, after Bonferroni, that of
-    the value reaching from the largest of the lower bounds to the largest of the upper ones; the
-    p-value is the least of all attacks times their number. Attacks that cannot be made, or that
-    succeed on every holdout row, are left out.
+    ``details["worst_attack"]`` is the attack of the value, ``details["surest_attack"]`` the most
+    significant, ``details["attacks"]`` has all of them, ``details["level"]`` is "low", "medium" or
+    "high". The largest of many noisy numbers is above 0 even where nothing leaks: the baseline is
+    the mean of the largest over random choices of which real rows are train. The intervals of all
+    attacks hold at once, after Bonferroni, that of the value reaching from the largest of the lower
+    bounds to the largest of the upper ones. Attacks that cannot be made, or that succeed on every
+    holdout row, are left out.
+
+    The p-values of all attacks hold at once, too (`p_adjusted`), and the least is that of the
+    result. Linkability and all inferences attack the same rows, and are tested together after
+    Westfall and Young, as in :class:`InferenceRiskAll`; this test and those of singling out are
+    corrected for being three, after Bonferroni. So the number of columns hardly matters.
 
     These are a few adversaries of many: a low value does not clear a release.
 
@@ -123,7 +115,7 @@ class AnonymeterRisk(ResidualRiskMetric):
         n_splits: Count = 5,
         tolerance: NonNegative = 0.05,
         tolerance_kind: Literal["relative", "range"] = "relative",
-        levels: Levels = (0.3, 0.5),
+        levels: Levels = RISK_LEVELS,
         columns: Columns = None,
         ci_method: Literal["anonymeter", "katz"] = "anonymeter",
         confidence_level: OpenFraction = 0.95,
@@ -145,7 +137,8 @@ class AnonymeterRisk(ResidualRiskMetric):
         check_enough_columns("AnonymeterRisk", chosen_columns(context.schema, self.columns), 2)
 
     def _compute(self, context: Context) -> Result:
-        result = largest_risk(self._attacks(context), self.ci_method, self.confidence_level)
+        measure = Measure(self.ci_method, self.confidence_level, self.levels)
+        result = largest_risk(self._attacks(context), measure)
         if "worst_attack" not in result.details:
             return result
         level = risk_level(result.value, self.levels)
@@ -174,15 +167,16 @@ class AnonymeterRisk(ResidualRiskMetric):
         return attacks
 
     def _summary(self, result: Result) -> str:
-        details, worst = result.details, result.details["worst_attack"]
-        level = f": {details['level']}" if "level" in details else ""
+        details, alarm = result.details, raises_alarm(result)
+        worst, surest = details["worst_attack"], details["surest_attack"]
+        # beside an alarm the name of a level, "low", would take it back
+        level = f": {details['level']}" if "level" in details and not alarm else ""
         sentence = (
             f"Of {details['n_attacks_made']} attacks, {worst} has the largest residual risk, "
-            f"{number(result.value)}{level}."
+            f"{number(result.value)}, where chance alone gives {number(result.baseline)} on "
+            f"average{level}."
         )
-        made = {n: one for n, one in details["attacks"].items() if n not in details["left_out"]}
-        risks = {name: as_float(one["residual_risk"]) for name, one in made.items()}
-        sure = min(made, key=lambda name: (as_float(made[name]["p_value"]), -risks[name]))
-        if not raises_alarm(result) or sure == worst:
+        if not alarm or surest == worst:
             return sentence
-        return f"{sentence} The most significant is {sure}, {number(risks[sure])}."
+        risk = as_float(details["attacks"][surest]["residual_risk"])
+        return f"{sentence} The most significant is {surest}, {number(risk)}."

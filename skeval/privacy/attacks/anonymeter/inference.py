@@ -10,7 +10,6 @@ import numpy as np
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import as_float, percent
 from skeval.parameters import (
     ColumnName,
     Columns,
@@ -22,6 +21,8 @@ from skeval.parameters import (
 )
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Levels,
+    Measure,
     ResidualRiskMetric,
     check_enough_columns,
     largest_risk,
@@ -31,15 +32,23 @@ from skeval.privacy.attacks.anonymeter.risks import (
     risk_of,
     shown_level,
     shown_rates,
+    shown_share,
     synthetic_rows,
     targets,
 )
 from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
 from skeval.result import Result
-from skeval.stats.risks import attack_rate, residual_risk, scores_p_value
+from skeval.stats.risks import (
+    RISK_LEVELS,
+    attack_rate,
+    residual_risk,
+    risk_level,
+    scores_p_value,
+)
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
+from skeval.verdict import Contrast
 
 _K = 8  # nearest rows looked at; those equally near share the guess
 _LEAST_MARGIN = 1e-12
@@ -80,13 +89,22 @@ class InferenceMetric(ResidualRiskMetric):
         train, holdout = scores[:n], scores[n:]
         by_chance = _random_guess_rates(released, truth[:n], margins[:n])
         majority = _is_right(_usual(released, is_label), truth[:n], margins[:n]).sum()
+        by = "read off the nearest synthetic row" if self.estimator is None else "guessed"
         return Attack(
+            contrast=Contrast(
+                f"train rows whose {secret} is rightly {by}",
+                float(train.mean()),
+                float(holdout.mean()),
+                reference="of holdout rows",
+            ),
             successes=(float(train.sum()),),
             control=(float(holdout.sum()),),
             n=n,
             guessed=float(by_chance.sum()),
             n_guessed=n,
             p_value=scores_p_value(train, holdout, seed=self.random_state),
+            scores=scores,
+            advice=f"Drop or coarsen {secret}: it is inferred better of train rows than of others.",
             details={
                 "n_known": len(aux),
                 "majority": attack_rate(float(majority), n).to_dict(),
@@ -129,6 +147,8 @@ class InferenceRisk(InferenceMetric):
     n_attacks : int or None, default=500
         Number of rows of train, and of the holdout, that are attacked, at most all of
         the smaller table; None for all of them.
+    levels : pair of float, default=(0.3, 0.5)
+        From where on a risk is called medium, and beyond which high.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
         Value and interval from the centres of Wilson's intervals; or from plain shares, with the
         interval of Katz for a ratio of failures.
@@ -161,18 +181,19 @@ class InferenceRisk(InferenceMetric):
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]; its null value, and the baseline, is 0. A guess g of a number s is right if
+    clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
+    real rows are train, which clipping puts above 0. A guess g of a number s is right if
     ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Rows are
     compared in Gower's distance over the known columns. Of several nearest rows the attacker takes
     one at random: what is counted is the share of them, of 8 at most, that have the secret.
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
-    with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), and
-    `weak_attack`: whether guessing does as well, in which case a low value says nothing. Guessing
-    takes the secret of a random synthetic row; its rate is computed, not drawn. `majority` is the
-    rate of always guessing the most frequent category, or the median. `by_secret` has the rates and
-    the risk of rows by their secret, for categories that ten attacked rows of train and of the
-    holdout have: a small average may be the risk of one group.
+    with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
+    `level`, and `weak_attack`: whether guessing does as well, in which case a low value says
+    nothing. Guessing takes the secret of a random synthetic row; its rate is computed, not drawn.
+    `majority` is the rate of always guessing the most frequent category, or the median. `by_secret`
+    has the rates and the risk of rows by their secret, for categories that ten attacked rows of
+    train and of the holdout have: a small average may be the risk of one group.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
@@ -204,6 +225,7 @@ class InferenceRisk(InferenceMetric):
         tolerance_kind: Literal["relative", "range"] = "relative",
         estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None,
         n_attacks: Count | None = 500,
+        levels: Levels = RISK_LEVELS,
         ci_method: Literal["anonymeter", "katz"] = "anonymeter",
         confidence_level: OpenFraction = 0.95,
         random_state: Seed = 0,
@@ -215,6 +237,7 @@ class InferenceRisk(InferenceMetric):
         self.tolerance_kind = tolerance_kind
         self.estimator = estimator
         self.n_attacks = n_attacks
+        self.levels = levels
         self.ci_method = ci_method
         self.confidence_level = confidence_level
         self.random_state = random_state
@@ -237,15 +260,15 @@ class InferenceRisk(InferenceMetric):
     def _compute(self, context: Context) -> Result:
         known = chosen_columns(context.schema, self.aux_cols)
         attack = self._attack(context, self.secret, known, self.regression)
-        return risk_of(attack, self.ci_method, self.confidence_level)
+        return risk_of(attack, Measure(self.ci_method, self.confidence_level, self.levels))
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)
-        guess = percent(as_float(result.details["baseline"]["rate"]))
+        guess = shown_share(result.details["baseline"])
         return (
             "An attacker who knows other columns of a person reads the secret off the nearest "
             f"synthetic row: rightly for {train} of train rows and {control} of holdout rows; a "
-            f"random guess is right for {guess}. {shown_level(result.value)}"
+            f"random guess is right for {guess}. {shown_level(result)}"
         )
 
 
@@ -270,6 +293,8 @@ class InferenceRiskAll(InferenceMetric):
         the smaller table; None for all of them.
     columns : None, int or list of str, default=None
         The columns that there are.
+    levels : pair of float, default=(0.3, 0.5)
+        From where on a risk is called medium, and beyond which high.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
         As in :class:`InferenceRisk`.
     confidence_level : float, default=0.95
@@ -296,12 +321,15 @@ class InferenceRiskAll(InferenceMetric):
 
     Notes
     -----
-    ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it, and
-    ``details["worst"]`` the column of the value. The largest of many noisy numbers is above 0 even
-    where nothing leaks: the intervals of all columns hold at once, after Bonferroni, and the
-    p-value is the least of all columns times their number. The value's interval reaches from the
-    largest of their lower bounds to the largest of the upper ones. A column of which every secret
-    is guessed on the holdout, as a constant is, has no risk and is left out.
+    ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it,
+    ``details["worst"]`` the column of the value and ``details["surest"]`` the most significant. The
+    largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean of
+    the largest over random choices of which real rows are train, the intervals of all columns hold
+    at once, after Bonferroni, and so do the p-values (`p_adjusted`), after Westfall and Young: the
+    excess of train over the holdout, in standard deviations, is held against the largest of all
+    columns over random choices. The least of them is that of the result. The value's interval
+    reaches from the largest of the lower bounds to the largest of the upper ones. A column of which
+    every secret is guessed on the holdout, as a constant is, has no risk and is left out.
 
     References
     ----------
@@ -325,6 +353,7 @@ class InferenceRiskAll(InferenceMetric):
         estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None,
         n_attacks: Count | None = 500,
         columns: Columns = None,
+        levels: Levels = RISK_LEVELS,
         ci_method: Literal["anonymeter", "katz"] = "anonymeter",
         confidence_level: OpenFraction = 0.95,
         random_state: Seed = 0,
@@ -334,6 +363,7 @@ class InferenceRiskAll(InferenceMetric):
         self.estimator = estimator
         self.n_attacks = n_attacks
         self.columns = columns
+        self.levels = levels
         self.ci_method = ci_method
         self.confidence_level = confidence_level
         self.random_state = random_state
@@ -342,11 +372,14 @@ class InferenceRiskAll(InferenceMetric):
         check_enough_columns("InferenceRiskAll", chosen_columns(context.schema, self.columns), 2)
 
     def _compute(self, context: Context) -> Result:
-        result = largest_risk(self._attacks(context), self.ci_method, self.confidence_level)
+        measure = Measure(self.ci_method, self.confidence_level, self.levels)
+        result = largest_risk(self._attacks(context), measure)
         details = dict(result.details)
         details["secrets"] = details.pop("attacks")
         if "worst_attack" in details:
             details["worst"] = {"column": details.pop("worst_attack"), "value": result.value}
+            details["surest"] = details.pop("surest_attack")
+            details["level"] = risk_level(result.value, self.levels)
         return replace(result, details=details)
 
     def _attacks(self, context: Context) -> dict[str, Attack]:
@@ -360,7 +393,7 @@ class InferenceRiskAll(InferenceMetric):
         return (
             "An attacker who knows all columns of a person but one reads it off the nearest "
             f"synthetic row. The most exposed is {worst}: rightly for {train} of train rows and "
-            f"{control} of holdout rows. {shown_level(result.value)}"
+            f"{control} of holdout rows. {shown_level(result)}"
         )
 
 

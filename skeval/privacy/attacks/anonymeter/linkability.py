@@ -10,10 +10,11 @@ import numpy as np
 
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
-from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, Legal, OpenFraction, Seed, are_columns
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Levels,
+    Measure,
     ResidualRiskMetric,
     check_enough_columns,
     n_targets,
@@ -23,18 +24,21 @@ from skeval.privacy.attacks.anonymeter.risks import (
     risk_of,
     shown_level,
     shown_rates,
+    shown_share,
     targets,
 )
 from skeval.result import Result
-from skeval.stats.risks import random_link_rate, scores_p_value
+from skeval.stats.risks import RISK_LEVELS, random_link_rate, scores_p_value
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
+from skeval.verdict import Contrast
 
 _SHARED = (
     "aux_cols has {columns} in both parts: whoever knows it in both links rows by it without any "
     "synthetic table."
 )
+_WHAT = "train rows of which two parts lead to the same synthetic row"
 PartRows = tuple[tuple[str, ...], tuple[str, ...]]
 _UNITS = 2.0**32  # the engine rounds sums of distances over columns to one part of it
 _LISTED = 16  # rows near to both parts together that are looked at first
@@ -82,6 +86,8 @@ class LinkabilityRisk(ResidualRiskMetric):
     ties : {"all", "first"}, default="all"
         Which rows count where several are as near as the last of `n_neighbors`: all of them, or
         only `n_neighbors`, at random but the same ones for both parts.
+    levels : pair of float, default=(0.3, 0.5)
+        From where on a risk is called medium, and beyond which high.
     columns : None, int or list of str, default=None
         The columns that are halved.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
@@ -114,13 +120,14 @@ class LinkabilityRisk(ResidualRiskMetric):
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]; its null value, and the baseline, is 0. Over several halves it is the mean
-    risk, in the interval of the mean counts, which is wider than need be, since halves differ by
-    chance too. Rows are compared in Gower's distance over the columns of the part.
+    clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
+    real rows are train, which clipping puts above 0. Over several halves it is the mean risk, in
+    the interval of the mean counts, which is wider than need be, since halves differ by chance too.
+    Rows are compared in Gower's distance over the columns of the part.
 
-    ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout
-    (`control`) with Wilson's intervals, the risk unclipped (`raw`) and from plain shares
-    (`unshrunk`), and `weak_attack`: whether guessing does as well, in which case a low value says
+    ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
+    with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
+    `level`, and `weak_attack`: whether guessing does as well, in which case a low value says
     nothing. Guessing takes two random sets of k of the n synthetic rows; they have a row in common
     with the chance ``1 - C(n - k, k) / C(n, k)``.
 
@@ -155,6 +162,7 @@ class LinkabilityRisk(ResidualRiskMetric):
         n_attacks: Count | None = 500,
         n_splits: Count = 5,
         ties: Literal["all", "first"] = "all",
+        levels: Levels = RISK_LEVELS,
         columns: Columns = None,
         ci_method: Literal["anonymeter", "katz"] = "anonymeter",
         confidence_level: OpenFraction = 0.95,
@@ -165,6 +173,7 @@ class LinkabilityRisk(ResidualRiskMetric):
         self.n_attacks = n_attacks
         self.n_splits = n_splits
         self.ties = ties
+        self.levels = levels
         self.columns = columns
         self.ci_method = ci_method
         self.confidence_level = confidence_level
@@ -179,7 +188,8 @@ class LinkabilityRisk(ResidualRiskMetric):
             chosen_columns(context.schema, part)
 
     def _compute(self, context: Context) -> Result:
-        result = risk_of(self._attack(context), self.ci_method, self.confidence_level)
+        measure = Measure(self.ci_method, self.confidence_level, self.levels)
+        result = risk_of(self._attack(context), measure)
         first, second = self.aux_cols or ((), ())
         if both := [name for name in first if name in second]:
             warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
@@ -201,11 +211,11 @@ class LinkabilityRisk(ResidualRiskMetric):
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)
-        chance = percent(as_float(result.details["baseline"]["rate"]))
+        chance = shown_share(result.details["baseline"])
         return (
             "An attacker who has two parts of a person's columns in two tables links them where "
             f"both lead to the same synthetic row: {train} of train rows, {control} of holdout "
-            f"rows, {chance} by chance. {shown_level(result.value)}"
+            f"rows, {chance} by chance. {shown_level(result)}"
         )
 
 
@@ -239,13 +249,16 @@ def linkability(
     k = min(n_neighbors, n_synthetic)
     links = np.stack([_links(context, parts, k, ties, n_attacks, seed) for parts in splits])
     train, holdout = links[:, :n], links[:, n:]
+    shares = float(train.mean()), float(holdout.mean())
     return Attack(
+        contrast=Contrast(_WHAT, *shares, reference="of holdout rows"),
         successes=tuple(float(count) for count in train.sum(axis=1)),
         control=tuple(float(count) for count in holdout.sum(axis=1)),
         n=n,
         guessed=n * random_link_rate(n_synthetic, k),
         n_guessed=n,
         p_value=scores_p_value(train.mean(axis=0), holdout.mean(axis=0), seed=seed),
+        scores=links.mean(axis=0),
         details={"n_splits": len(splits)},
     )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from numbers import Real
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,14 +17,49 @@ from skeval.context import Context, shared
 from skeval.exceptions import MissingInputError
 from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.parameters import Legal
 from skeval.result import MetricTags, Result, undefined
-from skeval.stats.risks import Rate, Risk, attack_rate, is_weak, residual_risk, risk_level
+from skeval.stats.risks import (
+    N_DRAWS,
+    RISK_LEVELS,
+    Rate,
+    Risk,
+    attack_rate,
+    is_weak,
+    largest_excess_test,
+    relabelled_sums,
+    residual_risk,
+    risk_level,
+    risks_by_counts,
+)
 from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
+from skeval.verdict import ALARM_LEVEL, Contrast, raises_alarm
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
+
+
+def _are_levels(value: object) -> bool:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return False
+    if not all(isinstance(x, Real) and not isinstance(x, bool) for x in value):
+        return False
+    return all(low <= high for low, high in pairwise((0.0, *value, 1.0)))
+
+
+Levels = Annotated[
+    Sequence[float], Legal("two ascending numbers in [0, 1]", _are_levels, (0.5, 0.3))
+]
+
+
+class Measure(NamedTuple):
+    """How a risk is read off counts: the method, the confidence of the interval, the levels."""
+
+    method: str = "anonymeter"
+    confidence: float = 0.95
+    levels: Sequence[float] = RISK_LEVELS
 
 
 @dataclass(frozen=True)
@@ -31,6 +68,8 @@ class Attack:
 
     Attributes
     ----------
+    contrast : Contrast
+        The rates on train and on the holdout that the p-value compares.
     successes, control : tuple of float
         Number of successes on train and on the holdout, one for each repeat of the attack.
     n : int
@@ -41,19 +80,30 @@ class Attack:
         Number of guesses.
     p_value : float
         Of the null hypothesis that train rows are attacked no more successfully.
+    scores : ndarray of shape (2 * n,), optional
+        The share of repeats that succeed on each row that is attacked, train rows first.
+    drawn : ndarray of shape (2, n_draws), optional
+        Without `scores`: numbers of successes on train and on the holdout over random choices of
+        who is train.
     spread : float
         How many times wider the interval is than that of independent attacks.
+    advice : str
+        What to do if it is significant.
     details : dict
         What else is reported.
     """
 
+    contrast: Contrast
     successes: tuple[float, ...]
     control: tuple[float, ...]
     n: int
     guessed: float
     n_guessed: int
     p_value: float
+    scores: np.ndarray | None = None
+    drawn: np.ndarray | None = None
     spread: float = 1.0
+    advice: str = ""
     details: dict[str, Any] = field(default_factory=dict)
 
     def rates(self, confidence: float) -> tuple[Rate, Rate, Rate]:
@@ -64,8 +114,9 @@ class Attack:
             attack_rate(float(np.mean(self.control)), self.n, confidence),
         )
 
-    def risk(self, method: str, confidence: float) -> Risk:
+    def risk(self, measure: Measure) -> Risk:
         """Return the risk: the mean over the repeats, within an interval of the mean counts."""
+        method, confidence, _ = measure
         attack, _, control = self.rates(confidence)
         settings: dict[str, Any] = {"method": method, "confidence": confidence}
         whole = residual_risk(attack, control, spread=self.spread, **settings)
@@ -80,9 +131,9 @@ class Attack:
         value, (low, high) = min(max(raw, 0.0), 1.0), whole.interval
         return Risk(value, (min(low, value), max(high, value)), raw, unshrunk)
 
-    def report(self, risk: Risk, confidence: float) -> dict[str, Any]:
+    def report(self, risk: Risk, measure: Measure) -> dict[str, Any]:
         """Return what a result says: the rates, the risk, whether guessing does as well."""
-        on_train, guessed, on_holdout = self.rates(confidence)
+        on_train, guessed, on_holdout = self.rates(measure.confidence)
         return {
             "attack": on_train.to_dict(),
             "baseline": guessed.to_dict(),
@@ -90,6 +141,7 @@ class Attack:
             "residual_risk": risk.value,
             "raw": risk.raw,
             "unshrunk": risk.unshrunk,
+            "level": "" if math.isnan(risk.value) else risk_level(risk.value, measure.levels),
             "weak_attack": is_weak(on_train, guessed),
             "spread": self.spread,
         }
@@ -107,31 +159,40 @@ class ResidualRiskMetric(Metric):
     )
 
 
-def risk_of(attack: Attack, method: str, confidence: float) -> Result:
+def risk_of(attack: Attack, measure: Measure) -> Result:
     """Return the result of one attack."""
-    risk = attack.risk(method, confidence)
-    details = {**attack.report(risk, confidence), **attack.details}
+    risk = attack.risk(measure)
+    details = {**attack.report(risk, measure), **attack.details}
     if math.isnan(risk.value):
         return undefined(_ALL_SUCCEED, **details)
     return Result(
-        risk.value, interval=risk.interval, p_value=attack.p_value, baseline=0.0, details=details
+        risk.value,
+        interval=risk.interval,
+        p_value=attack.p_value,
+        baseline=float(risks_by_chance([attack], measure).mean()),
+        details=details,
+        contrast=attack.contrast,
+        advice=attack.advice,
     )
 
 
-def largest_risk(attacks: Mapping[str, Attack | None], method: str, confidence: float) -> Result:
+def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure) -> Result:
     """Return the largest residual risk of several attacks, None for those not made.
 
-    Intervals are simultaneous and the p-value is that of the most significant attack times
-    their number, after Bonferroni. The largest of noisy numbers is too large on average: the
-    interval reaches from the largest of the lower bounds to the largest of the upper ones.
+    Intervals are simultaneous, after Bonferroni. The largest of noisy numbers is too large on
+    average: the interval reaches from the largest of the lower bounds to the largest of the upper
+    ones, and the baseline is the mean of the largest over random choices of who is train.
     """
     made = {name: attack for name, attack in attacks.items() if attack is not None}
-    simultaneous = 1.0 - (1.0 - confidence) / max(1, len(made))
-    reports = {}
+    wider = measure._replace(confidence=1.0 - (1.0 - measure.confidence) / max(1, len(made)))
+    adjusted, reports = adjusted_p_values(made), {}
     for name, attack in made.items():
-        report = attack.report(attack.risk(method, confidence), confidence)
-        interval = list(attack.risk(method, simultaneous).interval)
-        reports[name] = {**report, "interval": interval, "p_value": attack.p_value}
+        reports[name] = {
+            **attack.report(attack.risk(measure), measure),
+            "interval": list(attack.risk(wider).interval),
+            "p_value": attack.p_value,
+            "p_adjusted": adjusted[name],
+        }
     defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
     details: dict[str, Any] = {
         "attacks": reports,
@@ -144,13 +205,62 @@ def largest_risk(attacks: Mapping[str, Attack | None], method: str, confidence: 
     worst = max(defined, key=lambda name: defined[name]["residual_risk"])
     value = defined[worst]["residual_risk"]
     low, high = (max(one["interval"][i] for one in defined.values()) for i in (0, 1))
+    order = sorted(defined, key=lambda name: (adjusted[name], made[name].p_value, name != worst))
+    surest = made[order[0]]
+    significant = [name for name in order if adjusted[name] <= ALARM_LEVEL]
+    by_chance = risks_by_chance([made[name] for name in defined], measure).max(axis=0)
     return Result(
         value,
         interval=(min(low, value), max(high, value)),
-        p_value=min(1.0, len(made) * min(one["p_value"] for one in defined.values())),
-        baseline=0.0,
-        details={**details, "worst_attack": worst},
+        p_value=adjusted[order[0]],
+        baseline=float(by_chance.mean()),
+        details={**details, "worst_attack": worst, "surest_attack": order[0]},
+        contrast=replace(surest.contrast, n_tests=len(made)),
+        advice=next(filter(None, (made[name].advice for name in significant)), ""),
     )
+
+
+def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
+    """Return p-values that hold for all attacks at once.
+
+    Attacks on the same rows are tested together, after Westfall and Young; these tests and those of
+    other attacks are corrected for their number, after Bonferroni.
+    """
+    together = {name: one.scores for name, one in attacks.items() if one.scores is not None}
+    p_values = {name: one.p_value for name, one in attacks.items() if one.scores is None}
+    n_tests = len(p_values) + bool(together)
+    if together:
+        scores = np.stack(list(together.values()), axis=1)
+        _, jointly = largest_excess_test(scores, len(scores) // 2)
+        p_values |= dict(zip(together, map(float, jointly), strict=True))
+    return {name: min(1.0, n_tests * p_values[name]) for name in attacks}
+
+
+def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
+    """Return the risks over random choices of who is train, shape (n_attacks, n_draws).
+
+    A risk is not negative, so that chance gives one above 0 on average. Attacks on the same rows
+    see the same choices.
+    """
+    risks = np.empty((len(attacks), N_DRAWS))
+    scored = {i: one.scores for i, one in enumerate(attacks) if one.scores is not None}
+    counts = {i: one.drawn for i, one in enumerate(attacks) if one.drawn is not None}
+    if scored:
+        scores = np.stack(list(scored.values()), axis=1)
+        totals, rng = scores.sum(axis=0), np.random.default_rng(0)
+        sums = relabelled_sums(scores, len(scores) // 2, N_DRAWS, rng).T
+        rest = np.maximum(totals[:, None] - sums, 0.0)
+        counts |= {i: np.stack([sums[j], rest[j]]) for j, i in enumerate(scored)}
+    for i, attack in enumerate(attacks):
+        on_train, on_holdout = np.minimum(counts[i], attack.n)
+        risks[i] = risks_by_counts(
+            on_train,
+            on_holdout,
+            attack.n,
+            method=measure.method,
+            confidence=measure.confidence,
+        )
+    return np.nan_to_num(risks)
 
 
 def check_enough_columns(
@@ -168,14 +278,26 @@ def check_enough_columns(
 
 
 def shown_rates(details: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the rates of success on train and on the holdout for a sentence."""
-    train, control = (percent(as_float(details[who]["rate"])) for who in ("attack", "control"))
+    """Return the shares of success on train and on the holdout for a sentence."""
+    train, control = (shown_share(details[who]) for who in ("attack", "control"))
     return train, control
 
 
-def shown_level(risk: float) -> str:
-    """Return the sentence that ends the summary of a residual risk."""
-    return f"Beyond that, the residual risk is {number(risk)}, {risk_level(risk)}."
+def shown_share(rate: Mapping[str, Any]) -> str:
+    """Return successes over attacks; the `rate` of a result is drawn towards 1/2."""
+    return percent(as_float(rate["n_success"]) / as_float(rate["n"]))
+
+
+def shown_level(result: Result) -> str:
+    """Return the sentence that ends the summary of a residual risk.
+
+    Beside an alarm it has no name of a level: "low" would take it back.
+    """
+    level = "" if raises_alarm(result) else f", {result.details['level']}"
+    return (
+        f"Beyond that, the residual risk is {number(result.value)}{level}; chance alone gives "
+        f"{number(result.baseline)} on average."
+    )
 
 
 def places(schema: TableSchema) -> dict[str, int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ from skeval.privacy.attacks.anonymeter.predicates import (
 )
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Levels,
+    Measure,
     ResidualRiskMetric,
     places,
     risk_of,
@@ -29,20 +33,28 @@ from skeval.privacy.attacks.anonymeter.risks import (
     shown_rates,
 )
 from skeval.result import Result, undefined
-from skeval.stats.relabelling import Relabelled, compared
+from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, sequential_test
+from skeval.stats.risks import N_DRAWS, RISK_LEVELS
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.tables.preprocessing import NUMERIC
+from skeval.verdict import TEST_LEVEL, Contrast
 
 MODES: tuple[Literal["univariate"], Literal["multivariate"]] = ("univariate", "multivariate")
 _ROLES = ("train", "holdout", "synthetic")
-_N_PERMUTATIONS = 1999
+_N_PERMUTATIONS = 9_999
 _NO_PREDICATE = (
     "no predicate singles out a synthetic row, so that there is nothing to try on train."
 )
+_WHAT = {
+    "univariate": "values of one synthetic row that single out a train row",
+    "multivariate": "sets of values of one synthetic row that single out a train row",
+}
+_MOST_NAMED = 3  # columns that an alarm says what to do about
 _NEVER = 1e-15  # a chance below is none
 _LONGEST = 64  # pooled values that a predicate may match to be part of the test
 _CELLS = 2**21  # held at once
+_DIGITS = 9  # of a sum of chances: their order must not make a difference
 
 
 class SinglingOutRisk(ResidualRiskMetric):
@@ -75,6 +87,8 @@ class SinglingOutRisk(ResidualRiskMetric):
         expected over all of them; "fit" corrects the count on the holdout by a model that is fitted
         to samples of it, and leaves a risk of nothing where the model does not hold; "none" does
         nothing.
+    levels : pair of float, default=(0.3, 0.5)
+        From where on a risk is called medium, and beyond which high.
     columns : None, int or list of str, default=None
         The columns that predicates may be about.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
@@ -104,22 +118,26 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     .. math:: \frac{p - c}{1 - c}
 
-    clipped to [0, 1]. Its null value, and the baseline, is 0. Duplicates are dropped from each
-    table first. In mode "multivariate" a category is as the row
-    has it, a number at least as large if it is above the median and at most as large otherwise.
+    clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
+    real rows are train, which clipping puts above 0. Duplicates are dropped from each table first.
+    In mode "multivariate" a category is as the row has it, a number at least as large if it is
+    above the median and at most as large otherwise.
 
     ``details`` has the rates of the attack, of random predicates (`baseline`) and on the holdout
     (`control`) with Wilson's intervals, the risk unclipped (`raw`) and from plain shares
-    (`unshrunk`), and `weak_attack`: whether random predicates do as well, in which case a low value
-    says nothing.
+    (`unshrunk`), its `level`, and `weak_attack`: whether random predicates do as well, in which
+    case a low value says nothing. `columns` has by column the number of predicates about it, how
+    many of them single out a row of train and of the holdout, and a p-value that holds for all
+    columns at once, after Westfall and Young: what leaks by single columns can be dropped, pooled
+    or coarsened.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. The excess of train over the holdout is
-    held against 1,999 random choices. Predicates that share rows do not succeed independently of
-    each other, while rows are drawn independently; where the excess varies more over these choices
-    than that of independent predicates would, the interval is wider by the ratio,
-    ``details["spread"]``. Where it varies less, as averages over samples of a larger table do, the
-    interval is wider than need be.
+    held against 999 random choices, or up to 9,999 where few of them reach it. Predicates that
+    share rows do not succeed independently of each other, while rows are drawn independently; where
+    the excess varies more over these choices than that of independent predicates would, the
+    interval is wider by the ratio, ``details["spread"]``. Where it varies less, as averages over
+    samples of a larger table do, the interval is wider than need be.
 
     This is what one adversary achieves: a low value does not clear a release.
 
@@ -147,6 +165,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         max_attempts: Count = 2_000_000,
         distinct_rows: bool = True,
         size_correction: Literal["subsample", "fit", "none"] = "subsample",
+        levels: Levels = RISK_LEVELS,
         columns: Columns = None,
         ci_method: Literal["anonymeter", "katz"] = "anonymeter",
         confidence_level: OpenFraction = 0.95,
@@ -158,6 +177,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         self.max_attempts = max_attempts
         self.distinct_rows = distinct_rows
         self.size_correction = size_correction
+        self.levels = levels
         self.columns = columns
         self.ci_method = ci_method
         self.confidence_level = confidence_level
@@ -169,7 +189,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         attack = self._attack(context)
         if attack is None:
             return undefined(_NO_PREDICATE)
-        return risk_of(attack, self.ci_method, self.confidence_level)
+        return risk_of(attack, Measure(self.ci_method, self.confidence_level, self.levels))
 
     def _attack(self, context: Context) -> Attack | None:
         """Return how often predicates single out; None if there are none to try."""
@@ -190,11 +210,11 @@ class SinglingOutRisk(ResidualRiskMetric):
         sentence = (
             "An attacker who has the release alone describes persons by predicates that one "
             f"synthetic row meets. Of {details['attack']['n']:,.0f}, {train} single out a train "
-            f"row and {control} a holdout row, which the release cannot betray."
+            f"row and {control} a holdout row, which the generator never saw."
         )
         if details["weak_attack"]:
             return f"{sentence} Random predicates do as well: a low risk then says nothing."
-        return f"{sentence} {shown_level(result.value)}"
+        return f"{sentence} {shown_level(result)}"
 
 
 @shared
@@ -245,11 +265,18 @@ def singling_out(
     if not len(predicates):
         return None
     random = random_predicates(*table, n_cols, rng)
-    return _tried(real, predicates, random, size_correction, seed)
+    names = sorted(chosen)
+    return _tried(real, predicates, random, names, mode, size_correction, seed)
 
 
 def _tried(
-    real: Distinct, predicates: Predicates, random: Predicates, size_correction: str, seed: int
+    real: Distinct,
+    predicates: Predicates,
+    random: Predicates,
+    names: Sequence[str],
+    mode: str,
+    size_correction: str,
+    seed: int,
 ) -> Attack:
     """Count what singles out in train and holdout, at equal sizes, and what guessing achieves."""
     n, sizes = len(predicates), [int(n_rows) for n_rows in real.counts.sum(axis=1)]
@@ -262,10 +289,9 @@ def _tried(
     factor = 1.0
     if size_correction == "fit" and sizes[0] != sizes[1]:
         factor = size_factor(*real.table(1), predicates, sizes[0])
-    test, n_isolated = isolation_test(
-        real, predicates, min(sizes), n_permutations=_N_PERMUTATIONS, seed=seed
-    )
-    rate = n_isolated / n
+    tested = isolation_test(real, predicates, min(sizes), n_permutations=_N_PERMUTATIONS, seed=seed)
+    by_column = tested.by_column(names, predicates)
+    rate, (of_train, of_holdout) = tested.rate / n, (tested.observed[:, 0] / n).tolist()
     independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
     return Attack(
         successes=(min(on_train, n),),
@@ -273,10 +299,25 @@ def _tried(
         n=n,
         guessed=min(guessed, len(random)),
         n_guessed=len(random),
-        p_value=test.p_value,
-        spread=max(1.0, test.spread / independent) if independent > 0 else 1.0,
-        details={"n_rows_compared": kept[0], "size_factor": factor},
+        contrast=Contrast(_WHAT[mode], of_train, of_holdout, reference="a holdout row"),
+        p_value=tested.test.p_value,
+        drawn=tested.drawn[:, 0],
+        spread=max(1.0, tested.test.spread / independent) if independent > 0 else 1.0,
+        advice=advice_on(by_column, mode),
+        details={"n_rows_compared": kept[0], "size_factor": factor, "columns": by_column},
     )
+
+
+def advice_on(by_column: dict[str, dict[str, Any]], mode: str) -> str:
+    """Return what to do about the columns that single out train rows; empty if none stands out."""
+    significant = [name for name, one in by_column.items() if one["p_value"] <= TEST_LEVEL]
+    if not significant:
+        return ""
+    *others, last = significant[:_MOST_NAMED]
+    listed = f"{', '.join(others)} and {last}" if others else last
+    owner, whose = ("their", "them") if others else ("its", "it")
+    what = f"{owner} values" if mode == "univariate" else f"sets of values with {whose}"
+    return f"Drop, pool or coarsen {listed}: {what} single out train rows."
 
 
 def _absence(n: int, n_kept: int) -> np.ndarray:
@@ -382,9 +423,56 @@ def isolation_integral(n: int | np.ndarray, w: float | np.ndarray) -> np.ndarray
     return -np.expm1(log_none + np.log1p(n * w)) / (n + 1.0)
 
 
+@dataclass(frozen=True)
+class Isolated:
+    """How many predicates single out, by the labels of the rows and by random ones.
+
+    Attributes
+    ----------
+    test : Relabelled
+        Of the number that single out in train less that in the holdout.
+    rate : float
+        Mean number that single out in either table, over the relabellings.
+    columns : ndarray of shape (n_columns,)
+        Lines of the codes that predicates are about.
+    observed : ndarray of shape (2, 1 + n_columns)
+        Numbers that single out in train and in the holdout: of all predicates, and of those about
+        each of `columns`.
+    drawn : ndarray of shape (2, 1 + n_columns, n_draws)
+        The same over the first relabellings.
+    """
+
+    test: Relabelled
+    rate: float
+    columns: np.ndarray
+    observed: np.ndarray
+    drawn: np.ndarray
+
+    def by_column(self, names: Sequence[str], predicates: Predicates) -> dict[str, dict[str, Any]]:
+        """Return the numbers by column, the largest excess of train first.
+
+        The p-values are after Westfall and Young and hold for all columns at once.
+        """
+        (train, holdout), draws = self.observed[:, 1:], self.drawn[0, 1:] - self.drawn[1, 1:]
+        spread = draws.std(axis=1)
+        spread = np.where(spread > NOISE, spread, np.inf)
+        excess, largest = (train - holdout) / spread, (draws.T / spread).max(axis=1, initial=0.0)
+        n_reached = (largest >= excess[:, None] - NOISE).sum(axis=1)
+        n_asked = (predicates.columns[:, :, None] == self.columns).any(axis=1).sum(axis=0)
+        return {
+            names[self.columns[j]]: {
+                "n": int(n_asked[j]),
+                "train": float(train[j]),
+                "holdout": float(holdout[j]),
+                "p_value": float((1 + n_reached[j]) / (1 + largest.size)),
+            }
+            for j in np.argsort(-excess, kind="stable")
+        }
+
+
 def isolation_test(
     rows: Distinct, predicates: Predicates, n_kept: int, *, n_permutations: int, seed: int
-) -> tuple[Relabelled, float]:
+) -> Isolated:
     """Hold the excess of train over holdout against random choices of who is train.
 
     Parameters
@@ -396,41 +484,48 @@ def isolation_test(
     n_kept : int
         Size of the samples of both tables in which values are singled out.
     n_permutations : int
-        Number of random relabellings.
+        Number of random relabellings at most.
     seed : int
         Of the relabellings.
 
     Returns
     -------
-    test : Relabelled
-        Of the number of predicates that single out in train less those that do in the holdout.
+    Isolated
         Predicates share rows, so that they do not succeed independently; rows do. Predicates that
         match more than 64 pooled values are left out, whoever is train.
-    rate : float
-        Mean number that single out in either table, over the relabellings.
     """
     from skeval.privacy.attacks.anonymeter.compiled import first_matches
 
     lists, lengths = first_matches(rows.codes, _LONGEST, *predicates.parts)
+    columns = np.unique(predicates.columns)
+    about = (predicates.columns[lengths > 0][:, :, None] == columns).any(axis=1)
     lengths = lengths[lengths > 0]
+    groups = np.column_stack([np.ones(len(about)), about]).T
     values, entries = np.unique(lists, return_inverse=True)
     counts = rows.counts[:, values]
     absence = [_absence(int(size), n_kept) for size in rows.counts.sum(axis=1)]
 
     def isolated(*tables: np.ndarray) -> np.ndarray:
         both = zip(tables, absence, strict=True)
-        return np.stack([_n_isolated(table, entries, lengths, chance) for table, chance in both])
+        return np.stack(
+            [groups @ _isolated_by(table, entries, lengths, chance) for table, chance in both]
+        )
 
-    draws = [isolated(counts[0][:, None], counts[1][:, None])]
-    rng = np.random.default_rng(seed)
-    width = max(1, _CELLS // max(1, lists.size))
-    for start in range(0, n_permutations, width):
-        of_train = _dealt(counts.sum(axis=0), rows, min(width, n_permutations - start), rng)
-        draws.append(isolated(of_train, counts.sum(axis=0)[:, None] - of_train))
-    both = np.concatenate(draws, axis=1)
-    differences = both[0] - both[1]
-    test = compared(float(differences[0]), differences[1:])
-    return test, float(both.mean())
+    observed, rng = isolated(counts[0][:, None], counts[1][:, None]), np.random.default_rng(seed)
+    pooled, width, drawn = counts.sum(axis=0), max(1, _CELLS // max(1, lists.size)), list[Any]()
+
+    def draws() -> Iterator[np.ndarray]:
+        n_first = min(N_DRAWS, n_permutations)
+        for size in (n_first, *block_sizes(n_permutations - n_first, N_DRAWS + 1)):
+            dealt = [_dealt(pooled, rows, part, rng) for part in block_sizes(size, width)]
+            both = [isolated(of_train, pooled[:, None] - of_train) for of_train in dealt]
+            drawn.append(np.concatenate(both, axis=2))
+            yield (drawn[-1][0, 0] - drawn[-1][1, 0]).round(_DIGITS)
+
+    excess = float(np.round(observed[0, 0, 0] - observed[1, 0, 0], _DIGITS))
+    test = sequential_test(excess, draws())
+    rate = np.mean([block[:, 0].mean() for block in drawn])
+    return Isolated(test, float(rate), columns, observed[..., 0], drawn[0])
 
 
 def _dealt(
@@ -446,10 +541,10 @@ def _dealt(
     return dealt
 
 
-def _n_isolated(
+def _isolated_by(
     counts: np.ndarray, entries: np.ndarray, lengths: np.ndarray, absence: np.ndarray
 ) -> np.ndarray:
-    """Return the expected number of predicates that single out, for each column of counts.
+    """Return the chance of each predicate to single out, for each column of counts.
 
     Parameters
     ----------
@@ -463,9 +558,10 @@ def _n_isolated(
         The chance that none of c rows is in the sample, by c.
     """
     if not entries.size:
-        return np.zeros(counts.shape[1])
+        return np.zeros((0, counts.shape[1]))
     mine, last = counts[entries], absence.size - 1
+    starts = np.cumsum(lengths) - lengths
     predicate = np.repeat(np.arange(lengths.size), lengths)
-    totals = np.add.reduceat(mine, np.cumsum(lengths) - lengths, axis=0)[predicate]
-    others = absence[np.minimum(totals - mine, last)]
-    return np.asarray((others - absence[np.minimum(totals, last)]).sum(axis=0))
+    totals = np.add.reduceat(mine, starts, axis=0)[predicate]
+    chances = absence[np.minimum(totals - mine, last)] - absence[np.minimum(totals, last)]
+    return np.asarray(np.add.reduceat(chances, starts, axis=0))

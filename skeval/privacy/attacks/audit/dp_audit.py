@@ -19,6 +19,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats.dp_audit import against_claim
 from skeval.stats.roc import Rates
 from skeval.steps.samples import nothing_to_measure
+from skeval.verdict import Contrast
 
 _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
 _NAMED_ATTACKS = (*ATTACKS, "classifier")
@@ -259,6 +260,12 @@ class DPAudit(Metric):
             baseline=0.0,
             details={**described(plan, chosen, rates, value), **details},
             warnings=futile(plan, self.claimed_epsilon),
+            contrast=Contrast(
+                "tables made with one row that show it",
+                rates.tpr,
+                rates.fpr,
+                reference="of tables made without it",
+            ),
         )
 
     def _summary(self, result: Result) -> str:

@@ -29,6 +29,7 @@ from skeval.stats.dp_audit import (
 )
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
+from skeval.verdict import Contrast
 
 _NOTHING = {
     "pairs": "no train row can be matched with a holdout row.",
@@ -38,6 +39,10 @@ _ALL_ALIKE = "the attack scores all rows alike, so that nothing was guessed."
 _TESTS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "pairs": (pairs_epsilon, pairs_p_value),
     "bernoulli": (one_run_epsilon, one_run_p_value),
+}
+_GUESSES = {
+    "pairs": "pairs of a train and a holdout row told apart rightly",
+    "bernoulli": "rows rightly said to be in train, or not",
 }
 _REAL = ("train", "holdout")
 _WHOLE = Interval(0, kind=int)
@@ -60,9 +65,9 @@ class OneRunDPAudit(Metric):
     ----------
     attack : str, default="distance"
         How rows are scored: "distance", by the nearest synthetic row; "monte_carlo",
-        "knn_density" and "eq1"; "ratio", "distance_calibrated", "domias" and "classifier", against
-        a reference of the population, for which half of the holdout is set aside. Choose it before
-        you see results: the best of several is no valid bound.
+        "knn_density", "eq1" and "levatt"; "ratio", "distance_calibrated", "domias" and
+        "classifier", against a reference of the population, for which half of the holdout is set
+        aside. Choose it before you see results: the best of several is no valid bound.
     design : {"pairs", "bernoulli"}, default="pairs"
         "pairs": valid where train and holdout are a random split of any sizes. "bernoulli": a fair
         coin of its own was tossed for each row, whether it was trained on. A split whose sizes
@@ -241,16 +246,20 @@ class OneRunDPAudit(Metric):
             baseline=0.0,
             details=details,
             warnings=() if guessed.n_guesses else (DegenerateInputWarning(_ALL_ALIKE),),
+            contrast=guesses_contrast(guessed, self.design),
         )
 
     def _summary(self, result: Result) -> str:
         details = result.details
         what = "pairs of a train and a holdout row" if details["design"] == "pairs" else "rows"
         ceiling = number(as_float(details["ceiling"]))
+        shown = f"epsilon is at least {number(result.value)}"
+        if result.value == 0.0:
+            shown = "no bound on epsilon, which does not show that it is small"
         sentence = (
             f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
-            f"rightly, so that epsilon is at least {number(result.value)}; with so many guesses no "
-            f"attack could show more than {ceiling}."
+            f"rightly, half of which chance gives: {shown}; with so many guesses no attack could "
+            f"show more than {ceiling}."
         )
         if details.get("verdict") == "violation":
             claimed = number(as_float(details["claimed_epsilon"]))
@@ -276,6 +285,13 @@ class Guessed(NamedTuple):
     n_canaries: int
     n_guesses: int
     n_correct: int
+
+
+def guesses_contrast(guessed: Guessed, design: str) -> Contrast | None:
+    """Return the share of right guesses beside the half of a coin; None if nothing was guessed."""
+    if not guessed.n_guesses:
+        return None
+    return Contrast(_GUESSES[design], guessed.n_correct / guessed.n_guesses, 0.5)
 
 
 # ------------------------------------------------------------------------------ guesses of pairs

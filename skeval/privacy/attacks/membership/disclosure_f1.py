@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.stats import hypergeom
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.formatting import as_float, number
-from skeval.parameters import Columns, NonNegative, OpenFraction, Seed, Space
+from skeval.formatting import as_float, number, percent
+from skeval.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed, Space
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import Rates, rates_at
 from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.verdict import Contrast
 
-_ALERT = 0.2
+_SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # of all rows, the nearest of which
+_N_DRAWS = 9_999
 _DIGITS = 3  # of a distance that rows chose: what is reported must not be one row's own
 
 
@@ -40,8 +45,10 @@ class MembershipDisclosureF1(Metric):
     columns : None, int or list of str, default=None
         The columns that the attacker knows (in space "gower"): all, the first *n*, or a list of
         names.
+    alert : float, default=0.2
+        Above which value ``details["alert"]`` is True.
     random_state : int, default=0
-        Seed of the halves.
+        Seed of the halves and of the relabellings.
 
     Attributes
     ----------
@@ -50,7 +57,7 @@ class MembershipDisclosureF1(Metric):
 
     See Also
     --------
-    MembershipInference : Tries eight attacks, this one among them, at all thresholds.
+    MembershipInference : Tries nine attacks, this one among them, at all thresholds.
     ShadowMembershipInference : An attacker who can run the generator.
     NearDuplicateShare : Fraction of synthetic rows within a distance of train.
 
@@ -62,15 +69,22 @@ class MembershipDisclosureF1(Metric):
         F_\text{naive} = \frac{2 t}{1 + t}
 
     The shares of train and of holdout rows that are called members are weighted by t and 1 - t, so
-    that all rows count, whatever t is. Values above 0.2 are commonly held to be too high
-    (``details["alert"]``). The value is below 0 where the calls do worse than calling all, as a
-    given distance may make them; of distances that are chosen, one is infinite and calls all. The
-    baseline is that: 0.
+    that all rows count, whatever t is. Values above 0.2 are commonly held to be too high. The value
+    is below 0 where the calls do worse than calling all, as a given distance may make them; of
+    distances that are chosen, one is infinite and calls all. The baseline is that: 0.
 
     The interval takes both shares at the ends of their intervals of Clopper and Pearson, each at
-    half the level, and covers at least as often as it says. The p-value is Fisher's: the number of
-    members among the rows called so is hypergeometric if the release does not depend on which rows
-    were train, and F1 rises with it.
+    half the level, and covers at least as often as it says.
+
+    F1 asks that most members are found: where a share f of train is copied and no other row called,
+    it is 2f / (1 + f), which is better than calling all only if f is above 1/2. The test therefore
+    asks for less. Of all rows together the nearest 0.2%, 0.5%, 1%, ..., 50% are called members, and
+    those at distance 0; for each of these calls the number of members among them is hypergeometric
+    if the release does not depend on which rows were train (Fisher's test), and the least of these
+    p-values is held against the least in 9,999 random choices of who is train.
+    ``details["nearest"]`` has the calls that are most significant: their distance, the shares of
+    train and of holdout rows, and the share of members among them (`precision`). With a given
+    `threshold`, the p-value is Fisher's of its calls.
 
     References
     ----------
@@ -101,12 +115,14 @@ class MembershipDisclosureF1(Metric):
         population_fraction: OpenFraction | None = None,
         space: Space = "gower",
         columns: Columns = None,
+        alert: Fraction = 0.2,
         random_state: Seed = 0,
     ) -> None:
         self.threshold = threshold
         self.population_fraction = population_fraction
         self.space = space
         self.columns = columns
+        self.alert = alert
         self.random_state = random_state
 
     def _compute(self, context: Context) -> Result:
@@ -117,23 +133,75 @@ class MembershipDisclosureF1(Metric):
         share, threshold = self.population_fraction, self.threshold
         if share is None:
             share = context.n_rows("train") / (context.n_rows("train") + context.n_rows("holdout"))
-        if threshold is None:
-            chosen_on, scores = in_halves(context, scores, seed)
-            if min(chosen_on.fewest, scores.fewest) < 1:
-                return undefined("train and holdout need two rows each to choose a distance on.")
-            threshold = best_threshold(chosen_on, share)
-        called = rates_at(scores.members, scores.others, -threshold)
-        return improvement(called, share, threshold=threshold, chosen=self.threshold is None)
+        if threshold is not None:
+            called = rates_at(scores.members, scores.others, -threshold)
+            tested = near(called, threshold, share_p_value(*called))
+            return improvement(called, share, threshold, tested, alert=self.alert)
+        chosen_on, reported = in_halves(context, scores, seed)
+        if min(chosen_on.fewest, reported.fewest) < 1:
+            return undefined("train and holdout need two rows each to choose a distance on.")
+        threshold = best_threshold(chosen_on, share)
+        called = rates_at(reported.members, reported.others, -threshold)
+        tested = nearest_test(scores, seed)
+        return improvement(called, share, threshold, tested, alert=self.alert)
 
     def _summary(self, result: Result) -> str:
         f1, naive = (number(as_float(result.details[name])) for name in ("f1", "naive_f1"))
+        near = result.details["nearest"]
         return (
             f"Calling rows near a synthetic one members of train has F1 {f1}; calling all of them "
-            f"members has {naive}."
+            f"members has {naive}. {percent(near['tpr'])} of train rows and {percent(near['fpr'])} "
+            f"of holdout rows are {near_text(near['threshold'])} a synthetic row."
         )
 
 
-def improvement(called: Rates, share: float, *, threshold: float, chosen: bool) -> Result:
+def near_text(threshold: float) -> str:
+    """Return a distance for a sentence."""
+    return f"within {number(threshold)} of" if threshold > 0 else "equal to"
+
+
+def near(called: Rates, threshold: float, p_value: float, n_tests: int = 1) -> dict[str, Any]:
+    """Return what calls at a distance are, with the p-value of `n_tests` of them."""
+    n_called = called.true_positives + called.false_positives
+    return {
+        "threshold": threshold,
+        "tpr": called.tpr,
+        "fpr": called.fpr,
+        "precision": called.true_positives / n_called if n_called else float("nan"),
+        "p_value": p_value,
+        "n_tests": n_tests,
+    }
+
+
+def nearest_test(scores: MemberScores, seed: int) -> dict[str, Any]:
+    """Test whether more train than holdout rows are among those nearest to synthetic rows.
+
+    Distances are chosen without regard to which rows are train.
+    """
+    distances = np.concatenate([-scores.members, -scores.others])
+    at = np.quantile(distances, _SHARES, method="inverted_cdf")
+    thresholds = np.unique([0.0, *map(_rounded, at)])
+    n, m = scores.members.size, scores.others.size
+    calls = [rates_at(scores.members, scores.others, -threshold) for threshold in thresholds]
+    n_called = np.array([one.true_positives + one.false_positives for one in calls])
+    cells = np.diff(n_called, prepend=0, append=n + m)
+    drawn = np.random.default_rng(seed).multivariate_hypergeometric(
+        cells, n, size=_N_DRAWS, method="marginals"
+    )
+    hits = np.vstack([[one.true_positives for one in calls], drawn[:, :-1].cumsum(axis=1)])
+    p_values = np.empty(hits.shape)
+    for i, size in enumerate(n_called):
+        counts, where = np.unique(hits[:, i], return_inverse=True)
+        p_values[:, i] = hypergeom.sf(counts - 1, n + m, size, n)[where]
+    least = p_values.min(axis=1)
+    best = int(p_values[0].argmin())
+    p_value = float((least <= least[0] * (1.0 + 1e-9)).mean())
+    return near(calls[best], float(thresholds[best]), p_value, len(thresholds))
+
+
+def improvement(
+    called: Rates, share: float, threshold: float, tested: dict[str, Any], *, alert: float
+) -> Result:
     """Return by how much calls improve on calling all rows members, with what they were."""
     (low, high), (low_other, high_other) = called.intervals(0.975)  # each at half the level
     f1 = f1_at(called.tpr, called.fpr, share)
@@ -142,19 +210,27 @@ def improvement(called: Rates, share: float, *, threshold: float, chosen: bool) 
     return Result(
         value,
         interval=(relative_f1(worst, share), relative_f1(best, share)),
-        p_value=share_p_value(*called),
+        p_value=tested["p_value"],
         baseline=0.0,
+        contrast=Contrast(
+            f"train rows {near_text(tested['threshold'])} a synthetic row",
+            tested["tpr"],
+            tested["fpr"],
+            reference="of holdout rows",
+            n_tests=tested["n_tests"],
+        ),
         details={
             "f1": f1,
             "naive_f1": f1_at(1.0, 1.0, share),
             "threshold": threshold,
-            "threshold_chosen": chosen,
+            "threshold_chosen": tested["n_tests"] > 1,
             "population_fraction": float(share),
             "tpr": called.tpr,
             "fpr": called.fpr,
             "n_members": called.n_positives,
             "n_others": called.n_negatives,
-            "alert": bool(value > _ALERT),
+            "nearest": tested,
+            "alert": bool(value > alert),
         },
     )
 

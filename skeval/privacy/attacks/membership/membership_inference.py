@@ -13,7 +13,17 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import as_float, percent
-from skeval.parameters import Columns, Count, Interval, Legal, OpenFraction, Seed, Space, one_of
+from skeval.parameters import (
+    Columns,
+    Count,
+    Fraction,
+    Interval,
+    Legal,
+    OpenFraction,
+    Seed,
+    Space,
+    one_of,
+)
 from skeval.privacy.attacks.membership.rates import (
     Halves,
     area_with_test,
@@ -25,7 +35,7 @@ from skeval.privacy.attacks.membership.rates import (
 )
 from skeval.privacy.attacks.membership.scores import (
     ATTACKS,
-    MODELLED,
+    SAMPLED,
     MemberScores,
     member_scores,
 )
@@ -35,8 +45,10 @@ from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
-from skeval.verdict import ALARM_LEVEL
+from skeval.verdict import ALARM_LEVEL, Contrast
 
+PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
+_FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
 _FEW = 50
 _TOO_SMALL = (
     "a false positive rate of {fpr:g} cannot be held to by {n_others} holdout rows: one of them is "
@@ -72,6 +84,7 @@ _GUESSED_BY = {
     "domias": "the density of synthetic rows over that of real ones",
     "classifier": "a classifier of synthetic against real rows",
     "eq1": "the density of synthetic rows alone",
+    "levatt": "the number of edits to the nearest synthetic row, written as text",
 }
 AttackName = Annotated[str, one_of(tuple(ATTACKS))]
 # the best attack, the scores of all on the reported rows, its own in halves, and who is left out
@@ -97,7 +110,8 @@ class MembershipInference(Metric):
         and "ratio" (that over the distance to the nearest reference row), "monte_carlo" (number
         of synthetic rows within the median distance), "knn_density" (distance to the k-th nearest),
         "domias" (density of synthetic over that of reference rows), "classifier" (which has learned
-        synthetic from reference rows) and "eq1" (density of synthetic rows).
+        synthetic from reference rows), "eq1" (density of synthetic rows) and "levatt" (edits to
+        the nearest synthetic row, both written as text).
     reference : table, optional
         Rows of the population that the attacker has, disjoint of train and holdout. Otherwise a
         part of the holdout is taken, and "distance_calibrated", "ratio", "domias" and "classifier"
@@ -109,6 +123,8 @@ class MembershipInference(Metric):
         most the first of `fpr`.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
         False positive rates at which the share of members called so is reported.
+    alert : float, default=0.7
+        From which AUC on ``details["alert"]`` is True.
     prior : float, default=0.5
         Share of members among the rows that the attacker looks at, for the precision of a call.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
@@ -120,8 +136,9 @@ class MembershipInference(Metric):
     n_permutations : int, default=200
         Random labellings behind the p-values of rates and of the largest advantage.
     max_rows : int or None, default=10_000
-        Rows of each table that "domias", "eq1" and "classifier" score, a seeded sample. The other
-        attacks score all. Densities are estimated from at most 5,000 rows.
+        Rows of each table that "domias", "eq1", "classifier" and "levatt" score, a seeded sample.
+        The other attacks score all. Densities are estimated from at most 5,000 rows, and texts
+        compared with at most 10,000, fewer where they are long.
     space : "gower", "euclidean" or transformer, default="gower"
         Of the distances: the mean over columns of capped differences, or Euclidean distance of a
         matrix. Densities and the classifier see standardised and one-hot columns, or the matrix of
@@ -146,6 +163,7 @@ class MembershipInference(Metric):
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
     ShadowMembershipInference : An attacker who can run the generator.
     LikelihoodRatioMIA : Scores held against those of generators with and without the row.
+    StackedMembershipInference : All attacks blended, as tables of the generator teach.
     DCROverfittingProtection : The screen that compares distances to train and holdout.
 
     Notes
@@ -157,11 +175,17 @@ class MembershipInference(Metric):
     smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
     holds the largest AUC of the population. The baseline is 0.5.
 
+    "levatt" is for generators that repeat digits, as language models do: two rows are as far apart
+    as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
+    near 12340 and 9234, which no distance of numbers is. A category is one character, and numbers
+    have the decimals that the real ones have, six digits at most. Scores are counts and tie often,
+    which leaves some of the false positives unused that a rate allows.
+
     A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
     not that nothing leaks: an attacker who knows the generator does better. A release that holds a
     few rows of train has an AUC near 0.5 too: where the rates of `fpr` or the outlying rows say so,
-    and the AUC does not, there is a warning. A release that is train moved by a constant is not
-    found by any of them, see the gallery.
+    and the AUC does not, there is a warning. Train with a constant added to one column is found by
+    "levatt" only, with amounts of many digits added to all columns by none, see the gallery.
 
     ``details`` has
 
@@ -193,6 +217,8 @@ class MembershipInference(Metric):
     synthetic data through overfitting detection", AISTATS 2023, arXiv:2302.12580.
     J. Hayes, L. Melis, G. Danezis, E. De Cristofaro, "LOGAN", PoPETs 2019(1) 133-152,
     doi:10.2478/popets-2019-0008.
+    J. Ward et al., "When tables leak: attacking string memorization in LLM-based tabular data
+    generation", arXiv:2512.08875 (LevAtt).
 
     Examples
     --------
@@ -221,6 +247,7 @@ class MembershipInference(Metric):
         reference_fraction: OpenFraction = 0.5,
         scoring: Literal["auc", "tpr_at_fpr"] = "auc",
         fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        alert: Fraction = 0.7,
         prior: OpenFraction = 0.5,
         density: Literal["kde", "knn", "gmm", "prior"] = "kde",
         n_neighbors: Count = 5,
@@ -235,6 +262,7 @@ class MembershipInference(Metric):
         self.reference_fraction = reference_fraction
         self.scoring = scoring
         self.fpr = fpr
+        self.alert = alert
         self.prior = prior
         self.density = density
         self.n_neighbors = n_neighbors
@@ -265,6 +293,7 @@ class MembershipInference(Metric):
         alphas = np.atleast_1d(self.fpr).tolist()
         details = {
             "left_out": left_out,
+            "alert": bool(auc(scores.members, scores.others) >= self.alert),
             **overview(best, scored),
             **rates(scores, *halves, alphas, prior=self.prior, **trials),
             "precision_at": precisions(context, scores, self.random_state),
@@ -327,7 +356,7 @@ def scores_by_attack(
     """
     scored, left_out = {}, {}
     for name in names:
-        n_rows = max_rows if name in MODELLED else None
+        n_rows = max_rows if name in SAMPLED else None
         try:
             scored[name] = member_scores(context, name, n_rows, *settings)
         except TableError as error:
@@ -390,11 +419,13 @@ def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
 def against_half(
     tried: Mapping[str, MemberScores], attacks: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return interval, p-value and baseline of the largest AUC, for all attacks tried at once."""
+    """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
+    by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
+    shown = Contrast(PAIRS.format(by=_GUESSED_BY[by]), attacks[by]["auc"], 0.5, n_tests=len(tried))
     areas = [delong(one.members, one.others, 1.0 - 0.05 / len(tried)) for one in tried.values()]
     low, high = (max(bounds) for bounds in zip(*(area.interval for area in areas), strict=True))
-    p_value = min(1.0, len(tried) * min(attacks[name]["p_value"] for name in tried))
-    return {"interval": (low, high), "p_value": p_value, "baseline": 0.5}
+    p_value = min(1.0, len(tried) * attacks[by]["p_value"])
+    return {"interval": (low, high), "p_value": p_value, "baseline": 0.5, "contrast": shown}
 
 
 def against_chance(
@@ -405,20 +436,27 @@ def against_chance(
     n_permutations: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Return interval, p-value and baseline of the best true positive rate, after Bonferroni."""
-    p_values = [rate["p_value"]]
+    """Return interval, p-value, baseline and contrast of the best true positive rate.
+
+    All after Bonferroni.
+    """
+    tests = {best: (rate["p_value"], rate["tpr"], rate["by_chance"])}
     for name, one in tried.items():
         if name != best:
             (test,), _ = label_tests(
                 one.members, one.others, [rate["fpr"]], n_permutations=n_permutations, seed=seed
             )
-            p_values.append(test.p_value)
+            tests[name] = (test.p_value, test.observed, test.mean)
+    by = min(tests, key=lambda name: tests[name][0])
+    p_value, found, by_chance = tests[by]
+    what = _FOUND.format(fpr=percent(rate["fpr"]), by=_GUESSED_BY[by])
     n_members = tried[best].members.size
     n_hits = round(rate["tpr"] * n_members)
     return {
         "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / len(tried)),
-        "p_value": min(1.0, len(tried) * min(p_values)),
+        "p_value": min(1.0, len(tried) * p_value),
         "baseline": rate["by_chance"],
+        "contrast": Contrast(what, found, by_chance, n_tests=len(tried)),
     }
 
 

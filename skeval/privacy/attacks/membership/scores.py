@@ -1,4 +1,4 @@
-"""How much each real row looks like one that the generator learned from: scores of eight attacks.
+"""How much each real row looks like one that the generator learned from: scores of nine attacks.
 
 A score is a function of the row, the release and, for attacks that calibrate, of a reference table
 that is disjoint of the rows that are scored. Nothing else depends on which rows were train, so that
@@ -29,6 +29,7 @@ from skeval.privacy.attacks.membership.rows import (
     to_reference,
     vector_space,
 )
+from skeval.privacy.attacks.membership.texts import least_edits
 from skeval.stats.manifolds import count_balls
 from skeval.steps.classifiers import TREE, learn
 from skeval.steps.neighbors import encoded, is_gower, nearest, reference_index
@@ -43,9 +44,11 @@ ATTACKS = (
     "domias",
     "classifier",
     "eq1",
+    "levatt",
 )
 CALIBRATED = frozenset({"distance_calibrated", "ratio", "domias", "classifier"})
 MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
+SAMPLED = MODELLED | {"levatt"}  # of large tables they score a sample
 _MOST_LEARNED = 10_000  # rows of each kind that the classifier learns from
 _FEWEST = 10  # rows that these learn from at least
 _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
@@ -111,7 +114,8 @@ def member_scores(
         their nearest. "knn_density": minus the log of the distance to the k-th nearest synthetic
         row. "domias": log density of synthetic rows less that of reference rows. "eq1": without the
         latter. "classifier": the probability of being synthetic by a classifier that has learned
-        synthetic from reference rows.
+        synthetic from reference rows. "levatt": minus the number of edits from the row, written as
+        text, to the nearest synthetic one.
     n_rows : int, optional
         Rows of each table at most, a seeded sample; all if not given.
     space : "gower", "euclidean" or transformer, default="gower"
@@ -222,6 +226,10 @@ class _Attacker:
 
     def eq1(self) -> list[np.ndarray]:
         return self.knn_density() if self.density == "knn" else self._log_p_synthetic()
+
+    def levatt(self) -> list[np.ndarray]:
+        edits = least_edits(self.context, self.rows, self.space, self.columns, self.seed)
+        return [-least for least in edits]
 
     def domias(self) -> list[np.ndarray]:
         *_, fraction, _, reference = self.reference_key

@@ -27,6 +27,7 @@ from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, index_of
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.schema import TableSchema
+from skeval.verdict import Contrast
 
 _REAL = ("train", "holdout")
 _MOST_SETS = 200
@@ -191,7 +192,8 @@ class LinearReconstructionAttack(Metric):
         most = max(1, most if self.n_queries is None else min(most, self.n_queries))
         seed = named_seed("queries", self.random_state)
         counting = {"n_queries": most, "n_min": self.n_min, "scaling": self.scaling, "seed": seed}
-        return contrast(attacked, *solved_secrets(attacked, self.k, self.solver, counting))
+        solved = solved_secrets(attacked, self.k, self.solver, counting)
+        return compared(attacked, *solved, secret=self.secret)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -247,8 +249,12 @@ def shares_of(attacked: People, guesses: Mapping[str, Any]) -> dict[str, float]:
     return {role: float((one == attacked.secrets[role]).mean()) for role, one in guesses.items()}
 
 
-def contrast(
-    attacked: People, guesses: Mapping[str, np.ndarray], n_queries: Mapping[str, int]
+def compared(
+    attacked: People,
+    guesses: Mapping[str, np.ndarray],
+    n_queries: Mapping[str, int],
+    *,
+    secret: str,
 ) -> Result:
     """Return by how much more often the guesses are right on train than on the holdout."""
     accuracy, n_people = shares_of(attacked, guesses), attacked.rows["train"].size
@@ -266,6 +272,16 @@ def contrast(
             "n_levels": attacked.n_levels,
         },
         warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
+        contrast=Contrast(
+            f"train people whose {secret} is solved from counts of synthetic rows",
+            on_train / n_people,
+            on_holdout / n_people,
+            reference="of holdout people",
+        ),
+        advice=(
+            f"Coarsen {secret} or the columns that are known of everyone: counts of synthetic rows "
+            f"give {secret} away."
+        ),
     )
 
 

@@ -13,10 +13,20 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
 from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
+from skeval.privacy.attacks.anonymeter.risks import Levels
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order
 from skeval.result import MetricTags, Result, undefined
-from skeval.stats.risks import Risk, attack_rate, residual_risk, scores_p_value
+from skeval.stats.risks import (
+    N_DRAWS,
+    RISK_LEVELS,
+    Risk,
+    attack_rate,
+    relabelled_sums,
+    residual_risk,
+    risk_level,
+    scores_p_value,
+)
 from skeval.steps.neighbors import (
     encoded,
     encoded_columns,
@@ -28,9 +38,10 @@ from skeval.steps.neighbors import (
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
-from skeval.verdict import ALARM_LEVEL
+from skeval.verdict import ALARM_LEVEL, Contrast
 
 _MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
+_WHAT = "train records that are completed rightly from a part of their columns"
 _EXACT = 1e-12
 _FAR = 1e30
 _REAL = ("train", "holdout")
@@ -71,6 +82,8 @@ class RecordReconstruction(Metric):
         Number of random sets of columns; the mean is reported.
     max_rows : int, default=2000
         Records of each table that are attacked, a random sample of larger ones.
+    levels : pair of float, default=(0.3, 0.5)
+        From where on a risk is called medium, and beyond which high.
     confidence : float, default=0.95
         Of the interval, in (0, 1).
     random_state : int, default=0
@@ -98,11 +111,12 @@ class RecordReconstruction(Metric):
 
     .. math:: \max\left(0, \frac{p - c}{1 - c}\right)
 
-    Unclipped it stands in ``details["unshrunk"]``. Its null value is 0. The interval is that of the
-    ratio of the shares of failures, after Katz; with several sets of columns its width follows from
-    how the success of single records varies. Where no record of either table is completed, it
-    reaches to Wilson's bound. The p-value is exact: without a leak, any of the real records could
-    have been those of train. Missing where the truth is missing is right.
+    Unclipped it stands in ``details["unshrunk"]``. Its null value is 0; the baseline is its mean
+    over random choices of which records are train, which clipping puts above 0. The interval is
+    that of the ratio of the shares of failures, after Katz; with several sets of columns its width
+    follows from how the success of single records varies. Where no record of either table is
+    completed, it reaches to Wilson's bound. The p-value is exact: without a leak, any of the real
+    records could have been those of train. Missing where the truth is missing is right.
 
     ``details["strata"]`` has the risk of records by how far they are from the nearest other real
     one, in up to ten groups of equal size, the most remote last, and ``details["worst_stratum"]``
@@ -148,6 +162,7 @@ class RecordReconstruction(Metric):
         n_neighbors: Count = 1,
         n_splits: Count = 5,
         max_rows: Count = 2000,
+        levels: Levels = RISK_LEVELS,
         confidence: OpenFraction = 0.95,
         random_state: Seed = 0,
     ) -> None:
@@ -160,6 +175,7 @@ class RecordReconstruction(Metric):
         self.n_neighbors = n_neighbors
         self.n_splits = n_splits
         self.max_rows = max_rows
+        self.levels = levels
         self.confidence = confidence
         self.random_state = random_state
 
@@ -188,21 +204,29 @@ class RecordReconstruction(Metric):
         details: dict[str, Any] = {
             "rates": {role: rate.to_dict() for role, rate in zip(_REAL, rates, strict=True)},
             "unshrunk": risk.unshrunk,
+            "level": "" if np.isnan(risk.value) else risk_level(risk.value, self.levels),
             "n_splits": len(splits),
             "hidden": [list(hidden) for _, hidden in splits],
         }
         if np.isnan(risk.value):
             text = "every record of the holdout is completed: nothing is left to measure."
             return undefined(text, **details)
-        return Result(risk.value, interval=risk.interval, baseline=0.0, details=details)
+        return Result(risk.value, interval=risk.interval, details=details)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
         (_, scores), seed = self._attacked(context), self.random_state
         strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
-        p_value = scores_p_value(*scores, seed=seed)
-        return replace(result, p_value=p_value, details={**result.details, **strata})
+        completed, others = (float(part.mean()) for part in scores)
+        return replace(
+            result,
+            p_value=scores_p_value(*scores, seed=seed),
+            baseline=risk_by_chance(*scores, seed=seed),
+            details={**result.details, **strata},
+            contrast=Contrast(_WHAT, completed, others, reference="of holdout records"),
+            advice=advice_on(strata),
+        )
 
     def _summary(self, result: Result) -> str:
         train, holdout = (
@@ -222,6 +246,26 @@ class RecordReconstruction(Metric):
         splits = column_splits(context.schema, *drawn, self.random_state)
         guess = (self.method, self.n_neighbors, self.tolerance, self.tolerance_kind)
         return splits, completed_shares(context, splits, *guess, self.max_rows, self.random_state)
+
+
+def advice_on(strata: Mapping[str, Any]) -> str:
+    """Return what to do if the most remote records are the most exposed; empty otherwise."""
+    worst = strata.get("worst_stratum")
+    if worst is None or worst["p_value"] >= ALARM_LEVEL:
+        return ""
+    if worst["stratum"] != strata["strata"][-1]["stratum"]:
+        return ""
+    return "Leave out, or coarsen, the records that are most unlike others: they are completed."
+
+
+def risk_by_chance(train: np.ndarray, holdout: np.ndarray, seed: int) -> float:
+    """Return the mean risk over random choices of which records are train."""
+    scores, n = np.append(train, holdout)[:, None], train.size
+    sums = relabelled_sums(scores, n, N_DRAWS, np.random.default_rng(seed))[:, 0]
+    completed, others = sums / n, (scores.sum() - sums) / holdout.size
+    left = np.maximum(1.0 - others, 0.0)
+    excess = np.maximum(completed - others, 0.0)
+    return float(np.divide(excess, left, out=np.zeros_like(excess), where=left > 0.0).mean())
 
 
 def shown_worst(details: Mapping[str, Any]) -> str:

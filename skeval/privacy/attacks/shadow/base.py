@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from skeval.privacy.attacks.shadow.game import (
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
-from skeval.verdict import TEST_LEVEL
+from skeval.verdict import TEST_LEVEL, Contrast
 
 _FEW = 50  # tables that a target is tested on
 _N_DRAWS = 2000
@@ -207,6 +207,7 @@ def largest_advantage(
     game: Game,
     confidence: float,
     few: str,
+    tested: Callable[[float, float], Contrast],
     **details: Any,
 ) -> Result:
     """Return the largest of the targets' advantages, corrected for being the largest of several.
@@ -223,6 +224,8 @@ def largest_advantage(
         Of the intervals.
     few : str
         What is said where each target is tested on few tables.
+    tested : callable
+        Returns the contrast of a share of hits and the share to expect.
     **details
         What else is said of all.
     """
@@ -243,6 +246,8 @@ def largest_advantage(
             zip(advantages, described, corrected, strict=True), start=1
         )
     ]
+    surest = min(advantages, key=lambda one: (one.p_value, -one.value))
+    shown = tested(surest.n_hits / surest.n, surest.by_chance)
     return Result(
         max(one.value for one in advantages),
         interval=(max(lows), max(highs)),
@@ -259,6 +264,7 @@ def largest_advantage(
             **details,
         },
         warnings=(MetricWarning(few),) if game.n_eval < _FEW else (),
+        contrast=replace(shown, n_tests=len(advantages)),
     )
 
 

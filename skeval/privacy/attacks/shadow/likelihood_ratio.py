@@ -14,8 +14,8 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
-from skeval.parameters import Count, Interval, JobCount, Seed
-from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
+from skeval.parameters import Count, Fraction, Interval, JobCount, Seed
+from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
@@ -34,6 +34,7 @@ from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_posit
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import nothing_to_measure
+from skeval.verdict import Contrast
 
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199
@@ -83,6 +84,8 @@ class LikelihoodRatioMIA(Metric):
     mode : {"online", "offline"}, default="online"
         Whether scores are held against those with the row and without it, or those without it only,
         as one would have who learns of the row after fitting.
+    alert : float, default=0.7
+        From which AUC on ``details["alert"]`` is True.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
         False positive rates at which the share of detected members is reported.
     max_fits : int, default=1000
@@ -107,6 +110,7 @@ class LikelihoodRatioMIA(Metric):
     See Also
     --------
     MembershipInference : The same scores, without models to calibrate them.
+    StackedMembershipInference : Several scores together, blended by a classifier.
     ShadowMembershipInference : Attacks a few exposed rows, by many tables of each.
     OneRunDPAudit : Bounds epsilon by the guesses of such an attack.
 
@@ -170,6 +174,7 @@ class LikelihoodRatioMIA(Metric):
         record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance",
         variance: Literal["global", "per_record"] = "global",
         mode: Literal["online", "offline"] = "online",
+        alert: Fraction = 0.7,
         fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
         max_fits: Count = 1000,
         progress: Callback | None = None,
@@ -183,6 +188,7 @@ class LikelihoodRatioMIA(Metric):
         self.record_score = record_score
         self.variance = variance
         self.mode = mode
+        self.alert = alert
         self.fpr = fpr
         self.max_fits = max_fits
         self.progress = progress
@@ -220,8 +226,10 @@ class LikelihoodRatioMIA(Metric):
             interval=area.interval,
             p_value=auc_p_value(members, others),
             baseline=0.5,
+            contrast=Contrast(PAIRS.format(by="a likelihood ratio"), area.value, 0.5),
             details={
                 "attack": _NAME,
+                "alert": bool(area.value >= self.alert),
                 "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
                 "n_members": n_members,
                 "n_others": n_others,
@@ -353,23 +361,43 @@ def scores_of_halves(
     """
     orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
     rows = np.concatenate([orders[0], context.n_rows("train") + orders[1]])
+    fits, inside = fits_of_halves(rows, n_models, seed)
+    tables = play(
+        generator,
+        given_rows(context),
+        fits,
+        whole_table,
+        n_synthetic=n_synthetic,
+        execution=execution,
+    )
+    scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
+    return np.stack(scores), inside
+
+
+def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit], np.ndarray]:
+    """Return fits to random halves of rows, every second one to those that the one before has not.
+
+    Returns
+    -------
+    fits : list of Fit
+        Of all models.
+    inside : ndarray of shape (n_models, max(rows) + 1), bool
+        Whether a row is in a model's half, by its position.
+    """
     rng = np.random.default_rng(seed)
     fits: list[Fit] = []
-    inside = np.zeros((n_models, rows.size), dtype=np.bool_)
+    inside = np.zeros((n_models, int(rows.max()) + 1), dtype=np.bool_)
     for model in range(n_models):
         if model % 2 == 0:
             halves = np.split(rng.permutation(rows), [rows.size // 2])
         half = halves[model % 2]
         inside[model, half] = True
         fits.append(Fit(half, int(rng.integers(2**31))))
-    tables = play(
-        generator, given_rows(context), fits, _table, n_synthetic=n_synthetic, execution=execution
-    )
-    scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
-    return np.stack(scores), inside
+    return fits, inside
 
 
-def _table(table: pd.DataFrame, target: int) -> pd.DataFrame:
+def whole_table(table: pd.DataFrame, target: int) -> pd.DataFrame:
+    """Return the table as it is: what is measured of it, all rows take part in."""
     return table
 
 

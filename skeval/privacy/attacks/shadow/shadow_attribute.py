@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.result import Result
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.classifiers import Classifier, fitted_classifier
+from skeval.verdict import Contrast
 
 _FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
@@ -125,6 +127,7 @@ class ShadowAttributeInference(ShadowAttack):
     See Also
     --------
     ShadowMembershipInference : Guesses whether the row was there at all.
+    PrivacyGain : Compares what is left of the attack with an anonymised release.
     AttributeInferenceRisk : Guesses a secret from one release, without the generator.
     DisclosureProtection : How often a secret can be read off a release.
 
@@ -134,7 +137,9 @@ class ShadowAttributeInference(ShadowAttack):
     largest of all targets, which is above 0 by chance; ``details["largest_by_chance"]`` says by how
     much on average. The interval is simultaneous over the targets (Bonferroni), of Clopper and
     Pearson or Newcombe, and the p-value the smallest of the targets' binomial (or Fisher's) tests
-    after Holm. The baseline is 0. With m values no advantage is above ``1 - 1/m``.
+    after Holm. The baseline is 0. With m values no advantage is above ``1 - 1/m``, that of an
+    attacker who has the raw rows (`raw_advantage`); what the release takes from it is the target's
+    `privacy_gain`.
 
     Of the synthetic table given to score only the number of rows counts. A secret that does not fit
     the rest of the row stands out more than a true one would: this is the risk of a person who is
@@ -235,6 +240,7 @@ class ShadowAttributeInference(ShadowAttack):
                 "accuracy": one.n_hits / one.n,
                 "accuracy_interval": list(clopper_pearson(one.n_hits, one.n, self.confidence)),
                 "by_chance": one.by_chance,
+                "privacy_gain": 1.0 - one.chance - one.value,
             }
             for one in advantages
         ]
@@ -244,8 +250,10 @@ class ShadowAttributeInference(ShadowAttack):
             game,
             self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
+            partial(Contrast, f"tables that give away the {self.secret} of a row of theirs"),
             mean_advantage=float(np.mean([one.value for one in advantages])),
             largest_by_chance=largest_by_chance(chances, self.random_state),
+            raw_advantage=1.0 - advantages[0].chance,  # the secret stands in the raw rows
             n_values=game_rows(context, game).n_values,
             control=self.control,
             n_synthetic=n_synthetic,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -37,11 +38,13 @@ from skeval.stats.relabelling import difference_interval, row_mean
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
 from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
+from skeval.verdict import Contrast
 
 _FEW_FITS = (
     "{n} fits with and as many without a target: the advantage of one target is uncertain by "
     "{error:.2f} (standard error); 50 or more show it better."
 )
+_WHAT = "tables made with one row that are recognised as such"
 _N_FOLDS = 5
 Tables = Sequence[np.ndarray]
 
@@ -140,6 +143,7 @@ class ShadowMembershipInference(ShadowAttack):
     See Also
     --------
     ShadowAttributeInference : Guesses a secret value of a row in the same game.
+    PrivacyGain : Compares what is left of the attack with an anonymised release.
     LikelihoodRatioMIA : Attacks all rows of one release, by models of random halves.
     DPAudit : Bounds epsilon by many runs with and without one row.
     MembershipInference : Attacks a release without the generator.
@@ -282,6 +286,7 @@ class ShadowMembershipInference(ShadowAttack):
             "largest_by_chance": largest_by_chance(
                 [one.rates_by_chance for one in tests], self.random_state
             ),
+            "raw_advantage": 1.0,  # the row stands among the raw rows, or does not
             "epsilon": max(one.epsilon(together) for one in tests),
             "n_fits": n_fits,
             "adjacency": self.adjacency,
@@ -296,6 +301,7 @@ class ShadowMembershipInference(ShadowAttack):
             game,
             self.confidence,
             _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
+            partial(Contrast, _WHAT, reference="of tables made without it"),
             **details,
         )
 

@@ -14,9 +14,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
 from skeval.privacy.attacks.membership.rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
-from skeval.tables.cells import Kind
 from skeval.tables.preprocessing import Discretizer, OneHot
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema
 
 METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")
 _LAST = pd.Timestamp.max.floor("us").as_unit("us")

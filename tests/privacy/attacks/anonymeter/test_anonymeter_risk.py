@@ -39,8 +39,24 @@ def test_is_the_largest(synthetic):
     }
     worst = max(results, key=lambda name: results[name].value)
     assert (found.details["worst_attack"], found.value) == (worst, results[worst].value)
-    assert found.p_value == pytest.approx(min(1.0, 10 * min(r.p_value for r in results.values())))
     assert found.details["n_attacks_made"] == 10
+    surest = found.details["surest_attack"]
+    assert (
+        found.p_value == told[surest]["p_adjusted"] == min(t["p_adjusted"] for t in told.values())
+    )
+    for name, one in told.items():
+        assert one["p_value"] == results[name].p_value
+        if "singling out" in name:  # two tests beside that of all attacks on the same rows
+            assert one["p_adjusted"] == min(1.0, 3 * one["p_value"])
+        else:
+            assert one["p_adjusted"] >= min(1.0, 3 * max(one["p_value"], 1e-4)) * 0.9
+    # a suite that holds both counts their test once
+    assert found.contrast.test == results[surest].contrast.test
+    assert (found.contrast.n_tests, results[surest].contrast.n_tests) == (10, 1)
+    if found.p_value <= 0.05:
+        assert found.advice
+    else:
+        assert found.advice == ""
 
 
 def test_intervals_hold_at_once():
@@ -86,9 +102,58 @@ def test_attacks_that_cannot_be_made_are_left_out():
 
 def test_fresh_rows_raise_no_alarm():
     found = evaluate(SYNTHETIC)
-    assert found.p_value > 0.025
-    assert found.baseline == 0.0
+    assert found.p_value > 0.05
     assert found.details["level"] == "low"
+    assert found.summary.endswith("on average: low.")
+
+
+def test_the_baseline_is_what_chance_gives():
+    """The largest of many risks, none of them below 0, is above 0 where nothing leaks."""
+    found = evaluate(SYNTHETIC)
+    alone = InferenceRisk("plan").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    assert 0.0 < alone.baseline < found.baseline < 0.15
+
+
+def fresh(n_tables, n_rows=300, **settings):
+    """Results on disjoint rows of one population."""
+    for seed in range(n_tables):
+        rows = make_mixed(3 * n_rows, random_state=500 + seed)
+        tables = np.split(rows.index.to_numpy(), 3)
+        train, holdout, synthetic = (rows.loc[one].reset_index(drop=True) for one in tables)
+        yield AnonymeterRisk(**settings).fit(train, holdout).evaluate(synthetic)
+
+
+@pytest.mark.slow
+def test_fresh_rows_score_the_baseline():
+    results = list(fresh(120))
+    values, baselines = (np.array([getattr(r, n) for r in results]) for n in ("value", "baseline"))
+    error = np.std(values - baselines) / np.sqrt(len(results))
+    assert values.mean() > 0.03  # which a baseline of 0 would call a leak
+    assert np.mean(values - baselines) == pytest.approx(0.0, abs=3 * error)
+
+
+@pytest.mark.slow
+def test_the_test_keeps_its_level():
+    p_values = np.array([result.p_value for result in fresh(200, 200, n_attacks=100)])
+    assert np.mean(p_values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+    assert np.mean(p_values <= 0.2) <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 200)
+
+
+@pytest.mark.slow
+def test_a_hundred_columns_hide_no_leak():
+    """Least p-value times number of attacks would be no alarm here: 1 / 2,000 times 103."""
+    rng = np.random.default_rng(0)
+    noise = [
+        pd.DataFrame(rng.integers(2, size=(200, 93)).astype(str)).add_prefix("noise")
+        for _ in range(3)
+    ]
+    tables = (pd.concat(pair, axis=1) for pair in zip((TRAIN, HOLDOUT, COPIED), noise, strict=True))
+    train, holdout, synthetic = tables
+    found = AnonymeterRisk(n_splits=1).fit(train, holdout).evaluate(synthetic)
+    assert found.details["n_attacks_made"] == 103
+    assert found.p_value < 0.002
+    assert found.details["surest_attack"] == "univariate singling out"
+    assert "income" in found.advice
 
 
 def test_columns_are_chosen():

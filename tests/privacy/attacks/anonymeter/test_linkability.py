@@ -17,6 +17,7 @@ from skeval.exceptions import (
 from skeval.privacy import LinkabilityRisk
 from skeval.privacy.attacks.anonymeter.linkability import linkability, random_halves
 from skeval.privacy.attacks.anonymeter.risks import (
+    Measure,
     nearest_synthetic,
     places,
     synthetic_rows,
@@ -203,7 +204,7 @@ def test_interval_covers_the_null(sizes):
         context = context.with_synthetic(real.iloc[500:])
         halves = random_halves(list(real.columns), 1, seed)
         attack = linkability(context, halves, 1, "all", n_attacks=None, seed=seed)
-        covered.append(attack.risk("anonymeter", 0.95).interval[0] == 0.0)
+        covered.append(attack.risk(Measure()).interval[0] == 0.0)
         alarms.append(attack.p_value < 0.05)
     assert np.mean(covered) >= 0.93
     assert np.mean(alarms) <= 0.09

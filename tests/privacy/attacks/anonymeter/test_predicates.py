@@ -292,7 +292,8 @@ def test_relabelling_is_that_of_all_labels(sizes):
         contrasts.append(sums[0] - sums[1])
         rates.append(np.mean(sums))
     rows = distinct_rows(pooled[:, : sizes[0]], pooled[:, sizes[0] :])
-    test, rate = isolation_test(rows, asked, n_kept, n_permutations=20_000, seed=0)
+    tested = isolation_test(rows, asked, n_kept, n_permutations=20_000, seed=0)
+    test, rate = tested.test, tested.rate
     assert test.observed == pytest.approx(contrasts[0])
     assert test.p_value == pytest.approx(
         np.mean(np.array(contrasts) >= contrasts[0] - 1e-9), abs=0.02
@@ -305,12 +306,28 @@ def test_long_lists_are_left_out_whoever_is_train(monkeypatch):
     monkeypatch.setattr(tried, "_LONGEST", 3)
     rows = distinct_rows(np.arange(5, dtype=np.int32)[None], np.arange(5, 10, dtype=np.int32)[None])
     asked = Predicates.of(np.zeros(2, int), np.array([0, 4]), np.array([5, 4]))
-    test, _ = isolation_test(rows, asked, 5, n_permutations=99, seed=0)
-    assert test.observed == 1.0  # of the second alone: train has it, the holdout has not
+    tested = isolation_test(rows, asked, 5, n_permutations=99, seed=0)
+    assert tested.test.observed == 1.0  # of the second alone: train has it, the holdout has not
 
 
 def test_nothing_to_relabel():
     rows = distinct_rows(np.zeros((1, 3), np.int32), np.zeros((1, 3), np.int32))
     asked = Predicates.of(np.array([0]), np.array([7]), np.array([8]))
-    test, rate = isolation_test(rows, asked, 3, n_permutations=19, seed=0)
-    assert (test.p_value, rate) == (1.0, 0.0)
+    tested = isolation_test(rows, asked, 3, n_permutations=19, seed=0)
+    assert (tested.test.p_value, tested.rate) == (1.0, 0.0)
+    assert tested.by_column(["x"], asked)["x"]["p_value"] == 1.0
+
+
+def test_columns_are_counted_apart():
+    """Train alone has the values of the first column; the second is the same in both tables."""
+    ids = np.arange(10, dtype=np.int32)
+    train, holdout = (np.stack([ids + 10 * i, ids]) for i in range(2))
+    rows = distinct_rows(train.astype(np.int32), holdout.astype(np.int32))
+    columns = np.repeat([0, 1], 10)
+    asked = Predicates.of(columns, np.tile(ids, 2), np.tile(ids, 2))
+    by_column = isolation_test(rows, asked, 10, n_permutations=999, seed=0).by_column(
+        ["own", "common"], asked
+    )
+    assert list(by_column) == ["own", "common"]
+    assert by_column["own"] == {"n": 10, "train": 10.0, "holdout": 0.0, "p_value": 0.001}
+    assert by_column["common"] == {"n": 10, "train": 10.0, "holdout": 10.0, "p_value": 1.0}

@@ -9,6 +9,8 @@ import pytest
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import percent
+from skeval.privacy.attacks.anonymeter.risks import Measure
 from skeval.privacy.attacks.anonymeter.singling_out import SinglingOutRisk, singling_out
 
 # tables of few columns have rows in common by nature
@@ -39,7 +41,11 @@ def test_hand_example():
     assert counts(found) == (4.0, 6.0)
     assert counts(found, "control") == (2.0, 6.0)
     assert found.details["unshrunk"] == pytest.approx((4 / 6 - 2 / 6) / (1 - 2 / 6))
-    assert found.baseline == 0.0
+    assert 0.0 < found.baseline < 0.5  # chance alone, of a risk that is not negative
+    assert found.contrast.observed == pytest.approx(4 / 6)
+    assert found.contrast.expected == pytest.approx(2 / 6)
+    assert set(found.details["columns"]) == {"a", "c"}
+    assert found.details["columns"]["c"]["n"] == 1
     distinct = evaluate(tables, "univariate")
     assert counts(distinct) == (3.0, 4.0)
 
@@ -64,7 +70,9 @@ def test_copies_of_train_are_singled_out(mode):
     assert found.details["attack"]["n_success"] == found.details["attack"]["n"]
     assert found.details["unshrunk"] == 1.0
     assert found.value > 0.9
-    assert found.p_value == 0.0005
+    assert found.p_value == 0.0001
+    assert found.contrast.supports_leak
+    assert found.advice.startswith("Drop, pool or coarsen ")
     assert not found.details["weak_attack"]
 
 
@@ -72,6 +80,7 @@ def test_copies_of_train_are_singled_out(mode):
 def test_fresh_rows_are_at_the_null(mode):
     found = evaluate((TRAIN, HOLDOUT, SYNTHETIC), mode)
     assert found.interval[0] == 0.0
+    assert found.advice == ""
     assert found.p_value > 0.025
 
 
@@ -150,6 +159,24 @@ def test_one_column_and_one_row():
     assert counts(single)[1] == 1.0
 
 
+def test_the_columns_that_leak_are_named():
+    """Of the values of one column the release has those of train, of the others fresh ones."""
+    released = SYNTHETIC.assign(income=TRAIN["income"].to_numpy())
+    found = evaluate((TRAIN, HOLDOUT, released), "univariate")
+    assert found.advice == "Drop, pool or coarsen income: its values single out train rows."
+    first = next(iter(found.details["columns"]))
+    assert (first, found.details["columns"][first]["p_value"]) == ("income", 0.001)
+    assert found.details["columns"]["age"]["p_value"] > 0.05
+    assert not any(f" {level}" in found.summary for level in ("low", "medium", "high"))
+
+
+def test_rates_in_sentences_are_counts_over_trials():
+    found = evaluate((TRAIN, HOLDOUT, SYNTHETIC), "univariate")
+    n_success, n = counts(found)
+    assert f"{percent(n_success / n)} single out a train row" in found.summary
+    assert found.details["attack"]["rate"] != n_success / n  # Wilson's centre, for the risk
+
+
 def test_nothing_is_rare():
     flat = pd.DataFrame({"x": np.repeat(["a", "b"], 20), "y": ["c"] * 40})
     doubled = pd.DataFrame({"x": ["a", "b"] * 2, "y": ["c", "c", "d", "d"]})
@@ -186,7 +213,7 @@ def test_katz():
 
 
 def null_attacks(n_seeds, mode, distinct):
-    """Attacks on tables of one law that know nothing of each other."""
+    """Attacks on tables of one distribution that know nothing of each other."""
     for seed in range(n_seeds):
         rng = np.random.default_rng(1000 + seed)
         real = pd.DataFrame(rng.normal(size=(800, 5)).round(1), columns=list("abcde"))
@@ -202,9 +229,9 @@ def null_attacks(n_seeds, mode, distinct):
 def test_interval_covers_the_null(mode, distinct):
     """Predicates share rows: without the spread, the last setting covers 0 in 85%."""
     attacks = list(null_attacks(200, mode, distinct))
-    risks = [attack.risk("anonymeter", 0.95) for attack in attacks]
+    risks = [attack.risk(Measure()) for attack in attacks]
     halves = [
-        (attack.risk("anonymeter", 0.95).interval[1] - max(risk.raw, 0.0))
+        (attack.risk(Measure()).interval[1] - max(risk.raw, 0.0))
         for attack, risk in zip(attacks, risks, strict=True)
     ]
     assert np.mean([risk.interval[0] == 0.0 for risk in risks]) >= 0.93

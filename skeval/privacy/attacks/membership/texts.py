@@ -1,0 +1,176 @@
+"""Rows written as text, and how few edits lead from a row to a synthetic one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skeval.context import Context
+from skeval.privacy.attacks.membership.rows import nominal_features, plain_rows
+from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
+
+_MOST_DIGITS = 6  # of a column's largest number
+_EXACT = 1e15  # beyond, a number has no digits left for its unit
+_FIRST_SIGN = 0xF0000  # of the characters that no text has: one for each level
+_MOST_SIGNS = 0x20000
+_END, _MISSING = ",", "?"
+_WORD = 64  # characters that are compared at once
+_MOST_STEPS = 2**34  # comparisons of a character with a word
+_BLOCK = 2**22  # distances held at once
+_FIRST = 256  # texts that say how many edits are worth counting
+_AT_A_TIME = 64  # queries with about as many
+MOST_TEXTS = 10_000
+
+
+def least_edits(
+    context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
+) -> list[np.ndarray]:
+    """Return for rows of each role the fewest edits that lead from a synthetic row to them.
+
+    Parameters
+    ----------
+    context : Context
+        With synthetic rows.
+    rows : dict of str to ndarray of int
+        Positions of rows, by role.
+    space : "gower", "euclidean" or transformer
+        Numbers and categories are written as they stand; of a transformer its matrix.
+    columns : int, tuple of str or None
+        Columns to write (in space "gower").
+    seed : int
+        Of the sample of synthetic rows where comparing all takes too long.
+
+    Returns
+    -------
+    list of ndarray of shape (n_rows,), float
+    """
+    real = [plain_rows(context, role, space, columns) for role in ("train", "holdout")]
+    nominal = nominal_features(context, space, columns, real[0].shape[1])
+    decimals = decimals_of(np.concatenate(real), nominal)
+    queries = [
+        written(plain_rows(context, role, space, columns)[places], decimals)
+        for role, places in rows.items()
+    ]
+    texts = sorted(set(written(plain_rows(context, "synthetic", space, columns), decimals)))
+    n_compared = affordable(sum(map(len, queries)), max(map(len, texts)))
+    kept = sample_positions(len(texts), n_compared, named_seed("texts", seed))
+    return [nearest_edits(own, [texts[i] for i in kept]) for own in queries]
+
+
+def affordable(n_queries: int, length: int) -> int:
+    """Return how many texts of a length can be compared with as many as there are queries."""
+    steps = max(1, n_queries) * max(1, length) * math.ceil(max(1, length) / _WORD)
+    return min(MOST_TEXTS, max(1, _MOST_STEPS // steps))
+
+
+def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
+    """Return with how many decimals each number is written; None for codes.
+
+    As many as the column needs, and no more than leave its largest number six digits: what a
+    generator repeats is seldom longer, and what it adds behind is noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.membership.texts import decimals_of
+    >>> rows = np.array([[1.0, 2.25, 1 / 3, 0.0], [12.0, 1e4 / 3, 0.5, 1.0]])
+    >>> decimals_of(rows, [False, False, False, True])
+    [0, 2, 5, None]
+    """
+    return [
+        None if code else _decimals(column[np.isfinite(column)])
+        for column, code in zip(rows.T, nominal, strict=True)
+    ]
+
+
+def _decimals(values: np.ndarray) -> int:
+    largest = float(np.abs(values).max(initial=1.0))
+    most = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(largest)))
+    for decimals in range(most):
+        if np.abs(np.round(values, decimals) - values).max(initial=0.0) < 1e-9:
+            return decimals
+    return most
+
+
+def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
+    """Write each row as a text.
+
+    Numbers are written in digits and end with a comma. A level is one character, however long its
+    name is, and so is a missing number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.membership.texts import written
+    >>> written(np.array([[1.25, 10.0], [np.nan, -3.0]]), [1, 0])
+    ['1.2,10,', '?,-3,']
+    """
+    cells = [
+        _signs(column) if places is None else _digits(column, places)
+        for column, places in zip(rows.T, decimals, strict=True)
+    ]
+    return ["".join(row) for row in zip(*cells, strict=True)] if cells else [""] * len(rows)
+
+
+def _signs(codes: np.ndarray) -> list[str]:
+    return [
+        _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MOST_SIGNS) for code in codes
+    ]
+
+
+def _digits(values: np.ndarray, decimals: int) -> list[str]:
+    whole = f".{decimals}f"
+    with np.errstate(over="ignore"):  # of synthetic values near the largest float
+        rounded = (np.round(values, decimals) + 0.0).tolist()  # no negative zero
+    return [
+        _MISSING + _END
+        if value != value
+        else format(value, whole if abs(value) < _EXACT else ".15g") + _END
+        for value in rounded
+    ]
+
+
+def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
+    """Return for each query the fewest edits that make one of the texts of it.
+
+    An edit inserts, deletes or replaces one character: Levenshtein's distance.
+
+    Examples
+    --------
+    >>> from skeval.privacy.attacks.membership.texts import nearest_edits
+    >>> nearest_edits(["1999,", "20,"], ["199,", "1998,"]).tolist()
+    [1.0, 3.0]
+    """
+    if not queries:
+        return np.empty(0)
+    least = _block_edits(queries, texts[:_FIRST], None)
+    order, rest = np.argsort(least, kind="stable"), texts[_FIRST:]
+    height = max(1, min(_AT_A_TIME, _BLOCK // max(1, len(rest))))
+    for start in range(0, len(queries) if rest else 0, height):
+        places = order[start : start + height]
+        edits = _block_edits([queries[i] for i in places], rest, int(least[places[-1]]))
+        least[places] = np.minimum(least[places], edits)
+    return least.astype(np.float64)
+
+
+def _block_edits(queries: Sequence[str], texts: Sequence[str], at_most: int | None) -> np.ndarray:
+    """Return the fewest edits for each query; beyond `at_most`, at which the search stops, more."""
+    # not at the top: who never asks for edits need not wait
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
+    height, least = max(1, _BLOCK // len(texts)), []
+    for start in range(0, len(queries), height):
+        edits = cdist(
+            queries[start : start + height],
+            texts,
+            scorer=Levenshtein.distance,
+            score_cutoff=at_most,
+            dtype=np.uint32,
+            workers=1,
+        )
+        least.append(edits.min(axis=1))
+    return np.concatenate(least)

@@ -1,0 +1,432 @@
+"""Membership inference by all attacks at once, blended as tables of the generator's own teach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.formatting import as_float, percent
+from skeval.parameters import Count, Interval, JobCount, Legal, OpenFraction, Seed
+from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
+from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rate_with_test
+from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
+from skeval.privacy.attacks.membership.scores import (
+    ATTACKS,
+    MemberScores,
+    member_scores,
+    needs_of,
+)
+from skeval.privacy.attacks.shadow.game import (
+    Callback,
+    Execution,
+    GeneratorLike,
+    check_cost,
+    given_rows,
+    play,
+)
+from skeval.privacy.attacks.shadow.likelihood_ratio import (
+    fits_of_halves,
+    moments,
+    offline_score,
+    whole_table,
+)
+from skeval.result import MetricTags, Result, undefined
+from skeval.stats.roc import auc_p_value, delong, label_tests
+from skeval.steps.classifiers import LINEAR, Classifier, learn
+from skeval.steps.samples import nothing_to_measure
+
+_NAME = "stacked"
+_N_PERMUTATIONS = 199
+
+
+def _are_attacks(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) > 0 and all(name in ATTACKS for name in value)
+    return isinstance(value, str) and value == "all"
+
+
+Attacks = Annotated[
+    str | Sequence[str],
+    Legal(f"'all', or a list of {', '.join(map(repr, ATTACKS))}", _are_attacks, ["no such attack"]),
+]
+
+
+class StackedMembershipInference(Metric):
+    """AUC of telling train from holdout rows by all attacks together: 0.5 by chance, 1 at best.
+
+    Each attack of :class:`~skeval.privacy.MembershipInference` sees something else in a release:
+    copies, digits, places that are too dense. An attacker who can run the generator need not choose
+    among them: they fit it to many random halves of the real rows, score all rows by each table
+    that it makes, and let a classifier learn from these scores which rows a table was made of.
+    Then they score the rows by the release.
+
+    Parameters
+    ----------
+    generator : object, class or pair of callables
+        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
+        with a seed of its own; what you give is never fitted.
+    attacks : "all" or list of str, default="all"
+        Attacks of :class:`~skeval.privacy.MembershipInference` whose scores are blended.
+    n_models : int, default=16
+        Fits, each to half of the rows; at least 8. Every second one has the rows that the one
+        before has not.
+    classifier : classifier, optional
+        What learns; a logistic regression if None.
+    reference_fraction : float, default=0.5
+        Share of the holdout that attacks which calibrate take as reference. No table is made of
+        these rows, and they are not attacked.
+    fpr : float or list of float, default=(0.1, 0.01, 0.001)
+        False positive rates at which the share of detected members is reported.
+    max_rows : int or None, default=2_000
+        Rows of train, and of the holdout, that are attacked, a seeded sample; all if None.
+    max_fits : int, default=1000
+        A metric that would fit the generator more often is refused at fit.
+    progress : callable, optional
+        Called as ``progress(n_done, n_total)`` after each fit.
+    n_jobs : int, optional
+        Processes that fit; the result has the same bits whatever their number.
+    random_state : int, default=0
+        Seed of halves, samples, the generator and the classifier.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if `max_fits` would be exceeded.
+
+    See Also
+    --------
+    MembershipInference : The attacks one by one, without the generator.
+    LikelihoodRatioMIA : One score, held against its distribution with and without each row.
+    ShadowMembershipInference : Attacks a few exposed rows, by what whole tables look like.
+
+    Notes
+    -----
+    The scores of an attack are turned into ranks of the attacked rows, on the scale of the normal
+    distribution, since a table's scores may all be higher than another's. For each attack the
+    classifier sees the score, and by how much it exceeds what the row scores in tables that were
+    made without it: some rows are near any table. A table that is learned from is left out of these
+    means, with the one made of the other half.
+
+    The value is the AUC on the release; the interval is DeLong's on the logit scale, the p-value
+    that of Mann and Whitney, one-sided. Halves are drawn without regard to which rows are train,
+    and reference rows are among neither, so that the labels are exchangeable if the release does
+    not depend on them, and the test holds however the scores are blended. The baseline is 0.5.
+
+    ``details["attacks"]`` has the AUC of the blend, `stacked`, and of each attack on the same rows;
+    `tpr_at_fpr` and `curve` are as of :class:`~skeval.privacy.MembershipInference`; challenges of
+    membership inference are decided by the rate at 10% false positives.
+
+    A blend is worth its fits where the release leaks in a way that the generator has, and its
+    tables show. Of a release that was not made by this generator, or of copies that somebody put
+    into it, it has learned nothing: single attacks see more there. The halves are smaller than
+    train, which shifts the scores of all rows alike. A low value does not clear a release.
+
+    References
+    ----------
+    J. Ward, Y. Lin, C. H. Wang, G. Cheng, "Ensembling membership inference attacks against tabular
+    generative models", arXiv:2509.05350.
+    Vector Institute, "MIDST: membership inference over diffusion-models-based synthetic tabular
+    data", challenge at SaTML 2025, whose winners blend scores of shadow models.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import Bootstrap
+    >>> from skeval.privacy import StackedMembershipInference
+    >>> train, holdout = make_mixed(80, random_state=0), make_mixed(80, random_state=1)
+    >>> release = Bootstrap().fit(train).sample(80, random_state=2)
+    >>> attack = StackedMembershipInference(Bootstrap(), ["distance", "levatt"], n_models=8)
+    >>> attack.fit(train, holdout).score(release) > 0.7
+    True
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout", "generator"}),
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="attack",
+        display="ROCDisplay",
+    )
+
+    def __init__(
+        self,
+        generator: GeneratorLike,
+        attacks: Attacks = "all",
+        *,
+        n_models: Annotated[int, Interval(8)] = 16,
+        classifier: Classifier = None,
+        reference_fraction: OpenFraction = 0.5,
+        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
+        max_rows: Annotated[int, Interval(20)] | None = 2_000,
+        max_fits: Count = 1000,
+        progress: Callback | None = None,
+        n_jobs: JobCount | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.generator = generator
+        self.attacks = attacks
+        self.n_models = n_models
+        self.classifier = classifier
+        self.reference_fraction = reference_fraction
+        self.fpr = fpr
+        self.max_rows = max_rows
+        self.max_fits = max_fits
+        self.progress = progress
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def estimate_cost(self) -> int:
+        """Return how often the generator is fitted to score one synthetic table."""
+        return self.n_models
+
+    def _prepare(self, context: Context) -> None:
+        check_cost(type(self).__name__, self.estimate_cost(), self.max_fits, "n_models")
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, "gower"):
+            return undefined("no column of this table can be measured.")
+        chosen, left_out = usable_attacks(context, self.attacks, self.reference_fraction)
+        if not chosen:
+            return undefined(" ".join(left_out.values()), left_out=left_out)
+        pool = self._pool(context)
+        if min(pool.members.size, pool.others.size) < 2:
+            return undefined("fewer than two rows of train or of the holdout are attacked.")
+        members, others = pool.split(self._blended(context, pool))
+        area = delong(members, others)
+        return Result(
+            area.value,
+            interval=area.interval,
+            p_value=auc_p_value(members, others),
+            baseline=0.5,
+            details={
+                "attack": _NAME,
+                "n_members": members.size,
+                "n_others": others.size,
+                "n_fits": self.n_models,
+                "left_out": left_out,
+            },
+        )
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
+        pool, seed = self._pool(context), self.random_state
+        scores = pooled_scores(context, chosen, pool, seed)
+        tried = {_NAME: self._blended(context, pool), **dict(zip(chosen, scores, strict=True))}
+        alphas = tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
+        return replace(result, details={**result.details, **overview(tried, pool, alphas, seed)})
+
+    def _summary(self, result: Result) -> str:
+        singly = {n: a for n, a in result.details.get("attacks", {}).items() if n != _NAME}
+        sentence = (
+            "By all attacks together, blended as tables of the generator teach, a train row ranks "
+            f"above a holdout row {percent(result.value)} of the time, by chance 50%"
+        )
+        if not singly:
+            return f"{sentence}."
+        best = max(singly, key=lambda name: as_float(singly[name]["auc"]))
+        area = percent(as_float(singly[best]["auc"]))
+        return f"{sentence}; by the best of them, {best}, {area}."
+
+    def _pool(self, context: Context) -> Pool:
+        return attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)
+
+    def _blended(self, context: Context, pool: Pool) -> np.ndarray:
+        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
+        worlds = scores_of_worlds(
+            context,
+            self.generator,
+            chosen,
+            pool,
+            self.n_models,
+            context.n_rows("synthetic"),
+            self.random_state,
+            Execution(self.n_jobs, self.progress),
+        )
+        released = pooled_scores(context, chosen, pool, self.random_state)
+        return stacked_scores(released, *worlds, self.classifier, self.random_state)
+
+
+def usable_attacks(
+    context: Context, attacks: str | Sequence[str], fraction: float
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the attacks that can be run, and of the others why not."""
+    names = ATTACKS if isinstance(attacks, str) else tuple(dict.fromkeys(attacks))
+    reasons = {name: needs_of(context, name, fraction, None) for name in names}
+    left_out = {name: reason for name, reason in reasons.items() if reason}
+    return tuple(name for name in names if name not in left_out), left_out
+
+
+def overview(
+    tried: Mapping[str, np.ndarray], pool: Pool, alphas: Sequence[float], seed: int
+) -> dict[str, Any]:
+    """Return the AUC of each attack on the same rows, and rates and curve of the first."""
+    areas = {name: area_with_test(*pool.split(scores)) for name, scores in tried.items()}
+    scores = pool.of_members(next(iter(tried.values())))
+    tests, _ = label_tests(
+        scores.members, scores.others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed
+    )
+    rates = [
+        rate_with_test(scores, alpha, test.p_value)
+        for alpha, test in zip(alphas, tests, strict=True)
+    ]
+    return {"attacks": areas, "tpr_at_fpr": rates, "curve": curve_points(scores)}
+
+
+class Pool(NamedTuple):
+    """Which real rows are attacked, and which only serve as reference, by position.
+
+    Attributes
+    ----------
+    members, others : ndarray of int
+        Attacked rows of train and of the holdout, in an order that is not that of the tables.
+    reference : ndarray of int
+        Holdout rows that attacks calibrate by.
+    max_rows : int or None
+        How many of either were asked for.
+    """
+
+    members: np.ndarray
+    others: np.ndarray
+    reference: np.ndarray
+    max_rows: int | None
+
+    def split(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of the members, and of the others."""
+        return scores[: self.members.size], scores[self.members.size :]
+
+    def of_members(self, scores: np.ndarray) -> MemberScores:
+        """Return the scores with the rows that they are of."""
+        return MemberScores(*self.split(scores), self.members, self.others)
+
+
+def attacked_pool(context: Context, fraction: float, max_rows: int | None, seed: int) -> Pool:
+    """Return the attacked rows and the reference, disjoint of them."""
+    train, holdout = (drawing_order(context, role, seed) for role in ("train", "holdout"))
+    n_known = n_reference(context, fraction, None)
+    known, others = holdout[:n_known], holdout[n_known:]
+    n_rows = max(train.size, others.size) if max_rows is None else max_rows
+    return Pool(train[-n_rows:], others[-n_rows:], known, max_rows)
+
+
+@shared
+def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: int) -> np.ndarray:
+    """Return the scores of the attacked rows by the synthetic table, shape (n_attacks, n_rows)."""
+    reference = context.holdout.iloc[pool.reference].reset_index(drop=True)
+    by_attack = []
+    for attack in attacks:
+        scores = member_scores(context, attack, pool.max_rows, seed=seed, reference=reference)
+        by_attack.append(
+            np.concatenate(
+                [
+                    scores.members[np.searchsorted(scores.member_rows, pool.members)],
+                    scores.others[np.searchsorted(scores.other_rows, pool.others)],
+                ]
+            )
+        )
+    return np.stack(by_attack)
+
+
+@shared
+def scores_of_worlds(
+    context: Context,
+    generator: Any,
+    attacks: tuple[str, ...],
+    pool: Pool,
+    n_models: int,
+    n_synthetic: int,
+    seed: int,
+    execution: Execution,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a generator to random halves of the rows, and score the attacked ones by each table.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_models, n_attacks, n_rows)
+        Of the attacked rows, train first.
+    inside : ndarray of shape (n_models, n_rows), bool
+        Whether a row was learned from.
+    """
+    n_train = context.n_rows("train")
+    holdout = drawing_order(context, "holdout", seed)[pool.reference.size :]
+    rows = np.concatenate([drawing_order(context, "train", seed), n_train + holdout])
+    fits, inside = fits_of_halves(rows, n_models, seed)
+    tables = play(
+        generator,
+        given_rows(context),
+        fits,
+        whole_table,
+        n_synthetic=n_synthetic,
+        execution=execution,
+    )
+    scores = [pooled_scores(context.with_synthetic(one), attacks, pool, seed) for (one,) in tables]
+    attacked = np.concatenate([pool.members, n_train + pool.others])
+    return np.stack(scores), inside[:, attacked]
+
+
+def normal_scores(scores: np.ndarray) -> np.ndarray:
+    """Return the ranks of scores along the last axis on the scale of the normal distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.stacked_membership import normal_scores
+    >>> normal_scores(np.array([5.0, 7.0, 7.0])).round(3).tolist()
+    [-0.674, 0.319, 0.319]
+    """
+    ranks = rankdata(scores, axis=-1)
+    scaled: np.ndarray = ndtri(ranks / (scores.shape[-1] + 1.0))
+    return scaled
+
+
+def stacked_scores(
+    released: np.ndarray, scores: np.ndarray, inside: np.ndarray, classifier: Any, seed: int
+) -> np.ndarray:
+    """Blend the scores of rows by a release, as tables with and without each row teach.
+
+    Parameters
+    ----------
+    released : ndarray of shape (n_attacks, n_rows)
+        Scores by the release.
+    scores : ndarray of shape (n_models, n_attacks, n_rows)
+        By tables that were made of known rows; two of them, one after the other, share none.
+    inside : ndarray of shape (n_models, n_rows), bool
+        Which rows.
+    classifier : classifier or None
+        A logistic regression if None.
+    seed : int
+        Of the classifier.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The higher, the more likely the release was made of the row.
+    """
+    seen, asked = normal_scores(scores), normal_scores(released)
+    pairs = np.arange(len(seen)) // 2
+    learned, unseen = [], []
+    for attack, own in enumerate(asked):
+        by_model = seen[:, attack]
+        apart = moments(by_model, inside, per_record=False, left_out=pairs)
+        learned += [by_model, offline_score(by_model, apart)]
+        usual = moments(by_model, inside, per_record=False)
+        unseen += [own, offline_score(own, usual)]
+    features = np.stack(learned, axis=-1).reshape(-1, len(learned))
+    numeric = [False] * len(learned)
+    estimator = LINEAR if classifier is None else classifier
+    model = learn(estimator, features, inside.ravel(), numeric, seed)
+    return model.scores(np.stack(unseen, axis=-1))

@@ -1,0 +1,349 @@
+"""Synthetic rows that are nearly copies of real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.formatting import as_float, number, percent
+from skeval.neighbors.encoding import round_to_grid
+from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
+from skeval.privacy.copies import chosen_in_words, compared
+from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
+from skeval.result import MetricTags, Result, undefined
+from skeval.stats.intervals import wilson
+from skeval.stats.matches import MatchLists, list_contrast, longest_list
+from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
+from skeval.steps.samples import ColumnChoice, column_key
+
+_FEWEST_HOLDOUT_ROWS = 100
+_RADIUS_LEVEL = 0.01
+
+
+class NearDuplicateShare(Metric):
+    r"""Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
+
+    A generator that has memorised a record may write it out with a digit changed, or with a
+    word of a note replaced, so that no exact comparison finds it. A row counts as near if it is
+    nearer to a train row than all but one in a hundred real rows are to each other.
+
+    Parameters
+    ----------
+    tau : "loo-q01" or float, default="loo-q01"
+        The greatest distance of a near duplicate, in [0, 1]. "loo-q01" is the 1st percentile of the
+        distances of holdout rows to their nearest train row; with fewer than 100 holdout rows, of
+        train rows to their nearest other train row.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns looked at: None for all but ids, free text included; an int for the first so
+        many of these; or names. Columns that can be measured make the distance (chosen in space
+        "gower" only), text columns are compared by their words.
+    text : float, default=0.9
+        The least similarity of the texts of a near duplicate, in every text column, in [0, 1]; 0
+        leaves texts out. It has no effect on a table without text columns.
+    edit_length : int, default=40
+        Texts of at most so many characters, such as names and codes, are similar too if few of
+        their letters differ; 0 for words alone.
+    n_permutations : int, default=999
+        Number of relabellings behind the p-value.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    See Also
+    --------
+    ExactMatchShare : Rows that agree in every cell.
+    NewRowShare : A tolerance in every column, rather than a distance.
+    DCRPercentile : How near the nearest rows come.
+
+    Notes
+    -----
+    The value is the share of synthetic rows s for which some train row t has a distance of at most
+    `tau`, and texts with a Jaccard similarity of at least `text` in every text column:
+
+    .. math:: d(s, t) \le \tau, \qquad J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{text}
+
+    with a and b the sets of words, runs of letters, digits and underscores in lower case. Two
+    missing texts are similar, and so are two empty ones; a missing and an empty one are not. Two
+    short texts, in lower case, are also similar where Levenshtein's distance, the least number of
+    letters to insert, delete or replace, is at most ``1 - text`` times the length of the longer:
+    one in ten by default. In a table of texts and ids only, texts alone decide.
+
+    The percentile behind "loo-q01" is an order statistic: the least distance that at least 1% of
+    the real rows do not exceed. It is taken of rows that search a table as large as train, since
+    rows of a smaller table are farther apart; the search in train is the same for synthetic and for
+    holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
+    about 1% by construction where `tau` stems from them and no text matters.
+
+    The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
+    which were train are equally likely if none was learned, and the difference is held against that
+    of random choices. Synthetic rows written out twice are no more evidence, and with a holdout far
+    smaller than train a few near rows are none: most choices would call them train. A row near many
+    real rows looks at some 16 of them, which hardly ever changes its answer.
+
+    ``details`` has ``tau`` (nan where texts alone decide), the number of ``text_columns`` compared,
+    the share that is near a holdout row (``to_holdout``), the difference of the two shares, its
+    mean over relabellings (``expected``, not 0 if the tables are of unequal size) and its spread
+    (``null_standard_error``). The interval is Wilson's, of the share that a table of many more rows
+    from this generator would have. ``train_duplicates`` and ``holdout_duplicates`` are the shares
+    of rows of train, and of the holdout, that are near another row of their own table, and so
+    what real tables repeat by themselves.
+
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
+    References
+    ----------
+    Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what screens miss.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import NearDuplicateShare
+    >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> metric = NearDuplicateShare().fit(train, holdout)
+    >>> metric.score(train), metric.score(make_mixed(random_state=2)) < 0.1
+    (1.0, True)
+    """
+
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+
+    def __init__(
+        self,
+        tau: Literal["loo-q01"] | Fraction = "loo-q01",
+        space: Space = "gower",
+        columns: AnyColumns = None,
+        text: Fraction = 0.9,
+        *,
+        edit_length: Annotated[int, Interval(0)] = 40,
+        n_permutations: Count = 999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.tau = tau
+        self.space = space
+        self.columns = columns
+        self.text = text
+        self.edit_length = edit_length
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        compared(context.schema, self.columns)
+
+    def _rule(self, context: Context) -> NearRule | str:
+        """Return when two rows are near, or why that cannot be said."""
+        settings = (self.tau, self.space, self.text, self.edit_length)
+        return near_rule(context, self.columns, *settings)
+
+    def _compute(self, context: Context) -> Result:
+        rule = self._rule(context)
+        if isinstance(rule, str):
+            return undefined(rule)
+        return Result(share_near_train(context, rule, "synthetic"))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        rule = self._rule(context)
+        if isinstance(rule, str):
+            return result
+        n = context.n_rows("synthetic")
+        details: dict[str, Any] = {
+            "tau": rule.tau if rule.measures else float("nan"),
+            "text_columns": len(rule.texts),
+            "train_duplicates": share_near_itself(context, rule, "train"),
+        }
+        result = replace(result, interval=wilson(round(result.value * n), n), details=details)
+        if "holdout" not in context:
+            return result
+        test, of_holdout = near_contrast(context, rule, self.n_permutations, self.random_state)
+        baseline = share_near_train(context, rule, "holdout")
+        details |= {"holdout_duplicates": share_near_itself(context, rule, "holdout"), **of_holdout}
+        shares = {"synthetic": result.value, "holdout": baseline}
+        exact = details["tau"] == 0.0 and not rule.texts
+        where = chosen_in_words(context.schema, self.columns)
+        what = MATCHES if exact else f"synthetic rows {_near(details['tau'])} a train row"
+        return replace(
+            result,
+            p_value=test.p_value,
+            baseline=baseline,
+            contrast=contrast_of(context, what, result.value, test, reference="a holdout row"),
+            fact="" if exact else near_in_words(context, shares, where),
+            advice=DROP_COPIES,
+            details=details,
+        )
+
+    def _summary(self, result: Result) -> str:
+        near = _near(as_float(result.details["tau"]))
+        return set_against(
+            f"{percent(result.value)} of synthetic rows are {near} a train row", result
+        )
+
+
+def _near(tau: float) -> str:
+    return "with nearly the words of" if np.isnan(tau) else f"within {number(tau)} of"
+
+
+def near_in_words(context: Context, shares: Mapping[str, float], columns: str = "") -> str:
+    """Return how many rows are near copies of train rows; empty if no more than holdout rows are.
+
+    Some rows always are near: in the default radius, one in a hundred holdout rows.
+    """
+    if shares["synthetic"] <= shares["holdout"]:
+        return ""
+    sizes = {role: context.n_rows(role) for role in shares}
+    k, m = (round(shares[role] * sizes[role]) for role in ("synthetic", "holdout"))
+    copies = "is an exact or near copy of a train row" if k == 1 else "are exact or near copies"
+    copies += ("" if k == 1 else " of train rows") + (f" in {columns}" if columns else "")
+    fresh = f"{f'{m:,}' if m else 'none'} {'is' if m < 2 else 'are'}"
+    return (
+        f"{k:,} of {sizes['synthetic']:,} synthetic rows {copies}; "
+        f"of {sizes['holdout']:,} holdout rows {fresh}."
+    )
+
+
+def near_rule(
+    context: Context,
+    chosen: ColumnChoice,
+    tau: float | str,
+    space: Any,
+    text: float,
+    edit_length: int = 0,
+) -> NearRule | str:
+    """Return when two rows are near, or why that cannot be said."""
+    measured, texts = compared(context.schema, chosen)
+    texts = texts if text > 0 else ()
+    measures = bool(measured) or not isinstance(space, str)
+    if not measures and not texts:
+        return "no column of this table can be measured."
+    columns = column_key(context.schema, measured)
+    radius = radius_of(context, tau, space, columns) if measures else 1.0
+    if np.isnan(radius):
+        return "train has one row, which has no neighbour; give tau as a number."
+    return NearRule(radius, measures, space, columns, texts, float(text), edit_length)
+
+
+@shared
+def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> float:
+    """Return the distance that `tau` stands for; nan if no row has a neighbour."""
+    if isinstance(tau, str):
+        query = "train"
+        if "holdout" in context and context.n_rows("holdout") >= _FEWEST_HOLDOUT_ROWS:
+            query = "holdout"
+        elif context.n_rows("train") < 2:
+            return float("nan")
+        distances, _ = nearest(context, query, "train", space=space, columns=columns)
+        tau = float(np.quantile(distances[:, 0], _RADIUS_LEVEL, method="inverted_cdf"))
+    if not is_gower(space):
+        return float(tau)
+    # the engine's distances are on a grid: so must be what they are compared with
+    n_columns = encoded(context, "train", space, columns).shape[1]
+    return float(round_to_grid(np.array(tau * n_columns))) / n_columns
+
+
+@shared
+def near_rows(
+    context: Context, rule: NearRule
+) -> tuple[int, int, MatchLists, tuple[np.ndarray, np.ndarray]]:
+    """Return how many synthetic rows are near train and the holdout, and the lists for the test.
+
+    Returns
+    -------
+    to_train, to_holdout : int
+        Synthetic rows near a train row, and near a holdout row.
+    lists : MatchLists
+        The distinct real rows near each distinct synthetic one.
+    counts : tuple of ndarray
+        How many rows of train and of the holdout are each of these real rows.
+    """
+    roles = tuple(role for role in ("train", "holdout") if role in context)
+    within = {role: _within(context, rule, "synthetic", role) for role in roles}
+    queries = profiles(context, rule, ("synthetic",), np.logical_or.reduce([*within.values()]))
+    real = profiles(context, rule, roles)
+    n_each = queries.count("synthetic")
+    longest = longest_list(*(context.n_rows(role) for role in roles)) if len(roles) > 1 else 0
+    if rule.texts:
+        pairs = near_texts(context, rule, queries, real, longest)
+        to_train, to_holdout = (
+            int(n_each[near].sum()) for near in (pairs.near_train, pairs.near_holdout)
+        )
+        lists = pairs.lists(n_each, context.n_rows("synthetic"))
+    else:
+        to_train = int(within["train"].sum())
+        to_holdout = int(within["holdout"].sum()) if len(roles) > 1 else 0
+        lists = _near_lists(context, rule, queries, real, longest)
+    return to_train, to_holdout, lists, (real.count("train"), real.count("holdout"))
+
+
+def _near_lists(
+    context: Context, rule: NearRule, queries: Profiles, real: Profiles, longest: int
+) -> MatchLists:
+    n_queries = len(queries.measured)
+    near = np.empty((n_queries, 0), dtype=np.int64)
+    if longest and n_queries:
+        index = index_of(context, real.measured, rule.space, rule.columns)
+        _, near = index.kneighbors(queries.measured, longest, np.full(n_queries, rule.tau))
+    return MatchLists.of_matrix(near, queries.count("synthetic"), context.n_rows("synthetic"))
+
+
+def _within(context: Context, rule: NearRule, query: str, reference: str) -> np.ndarray:
+    if not rule.measures:
+        return np.ones(context.n_rows(query), dtype=np.bool_)
+    distances, _ = nearest(context, query, reference, space=rule.space, columns=rule.columns)
+    within: np.ndarray = distances[:, 0] <= rule.tau
+    return within
+
+
+def near_contrast(
+    context: Context, rule: NearRule, n_permutations: int, seed: int
+) -> tuple[Relabelled, dict[str, float]]:
+    """Return the test against relabelled real rows, and what the details hold of the holdout."""
+    n = context.n_rows("synthetic")
+    to_train, to_holdout, lists, (train, holdout) = near_rows(context, rule)
+    test = list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
+    return test, {
+        "to_holdout": to_holdout / n,
+        "difference": (to_train - to_holdout) / n,
+        "expected": test.mean,
+        "null_standard_error": test.spread,
+    }
+
+
+def share_near_train(context: Context, rule: NearRule, query: str) -> float:
+    """Return the share of a role's rows that are near a train row."""
+    within = _within(context, rule, query, "train")
+    if not rule.texts:
+        return float(within.mean())
+    if query == "synthetic":
+        return near_rows(context, rule)[0] / within.size
+    queries = profiles(context, rule, (query,), within)
+    real = profiles(context, rule, ("train",))
+    pairs = near_texts(context, rule, queries, real, longest=0)
+    return int(queries.count(query)[pairs.near_train].sum()) / within.size
+
+
+@shared
+def share_near_itself(context: Context, rule: NearRule, role: str) -> float:
+    """Return the share of a role's rows that are near another row of it."""
+    n_rows = context.n_rows(role)
+    if n_rows < 2:
+        return 0.0
+    within = _within(context, rule, role, role)
+    if not rule.texts:
+        return float(within.mean())
+    rows = profiles(context, rule, (role,), within)
+    n_each = rows.count(role)
+    alone = Profiles(rows.measured, rows.texts, {"train": n_each})
+    # the first list entry is the row itself; one more says that it has company
+    lists = near_texts(context, rule, rows, alone, longest=2).lists(n_each, n_rows)
+    again = (np.diff(lists.starts) > 1) | (lists.weights > 1)
+    return float(lists.weights[again].sum() / n_rows)

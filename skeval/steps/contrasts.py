@@ -1,0 +1,88 @@
+"""The two numbers that a test of train against holdout compared, for sentences to quote."""
+
+from __future__ import annotations
+
+from skeval.context import Context
+from skeval.result import Result
+from skeval.stats.relabelling import Relabelled
+from skeval.verdict import Contrast
+
+# metrics that count the same matches made one test: they must say the same of it
+MATCHES = "synthetic rows that match a train row"
+DROP_COPIES = (
+    "Drop the copied rows, or fit the generator again with less room to memorise: fewer steps, "
+    "stronger regularisation or noise."
+)
+
+
+def contrast_of(
+    context: Context,
+    what: str,
+    on_train: float,
+    test: Relabelled,
+    *,
+    reference: str,
+    high_leaks: bool = True,
+    share: bool = True,
+) -> Contrast:
+    """Return what a test over relabellings compared.
+
+    Parameters
+    ----------
+    context : Context
+        With train and holdout.
+    what : str
+        What was measured towards train, as a noun phrase.
+    on_train : float
+        That number.
+    test : Relabelled
+        Of the difference between train and holdout, large where there is a leak.
+    reference : str
+        What the number is for the holdout, such as "for the holdout". Tables of unequal size get
+        other numbers by chance: then the mean of the difference over relabellings is added to the
+        holdout's number, and it is said to be "by chance".
+    high_leaks : bool, default=True
+        Whether a large number is a leak.
+    share : bool, default=True
+        Whether the numbers are shares.
+
+    Returns
+    -------
+    Contrast
+        A small p-value is one where the number of train lies on the side of a leak.
+
+    Examples
+    --------
+    >>> from skeval.context import Context
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.stats.relabelling import Relabelled
+    >>> from skeval.steps.contrasts import contrast_of
+    >>> context = Context.of(make_mixed(20), make_mixed(10))
+    >>> test = Relabelled(observed=0.5, mean=0.2, spread=0.1, p_value=0.01)
+    >>> print(contrast_of(context, "rows that match", 0.6, test, reference="of the holdout"))
+    rows that match: 60.0%, by chance 30.0%
+    """
+    equal = context.n_rows("train") == context.n_rows("holdout")
+    excess = test.observed - (0.0 if equal else test.mean)  # of equal sizes the mean is known
+    expected = max(0.0, on_train - excess if high_leaks else on_train + excess)
+    if share:
+        on_train, expected = round(on_train, 12), round(min(1.0, expected), 12)
+    said = reference if equal else "by chance"
+    return Contrast(what, on_train, expected, said, high_leaks=high_leaks, share=share)
+
+
+def set_against(lead: str, result: Result) -> str:
+    """Return a sentence that ends with the contrast that was tested; as it is where none was.
+
+    Examples
+    --------
+    >>> from skeval import Result
+    >>> from skeval.steps.contrasts import set_against
+    >>> from skeval.verdict import Contrast
+    >>> shown = Contrast("rows that match", 0.6, 0.3, "of the holdout")
+    >>> set_against("60.0% of the rows match", Result(0.6, contrast=shown))
+    '60.0% of the rows match; of the holdout 30.0%.'
+    """
+    if result.contrast is None:
+        return f"{lead}."
+    return f"{lead}; {result.contrast.reference} {result.contrast.written[1]}."

@@ -1,0 +1,238 @@
+"""Is every column predicted from the others as well as by a model of real rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import DegenerateInputWarning
+from skeval.formatting import number, percent
+from skeval.parameters import Columns, Count, Fraction, Interval, Seed
+from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.stats.intervals import percentile_interval
+from skeval.steps.models import DEFAULT, HOLDOUT, Estimator, Part, Training, replicates
+from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+
+_LABELS, _NUMBERS = "balanced_accuracy", "rmse"
+
+
+class GlobalUtility(Metric):
+    r"""Fraction of a model's score that synthetic rows keep, every column being the target once.
+
+    Nobody knows what a published table will be used for. So each column is predicted in turn from
+    all others, by a model trained on synthetic rows and by the same model trained on real ones, and
+    both are tested on holdout rows. A generator that was tuned to one target, or that learned pairs
+    of columns and no more, loses where nobody looked. 1 if models of synthetic rows are as good, 0
+    if they know nothing; above 1 by chance, or where a generator smooths what real rows are too few
+    to show.
+
+    Parameters
+    ----------
+    targets : None, int or list of str, default=None
+        The columns that are predicted; all that can be measured, but the primary key, if None. An
+        int takes the first.
+    estimator : None, str or estimator, default=None
+        The model, as in :class:`TSTR`; None is "xgboost". The cost is that of two models a column,
+        those of real rows being kept for further synthetic tables.
+    max_labels : int, default=50
+        Categories with more labels in train are no targets; ``details["left_out"]`` has their
+        names. Each label costs a model of its own.
+    tolerance : float, default=0.01
+        Errors below this fraction of a column's standard deviation in train count as if they were
+        as large: where the other columns determine one, a ratio of errors near 0 says nothing. 0 is
+        the published definition.
+    max_rows : int or None, default=10_000
+        The most rows that a model learns from, drawn at random; None for all.
+    n_bootstrap : int, default=200
+        Number of bootstrap samples of the holdout rows behind the intervals; 0 for none.
+    random_state : int, default=0
+        Seed of models, drawn rows and bootstrap.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout.
+    InvalidParameterError
+        At fit, if there are no such columns.
+
+    See Also
+    --------
+    TSTR : One target, any score.
+    skeval.fidelity.ContingencySimilarity : Pairs of columns, without a model.
+
+    Notes
+    -----
+    With the balanced accuracy A of categories and the root mean squared error E of numbers and
+    dates, both on holdout rows, for models of synthetic (S) and of train rows (T),
+
+    .. math:: \mathrm{GU} = \frac{1}{p} \sum_{j=1}^p u_j, \qquad
+        u_j = \frac{A_j(S)}{A_j(T)} \quad \text{or} \quad \frac{E_j(T)}{E_j(S)}
+
+    A column of two values is a category, of numbers too. The baseline is 1, train in the place of
+    the synthetic rows. ``details["columns"]`` has the ratios, of which `worst` is the lowest,
+    ``details["by_column"]`` both scores of each, ``details["intervals"]`` the interval of each
+    ratio over bootstrap samples of holdout rows, the same for both models. The ends of the value's
+    interval are the means of theirs, as if all columns erred the same way: the columns are tested
+    on the same rows, and it is too wide where their errors differ.
+
+    It misleads where columns cannot be predicted from each other: guessing is as good with either
+    table, all ratios are near 1, and those of labels cannot fall below 1 over their number. Look at
+    the scores of real rows. Copies of train score 1, so that it says nothing of privacy.
+
+    References
+    ----------
+    X. Jiang, N. Simidjievski, M. Jamnik, "TabStruct: measuring structural fidelity of tabular
+    data", International Conference on Learning Representations (2026).
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import IndependentMarginals
+    >>> from skeval.utility import GlobalUtility
+    >>> train, holdout, synthetic = (make_mixed(500, random_state=seed) for seed in range(3))
+    >>> metric = GlobalUtility(estimator="linear").fit(train, holdout)
+    >>> apart = IndependentMarginals(random_state=0).fit(train).sample(500)
+    >>> bool(metric.score(apart) < 0.9 < metric.score(synthetic))
+    True
+    """
+
+    tags = MetricTags(
+        "utility",
+        needs=frozenset({"holdout"}),
+        greater_is_better=True,
+        bounds=(0.0, np.inf),
+        display="ColumnScoresDisplay",
+    )
+
+    def __init__(
+        self,
+        targets: Columns = None,
+        estimator: Estimator = None,
+        *,
+        max_labels: Annotated[int, Interval(2)] = 50,
+        tolerance: Fraction = 0.01,
+        max_rows: Count | None = 10_000,
+        n_bootstrap: Annotated[int, Interval(0)] = 200,
+        random_state: Seed = 0,
+    ) -> None:
+        self.targets = targets
+        self.estimator = estimator
+        self.max_labels = max_labels
+        self.tolerance = tolerance
+        self.max_rows = max_rows
+        self.n_bootstrap = n_bootstrap
+        self.random_state = random_state
+
+    def _compute(self, context: Context) -> Result:
+        pairs, left_out = {}, []
+        for question in self._questions(context):
+            if n_labels(context, question) > self.max_labels:
+                left_out.append(question.target)
+            elif not unanswerable(context, question):
+                pairs[question.target] = self._pair(context, question)
+        names = f"no targets, having more labels than max_labels: {', '.join(left_out)}."
+        return mean_of_columns(
+            {name: float(kept(pair)[0]) for name, pair in pairs.items()},
+            n_total=len(self._questions(context)),
+            warnings=(DegenerateInputWarning(names),) if left_out else (),
+            left_out=left_out,
+            by_column={
+                name: {
+                    "scoring": pair["scoring"],
+                    **{key: float(pair[key][0]) for key in ("tstr", "trtr")},
+                }
+                for name, pair in pairs.items()
+            },
+        )
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return super()._in_relation(context, result)
+        intervals = {}
+        for question in self._questions(context):
+            if not np.isnan(result.details["columns"].get(question.target, np.nan)):
+                ratios = kept(self._pair(context, question, self.n_bootstrap))
+                intervals[question.target] = percentile_interval(ratios)
+        ends = [interval for interval in intervals.values() if interval is not None]
+        low, high = np.mean(ends, axis=0) if len(ends) == len(intervals) else (np.nan, np.nan)
+        return replace(
+            result,
+            interval=None if np.isnan(low) else (float(low), float(high)),
+            baseline=1.0,
+            details={
+                **result.details,
+                "intervals": {name: list(one or (None, None)) for name, one in intervals.items()},
+            },
+        )
+
+    def _summary(self, result: Result) -> str:
+        worst, n_used = result.details["worst"], result.details["n_used"]
+        scores = result.details["by_column"][worst["column"]]
+        named = "balanced accuracy" if scores["scoring"] == _LABELS else "root mean squared error"
+        return (
+            f"Models of synthetic rows keep {percent(result.value)} of the score of those of real "
+            f"rows, on average over {n_used} columns; least for {worst['column']}, with a {named} "
+            f"of {number(scores['tstr'])} against {number(scores['trtr'])}."
+        )
+
+    def _questions(self, context: Context) -> list[Question]:
+        schema = context.schema
+        names = chosen_columns(schema, self.targets)
+        keys = schema.primary_key if self.targets is None else ()
+        measured = schema.columns(*NUMERIC, *NOMINAL)
+        return [Question(name) for name in sorted(names) if name in measured and name not in keys]
+
+    def _pair(self, context: Context, question: Question, n_bootstrap: int = 0) -> dict[str, Any]:
+        """Return the scores of both models on holdout rows, and on bootstrap samples of these."""
+        problem = problem_of(context, question)
+        scoring = _LABELS if problem.has_labels else _NUMBERS
+        least = 0.0 if problem.has_labels else self.tolerance * problem.scale
+        model = DEFAULT if self.estimator is None else self.estimator
+        asked = (model, question, scoring, n_bootstrap, 1, self.random_state)
+        trainings = {
+            name: Training(Part(role), max_rows=self.max_rows)
+            for name, role in {"tstr": "synthetic", "trtr": "train"}.items()
+        }
+        scores = {
+            name: np.maximum(replicates(context, training, HOLDOUT, *asked), least)
+            for name, training in trainings.items()
+        }
+        return {"scoring": scoring, **scores}
+
+
+def n_labels(context: Context, question: Question) -> int:
+    """Return how many labels train has of a target; 0 if it is one of numbers."""
+    if not problem_of(context, question).has_labels:
+        return 0
+    return int(np.unique(rows_of_role(context, "train", question).target).size)
+
+
+def kept(pair: Mapping[str, Any]) -> np.ndarray:
+    """Return the fraction of a score that synthetic rows keep: 1 is all, for losses the inverse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.global_utility import kept
+    >>> pair = {"tstr": np.array([0.4, 0.0]), "trtr": np.array([0.8, 0.0])}
+    >>> kept({"scoring": "balanced_accuracy", **pair}), kept({"scoring": "rmse", **pair})
+    (array([0.5, 1. ]), array([2., 1.]))
+    """
+    part, whole = pair["tstr"], pair["trtr"]
+    if pair["scoring"] == _NUMBERS:
+        part, whole = whole, part
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = np.where((part == 0.0) & (whole == 0.0), 1.0, part / whole)
+    return np.where(np.isfinite(ratios), ratios, np.nan)

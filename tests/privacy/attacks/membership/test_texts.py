@@ -1,0 +1,126 @@
+"""Rows as text: what language models repeat, digit by digit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context
+from skeval.datasets import make_mixed
+from skeval.privacy.attacks.membership import texts
+from skeval.privacy.attacks.membership.scores import member_scores
+from skeval.privacy.attacks.membership.texts import (
+    affordable,
+    decimals_of,
+    least_edits,
+    nearest_edits,
+    written,
+)
+from skeval.stats.roc import auc, tpr_at_fpr
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
+
+
+def plain_edits(one: str, other: str) -> int:
+    """Levenshtein's distance by its recursion."""
+    last = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        row = [i]
+        for j, b in enumerate(other, 1):
+            row.append(min(last[j] + 1, row[-1] + 1, last[j - 1] + (a != b)))
+        last = row
+    return last[-1]
+
+
+def some_texts(n: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list("0123,"), rng.integers(0, 9))) for _ in range(n)]
+
+
+def test_edits_are_those_of_the_recursion(monkeypatch):
+    queries, others = some_texts(60, 0), some_texts(40, 1)
+    expected = [min(plain_edits(one, other) for other in others) for one in queries]
+    assert nearest_edits(queries, others).tolist() == expected
+    # in blocks, and where the first texts say at how many edits to stop
+    monkeypatch.setattr(texts, "_FIRST", 3)
+    monkeypatch.setattr(texts, "_AT_A_TIME", 7)
+    monkeypatch.setattr(texts, "_BLOCK", 50)
+    assert nearest_edits(queries, others).tolist() == expected
+    assert nearest_edits([], others).size == 0
+    assert nearest_edits(["12"], [""]).tolist() == [2.0]
+
+
+def test_numbers_are_written_as_precisely_as_the_real_ones():
+    rows = np.array([[1200.5, 3.0, 1e20, -0.0], [np.nan, np.inf, -2.0, 1e6]])
+    decimals = decimals_of(rows, [False] * 4)
+    assert decimals == [1, 0, 0, 0]
+    assert written(rows, decimals) == ["1200.5,3,1e+20,0,", "?,inf,-2,1000000,"]
+    released = np.array([[1200.4999, 2.6, 0.0, 1e308]])
+    assert written(released, decimals) == ["1200.5,3,0,1e+308,"]
+
+
+def test_a_level_is_one_character():
+    rows = np.array([[0.0, 5.0], [70_000.0, np.nan]])
+    (first, second) = written(rows, [None, None])
+    assert (len(first), len(second)) == (2, 2)
+    assert nearest_edits([first], [second]).tolist() == [2.0]
+    assert second[1] == "?"
+
+
+def test_scores_by_hand():
+    train, holdout, synthetic = (
+        pd.DataFrame({"x": values}) for values in ([1234.0, 5.0], [9876.0, 41.0], [234.0, 4.0])
+    )
+    scores = member_scores(Context.of(train, holdout).with_synthetic(synthetic), "levatt")
+    assert scores.members.tolist() == [-1.0, -1.0]
+    assert scores.others.tolist() == [-4.0, -1.0]
+
+
+def test_long_texts_are_held_against_fewer(monkeypatch):
+    assert affordable(100, 50) == texts.MOST_TEXTS
+    assert affordable(20_000, 1000) == 2**34 // (20_000 * 1000 * 16)
+    assert affordable(10**9, 10**6) == 1
+    assert affordable(0, 0) == texts.MOST_TEXTS
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(TRAIN)
+    rows = {"train": np.arange(150)}
+    assert not least_edits(context, rows, "gower", None, 0)[0].any()
+    monkeypatch.setattr(texts, "MOST_TEXTS", 50)
+    (some,) = least_edits(context, rows, "gower", None, 0)
+    assert 0 < (some == 0).sum() <= 50
+    assert (some == least_edits(context, rows, "gower", None, 0)[0]).all()
+    (others,) = least_edits(context, rows, "gower", None, 1)
+    assert (some != others).any()
+
+
+def with_repeated_digits(rng: np.random.Generator, train: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose digits are those of train rows, but for one in two numbers."""
+
+    def garbled(value: int) -> int:
+        digits = list(str(value))
+        digits.insert(int(rng.integers(len(digits) + 1)), str(rng.integers(10)))
+        return int("".join(digits))
+
+    return train.map(lambda value: garbled(value) if rng.random() < 0.5 else value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_repeated_digits_are_found_where_distances_find_nothing(seed):
+    rng = np.random.default_rng(seed)
+    train, holdout, fresh = (
+        pd.DataFrame(rng.integers(1000, 9999, (300, 6)), columns=list("abcdef")) for _ in range(3)
+    )
+    repeated = with_repeated_digits(rng, train[:30])
+    context = Context.of(train, holdout).with_synthetic(pd.concat([repeated, fresh[30:]]))
+    rates = {}
+    for attack in ("levatt", "distance", "ratio", "domias", "classifier"):
+        scores = member_scores(context, attack)
+        rates[attack] = tpr_at_fpr(scores.members[:30], scores.others, 0.01)
+    assert rates.pop("levatt") > 0.6
+    assert max(rates.values()) < 0.4
+
+
+def test_a_release_that_repeats_whole_rows_is_found():
+    scores = member_scores(Context.of(TRAIN, HOLDOUT).with_synthetic(TRAIN), "levatt")
+    assert not scores.members.any()
+    assert auc(scores.members, scores.others) > 0.95

@@ -1,0 +1,111 @@
+"""Every attack shows the two numbers that it tested, on the side of a leak where there is one."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from skeval import SuiteResult, make_suite
+from skeval.datasets import load_flights, make_mixed
+from skeval.formatting import number, percent
+from skeval.generators import Bootstrap, GaussianCopula
+from skeval.privacy import (
+    AnonymeterRisk,
+    AttributeInferenceRisk,
+    DisclosureProtection,
+    DPAudit,
+    InferenceRisk,
+    InferenceRiskAll,
+    LikelihoodRatioMIA,
+    LinearReconstructionAttack,
+    LinkabilityRisk,
+    MembershipDisclosureF1,
+    MembershipInference,
+    OneRunDPAudit,
+    RecordReconstruction,
+    ShadowAttributeInference,
+    ShadowMembershipInference,
+    SinglingOutRisk,
+)
+
+# tables of few columns have rows in common by nature
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train"),
+    pytest.mark.filterwarnings("ignore:.*standard error"),
+    pytest.mark.filterwarnings("ignore:.*spread of a row"),
+]
+
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
+COPIED = pd.concat([TRAIN.iloc[:150], SYNTHETIC.iloc[150:]], ignore_index=True)
+FEW = {"n_targets": 2, "n_shadow": 12, "n_eval": 12}
+ATTACKS = {
+    "univariate": SinglingOutRisk("univariate"),
+    "multivariate": SinglingOutRisk(),
+    "uncorrected": SinglingOutRisk(size_correction="none"),
+    "linkability": LinkabilityRisk(n_splits=2),
+    "inference": InferenceRisk("plan"),
+    "inferences": InferenceRiskAll(),
+    "anonymeter": AnonymeterRisk(n_splits=2),
+    "accuracy": AttributeInferenceRisk("plan"),
+    "recall": AttributeInferenceRisk("plan", scoring="balanced_accuracy"),
+    "area": AttributeInferenceRisk("member", scoring="roc_auc"),
+    "error": AttributeInferenceRisk("income"),
+    "disclosure": DisclosureProtection(["age", "city", "member"], "plan", "zero_cap"),
+    "records": RecordReconstruction(n_splits=2),
+    "counts": LinearReconstructionAttack(None, "member"),
+    "membership": MembershipInference("distance"),
+    "several": MembershipInference(["distance", "monte_carlo"]),
+    "rate": MembershipInference(["distance", "knn_density"], scoring="tpr_at_fpr", fpr=0.5),
+    "f1": MembershipDisclosureF1(),
+    "f1 given": MembershipDisclosureF1(0.01),
+    "pairs": OneRunDPAudit(),
+    "coins": OneRunDPAudit(design="bernoulli"),
+    "runs": DPAudit(Bootstrap(), n_runs=20, n_pilot=5, n_synthetic=300),
+    "shadow": ShadowMembershipInference(Bootstrap(), **FEW),
+    "shadow secret": ShadowAttributeInference(Bootstrap(), "plan", **FEW),
+    "ratios": LikelihoodRatioMIA(Bootstrap(), n_models=8),
+}
+
+
+@pytest.mark.parametrize("name", list(ATTACKS))
+def test_the_contrast_is_on_the_side_of_the_leak(name):
+    result = ATTACKS[name].fit(TRAIN, HOLDOUT).evaluate(COPIED)
+    shown = result.contrast
+    assert result.p_value < 0.05
+    assert shown.supports_leak
+    verdict = SuiteResult({name: result}, sizes={"holdout": 200}).verdict()
+    written = percent if shown.share else number
+    assert verdict.alarm
+    assert f"{written(shown.observed)}, {shown.reference} {written(shown.expected)}" in str(verdict)
+    assert " low" not in result.summary
+    assert SuiteResult({name: result}).to_dict()["results"][name]["contrast"] == shown.to_dict()
+
+
+def test_what_the_largest_risk_shows_counts_once():
+    parts = ("univariate", "multivariate", "linkability", "inferences", "anonymeter")
+    results = {name: ATTACKS[name].fit(TRAIN, HOLDOUT).evaluate(COPIED) for name in parts}
+    judged = SuiteResult(results, sizes={"holdout": 200}).verdict()
+    assert judged.n_tests == 4
+    surest = {"inference": "inferences"}.get(
+        results["anonymeter"].details["surest_attack"].split()[0], "univariate"
+    )
+    assert judged.adjusted["anonymeter"] == judged.adjusted[surest]
+
+
+def test_a_null_audit_gives_no_bound():
+    found = OneRunDPAudit().fit(TRAIN, HOLDOUT).evaluate(make_mixed(200, random_state=9))
+    assert found.value == 0.0
+    assert "no bound on epsilon" in found.summary
+    assert "at least" not in found.summary
+
+
+@pytest.mark.slow
+def test_the_columns_of_flights_that_leak_are_named():
+    """A copula draws values of train; of tail numbers most occur in few rows only."""
+    rows = load_flights(4_000)
+    train, holdout = rows.iloc[:2_000], rows.iloc[2_000:]
+    released = GaussianCopula().fit(train).sample(2_000, random_state=0)
+    verdict = make_suite("report", random_state=0).fit(train, holdout).evaluate(released).verdict()
+    assert verdict.alarm
+    assert "Drop, pool or coarsen tailnum" in verdict.sentence
+    assert "values of one synthetic row that single out a train row: " in verdict.sentence

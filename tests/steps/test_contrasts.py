@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skeval import Result
+from skeval.context import Context
+from skeval.datasets import make_mixed
+from skeval.stats.relabelling import Relabelled
+from skeval.steps.contrasts import contrast_of, set_against
+
+EQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(20, random_state=1))
+UNEQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(10, random_state=1))
+
+
+def test_of_equal_tables_it_is_the_number_of_the_holdout():
+    test = Relabelled(0.2, 0.013, 0.1, 0.01)  # the mean over some relabellings is noise
+    shown = contrast_of(EQUAL, "rows", 0.5, test, reference="of holdout rows")
+    assert (shown.observed, shown.expected) == (0.5, 0.3)
+    assert str(shown) == "rows: 50.0%, of holdout rows 30.0%"
+
+
+def test_of_unequal_tables_chance_is_taken_into_account():
+    test = Relabelled(0.2, 0.15, 0.1, 0.3)
+    shown = contrast_of(UNEQUAL, "rows", 0.5, test, reference="of holdout rows")
+    assert shown.expected == pytest.approx(0.45)
+    assert shown.reference == "by chance"
+
+
+def test_short_distances_are_a_leak_where_low_numbers_are():
+    test = Relabelled(0.3, 0.1, 0.1, 0.01)
+    settings = {"reference": "to the holdout", "high_leaks": False, "share": False}
+    shown = contrast_of(UNEQUAL, "distance", 1.5, test, **settings)
+    assert shown.expected == pytest.approx(1.7)
+    assert shown.supports_leak
+    assert contrast_of(EQUAL, "distance", 1.5, test, **settings).expected == pytest.approx(1.8)
+
+
+@pytest.mark.parametrize("high", [True, False])
+def test_the_side_of_a_leak_is_that_of_the_test(high):
+    rng = np.random.default_rng(0)
+    for on_train, observed, mean in rng.uniform(size=(200, 3)) * [1.0, 0.4, 0.4]:
+        test = Relabelled(observed, mean, 0.1, 0.5)
+        shown = contrast_of(UNEQUAL, "x", on_train, test, reference="", high_leaks=high)
+        if 0.0 < shown.expected < 1.0:
+            assert shown.supports_leak == (observed > mean)
+        else:  # a share is cut off where there is none beyond it, on the same side
+            assert shown.supports_leak or observed <= mean or on_train in (0.0, 1.0)
+
+
+def test_sentences_end_with_the_contrast():
+    shown = contrast_of(EQUAL, "x", 0.5, Relabelled(0.2, 0, 0.1, 0.01), reference="of others")
+    assert set_against("So many do", Result(0.5, contrast=shown)) == "So many do; of others 30.0%."
+    assert set_against("So many do", Result(0.5)) == "So many do."

@@ -1,0 +1,157 @@
+"""Every column as a target once: ratios by hand, the worst first, what is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import balanced_accuracy_score, mean_squared_error
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval.datasets import make_census, make_mixed
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.generators import Bootstrap, IndependentMarginals
+from skeval.utility import TSTR, GlobalUtility
+
+
+def numbers_and_labels(n: int, seed: int, slope: float = 2.0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    y = slope * x + rng.normal(size=n)
+    return pd.DataFrame({"x": x, "y": y, "c": np.where(x + y > 0, "up", "down")})
+
+
+TRAIN, HOLDOUT, SYNTHETIC = (
+    numbers_and_labels(300, seed, slope) for seed, slope in enumerate([2.0, 2.0, -1.0])
+)
+
+
+def test_ratio_of_errors_by_scikit_learn():
+    metric = GlobalUtility(["y"], LinearRegression(), max_rows=None).fit(TRAIN, HOLDOUT)
+    result = metric.evaluate(SYNTHETIC)
+    errors = []
+    for rows in (SYNTHETIC, TRAIN):
+        features = [np.column_stack([table["x"], table["c"] == "up"]) for table in (rows, HOLDOUT)]
+        model = LinearRegression().fit(features[0], rows["y"])
+        errors.append(mean_squared_error(HOLDOUT["y"], model.predict(features[1])) ** 0.5)
+    scores = result.details["by_column"]["y"]
+    assert [scores["tstr"], scores["trtr"]] == pytest.approx(errors)
+    assert result.value == pytest.approx(errors[1] / errors[0])
+    assert scores["scoring"] == "rmse"
+
+
+def test_ratio_of_accuracies_by_scikit_learn():
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    result = GlobalUtility(["c"], tree).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    accuracies = [
+        balanced_accuracy_score(
+            HOLDOUT["c"], tree.fit(rows[["x", "y"]], rows["c"]).predict(HOLDOUT[["x", "y"]])
+        )
+        for rows in (SYNTHETIC, TRAIN)
+    ]
+    assert result.value == pytest.approx(accuracies[0] / accuracies[1])
+    same = TSTR("c", "balanced_accuracy", tree).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    assert result.details["by_column"]["c"]["tstr"] == same.value
+    assert result.details["by_column"]["c"]["trtr"] == same.baseline
+
+
+def test_value_is_the_mean_and_the_worst_is_named():
+    result = GlobalUtility(estimator="linear").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    ratios = result.details["columns"]
+    assert set(ratios) == {"x", "y", "c"}
+    assert result.value == pytest.approx(np.mean(list(ratios.values())))
+    assert result.details["worst"]["column"] == min(ratios, key=ratios.get)
+    assert f"least for {result.details['worst']['column']}" in result.summary
+    assert result.baseline == 1.0
+
+
+def test_errors_near_zero_are_no_errors():
+    """A column that another determines: what is left of an error is rounding and shrinkage."""
+    train, holdout, synthetic = (
+        table.assign(z=3 * table["x"]) for table in (TRAIN, HOLDOUT, TRAIN)
+    )
+    synthetic = synthetic.assign(z=synthetic["z"] * 1.002)
+    scores = [
+        GlobalUtility(["z"], LinearRegression(), tolerance=tolerance)
+        .fit(train, holdout)
+        .score(synthetic)
+        for tolerance in (0.0, 0.01)
+    ]
+    assert scores[0] < 0.01
+    assert scores[1] == 1.0
+
+
+def test_train_itself_is_the_baseline():
+    result = GlobalUtility(estimator="linear").fit(TRAIN, HOLDOUT).evaluate(TRAIN)
+    assert result.value == 1.0
+    assert result.interval == (1.0, 1.0)
+
+
+def test_intervals():
+    metric = GlobalUtility(estimator="linear", n_bootstrap=100).fit(TRAIN, HOLDOUT)
+    result = metric.evaluate(SYNTHETIC)
+    ends = np.array(list(result.details["intervals"].values()))
+    assert result.interval == pytest.approx(tuple(ends.mean(axis=0)))
+    for name, (low, high) in result.details["intervals"].items():
+        assert low <= result.details["columns"][name] <= high
+    without = GlobalUtility(estimator="linear", n_bootstrap=0).fit(TRAIN, HOLDOUT)
+    assert without.evaluate(SYNTHETIC).interval is None
+    assert without.score(SYNTHETIC) == result.value
+
+
+def test_what_generators_keep():
+    train, holdout = make_census(800, random_state=0), make_census(800, random_state=1)
+    metric = GlobalUtility(["age", "schooling", "household", "income"]).fit(train, holdout)
+    copies, apart = (
+        metric.score(generator.fit(train).sample(800))
+        for generator in (Bootstrap(0), IndependentMarginals(0))
+    )
+    assert apart < 0.8 < 0.9 < copies
+
+
+def test_columns_with_many_labels_are_left_out():
+    tables = [make_mixed(200, random_state=seed) for seed in range(3)]
+    metric = GlobalUtility(estimator="linear", max_labels=2).fit(*tables[:2])
+    with pytest.warns(DegenerateInputWarning, match="more labels than max_labels: city, plan"):
+        result = metric.evaluate(tables[2])
+    assert result.details["left_out"] == ["city", "plan"]
+    assert set(result.details["columns"]) == {"age", "income", "joined", "member", "visits"}
+
+
+@pytest.mark.filterwarnings("ignore:.* has no value at all in m")
+def test_columns_that_do_not_vary_have_no_ratio():
+    train, holdout, synthetic = (
+        table.assign(k=1, m=np.nan) for table in (TRAIN, HOLDOUT, SYNTHETIC)
+    )
+    result = GlobalUtility(estimator="linear").fit(train, holdout).evaluate(synthetic)
+    assert set(result.details["columns"]) == {"x", "y", "c"}
+    assert (result.details["n_used"], result.details["n_total"]) == (3, 5)
+
+
+def test_rows_to_learn_from():
+    all_rows, some = (
+        GlobalUtility(estimator="linear", max_rows=n).fit(TRAIN, HOLDOUT).score(SYNTHETIC)
+        for n in (300, 40)
+    )
+    assert all_rows != some
+
+
+def test_keys_are_no_targets():
+    tables = [table.assign(key=range(300)) for table in (TRAIN, HOLDOUT, SYNTHETIC)]
+    metric = GlobalUtility(estimator="linear")
+    schema = {"key": "continuous"}
+    result = metric.fit(*tables[:2], schema=schema).evaluate(tables[2])
+    assert "key" in result.details["columns"]
+    from skeval import TableSchema
+
+    keyed = TableSchema({**metric.context_.schema.kinds, "key": "id"}, primary_key=("key",))
+    result = metric.fit(*tables[:2], schema=keyed).evaluate(tables[2])
+    assert set(result.details["columns"]) == {"x", "y", "c"}
+
+
+def test_refusals():
+    with pytest.raises(MissingInputError, match="holdout"):
+        GlobalUtility().fit(TRAIN)
+    with pytest.raises(InvalidParameterError, match="nowhere"):
+        GlobalUtility(["nowhere"]).fit(TRAIN, HOLDOUT)
