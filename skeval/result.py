@@ -142,6 +142,10 @@ class Result:
         Of the null hypothesis that the metric names.
     baseline : float, optional
         What a fresh real sample would get in the synthetic rows' place.
+    difference : tuple of (float, float), optional
+        Where value minus baseline lies, both of as many rows, at 95%, given train: the noise of the
+        synthetic rows and of the holdout is in it, so that it holds 0 where the synthetic rows are
+        as good as fresh real rows. `interval` is of another quantity, the population's value.
     details : dict
         Aggregates only, never a row of real data: numbers, strings, lists, arrays, dicts of them.
     warnings : tuple of MetricWarning
@@ -175,6 +179,7 @@ class Result:
     interval: tuple[float, float] | None = None
     p_value: float | None = None
     baseline: float | None = None
+    difference: tuple[float, float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[MetricWarning, ...] = ()
     metric: str = ""
@@ -191,9 +196,9 @@ class Result:
         if self.baseline is not None:
             baseline = as_float(self.baseline)
             object.__setattr__(self, "baseline", None if np.isnan(baseline) else baseline)
-        if self.interval is not None:
-            low, high = self.interval
-            object.__setattr__(self, "interval", (float(low), float(high)))
+        for name in ("interval", "difference"):
+            if (ends := getattr(self, name)) is not None:
+                object.__setattr__(self, name, (float(ends[0]), float(ends[1])))
 
     def __repr__(self) -> str:
         if self.error:
@@ -205,6 +210,7 @@ class Result:
     def row(self) -> dict[str, Any]:
         """Return the headline numbers as one row of a table."""
         low, high = self.interval or (np.nan, np.nan)
+        diff_low, diff_high = self.difference or (np.nan, np.nan)
         tags = self.tags
         return {
             "metric": self.metric,
@@ -213,6 +219,8 @@ class Result:
             "low": low,
             "high": high,
             "baseline": np.nan if self.baseline is None else self.baseline,
+            "diff_low": diff_low,
+            "diff_high": diff_high,
             "direction": tags.direction if tags else "",
             "evidence": (tags.evidence or "") if tags else "",
             "p_value": np.nan if self.p_value is None else self.p_value,
@@ -236,7 +244,8 @@ class Result:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Result:
         """Rebuild a result from what :meth:`to_dict` gave."""
-        tags, interval, contrast = content["tags"], content["interval"], content["contrast"]
+        tags, contrast = content["tags"], content["contrast"]
+        ends = {name: content[name] for name in ("interval", "difference")}
         if wrong := [
             name
             for names, kind in ((_TEXTS, str), (("details",), Mapping))
@@ -245,8 +254,8 @@ class Result:
         ]:
             raise TypeError(f"a result has another type of {', '.join(wrong)}.")
         rebuilt = {
+            **{name: None if e is None else tuple(map(as_float, e)) for name, e in ends.items()},
             "value": as_float(content["value"]),
-            "interval": None if interval is None else tuple(map(as_float, interval)),
             "warnings": _rebuilt(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
@@ -319,6 +328,9 @@ class SuiteResult(Mapping[str, Result]):
 
     def frame(self) -> pd.DataFrame:
         """Return one row a metric: value, interval, baseline, direction, evidence and more.
+
+        `low` and `high` are the ends of the value's interval, `diff_low` and `diff_high` those of
+        value minus baseline.
 
         `p_adjusted` is the p-value of a test of privacy by Holm's procedure over all of them: the
         chance that clean tables have any below 0.05 is at most 5%.

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, Stratif
 from skeval import MetricSuite, OverallScore
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.fidelity import KSComplement
+from skeval.fidelity import KSComplement, SimilarityScore
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
 from skeval.model_selection import (
     cross_validate_generator,
@@ -295,6 +295,17 @@ def test_fold_means_by_hand():
     assert folds["high"] - folds["mean"] == pytest.approx(4.302653 * folds["standard_error"])
     assert np.isnan(fold_mean(np.array([1.0]), 0.5)["low"])
     assert np.isnan(fold_mean(np.array([np.nan]), 0.5)["mean"])
+    clipped = fold_mean(np.array([1.0, 2.0, 3.0]), 0.5, bounds=(0.5, np.inf))
+    assert (clipped["low"], clipped["high"]) == (0.5, folds["high"])
+
+
+def test_intervals_of_folds_end_where_the_scale_does():
+    suite = MetricSuite([("ks", KSComplement()), ("score", SimilarityScore())])
+    frame = cross_validate_generator(GaussianCopula(), TABLE, suite, cv=2).frame()
+    reach = 12.7 * frame["standard_error"]  # Student's quantile of one degree of freedom
+    assert (frame["mean"] + reach > [1.0, 100.0]).any()  # or nothing is shown
+    assert (frame["high"] <= [1.0, 100.0]).all()
+    assert (frame["low"] >= 0.0).all()
 
 
 @pytest.mark.slow
