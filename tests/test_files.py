@@ -12,8 +12,6 @@ import pytest
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output, replacing
 
-posix = pytest.mark.skipif(os.name == "nt", reason="modes and links are those of POSIX")
-
 
 def write(path, text="new"):
     with replacing(path) as temporary:
@@ -38,7 +36,6 @@ def test_a_failed_run_leaves_the_old_file_and_nothing_else(tmp_path):
     assert os.listdir(tmp_path) == ["a.json"]
 
 
-@posix
 def test_mode_and_links_are_kept(tmp_path):
     path, link = tmp_path / "a.json", tmp_path / "link.json"
     path.write_text("old")
@@ -50,7 +47,6 @@ def test_mode_and_links_are_kept(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@posix
 def test_the_part_is_no_more_readable_than_the_file(tmp_path):
     path = tmp_path / "a.json"
     path.write_text("old")
@@ -59,13 +55,11 @@ def test_the_part_is_no_more_readable_than_the_file(tmp_path):
         assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
 
 
-@posix
 def test_a_device_stays_one():
     write(os.devnull)
     assert not os.path.isfile(os.devnull)
 
 
-@posix
 def test_parts_of_killed_runs_are_removed(tmp_path):
     path, other = tmp_path / "a.json", tmp_path / "b.json"
     leave_a_part(path)
@@ -134,7 +128,6 @@ def test_outputs_that_can_be_written_are_not_made_yet(tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
-@posix
 def test_a_read_only_file_is_refused_before_the_work(tmp_path, monkeypatch):
     path = tmp_path / "a.pdf"
     path.touch()

@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-pytest.importorskip("numba")
-
 from numba.core.caching import CacheImpl
 
 from skeval.exceptions import MetricWarning

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 from skeval import Context, shared
@@ -25,7 +26,6 @@ def cents(n_rows=300, seed=0):
 
 
 def as_arrow_single(frame):
-    pyarrow = pytest.importorskip("pyarrow")
     return frame.astype(pd.ArrowDtype(pyarrow.float32()))
 
 
