@@ -18,9 +18,14 @@ from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.parameters import Legal, check_parameters, legal_sets
 from skeval.result import MetricTags, Result
+from skeval.stats.intervals import halves_interval
+from skeval.steps.halves import halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
 from skeval.tables.schema import Kind, TableSchema
+
+_N_HALVINGS = 5  # of each table, for the noise of a difference
+_FEWEST_HALVED = 20  # rows, under which halves say nothing
 
 _UNMET = {
     "holdout": "compares against holdout rows, and fit received none. "
@@ -60,6 +65,10 @@ class Metric(BaseEstimator):
     instead. Where the holdout is smaller than the synthetic table, the value at the baseline's size
     stands in ``details["at_baseline_size"]``, since many measures depend on the number of rows.
 
+    Metrics with ``_halved = True`` are measured on halves of both tables too, five times each. This
+    gives ``Result.difference``, the interval of value minus baseline with the noise of both; rows
+    are taken to be drawn independently.
+
     Examples
     --------
     >>> import pandas as pd
@@ -84,6 +93,8 @@ class Metric(BaseEstimator):
     }
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
+
+    _halved: ClassVar[bool] = False  # whether it is fast enough to be measured on halves as well
 
     context_: Context
 
@@ -256,8 +267,36 @@ class Metric(BaseEstimator):
             details["baseline_columns"] = fresh.details["columns"]
         if parts := {name: fresh.details[name] for name in self._parts if name in fresh.details}:
             details["holdout"] = parts
+        value = result.value
         if n_fresh < n_rows:
             value = self._result(synthetic_sample(context, n_fresh)).value
             details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
-        warned = (*result.warnings, *said)
-        return replace(result, baseline=fresh.value, details=details, warnings=warned)
+        return replace(
+            result,
+            baseline=fresh.value,
+            difference=self._difference(context, n_fresh, value - fresh.value),
+            details=details,
+            warnings=(*result.warnings, *said),
+        )
+
+    def _difference(
+        self, context: Context, n_rows: int, observed: float
+    ) -> tuple[float, float] | None:
+        """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
+        counted = self._n_counted(context, n_rows)
+        if not self._halved or counted < _FEWEST_HALVED or np.isnan(observed):
+            return None
+        synthetic, holdout = (
+            np.array(
+                [
+                    [self._result(half).value for half in halves]
+                    for halves in halvings(context, role, counted, _N_HALVINGS)
+                ]
+            )
+            for role in ("synthetic", "holdout")
+        )
+        return halves_interval(observed, synthetic, holdout)
+
+    def _n_counted(self, context: Context, n_rows: int) -> int:
+        """Return how many of `n_rows` in the synthetic place the value is of."""
+        return min(n_rows, getattr(self, "max_rows", None) or n_rows)

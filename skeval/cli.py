@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import lzma
 import sys
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,12 +17,20 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from skeval import __version__
-from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.result import SuiteResult, replacing
-from skeval.tables.schema import TableSchema
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricFailedWarning,
+    MetricWarning,
+    SkevalError,
+    TableError,
+)
+from skeval.files import check_output, replacing
+from skeval.result import SuiteResult
+from skeval.tables.schema import TableSchema, datetime_format
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number with its baseline and interval.",
@@ -31,12 +40,15 @@ app = typer.Typer(
 )
 
 # what reading a file raises that is none: broken text, and broken packing of it
-_UNREADABLE = (ValueError, OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError, zlib.error)
+_UNREADABLE = (
+    *(ValueError, OverflowError, RecursionError, OSError, EOFError),
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last of a password
+)
 
 _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
-    ".json": lambda result: result.to_json(),
-    ".csv": lambda result: result.frame().to_csv(index=False),
     ".txt": lambda result: f"{result!r}\n",
+    ".csv": lambda result: result.frame().to_csv(index=False),
+    ".json": lambda result: result.to_json(),
 }
 _PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
@@ -53,18 +65,43 @@ SchemaFile = Annotated[
 ]
 Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn at random.", min=0)]
+Header = Annotated[
+    bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
+]
+Seed = Annotated[
+    int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**32 - 1)
+]
 OUTPUT = ("--output", "-o")
+DEBUG = "--debug"
 
 
 def main() -> None:
-    """Run the command line; bad input ends in one sentence and exit code 2."""
+    """Run the command line; bad input ends in one sentence and exit code 2.
+
+    So does whatever else goes wrong; ``--debug`` shows where.
+    """
+    arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot write is no reason to end
+            stream.reconfigure(errors="replace")
     try:
         with printed_warnings():
-            app()
-    except (SkevalError, OSError) as error:
-        _say(f"skeval: error: {error}")
+            app(arguments)
+    except Exception as error:
+        if DEBUG in sys.argv[1:]:
+            raise
+        _say(f"skeval: error: {_sentence(error)}")
         sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, SkevalError | OSError):
+        return str(error)
+    # what others say may quote a cell
+    return (
+        f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "
+        "please report that to its authors, without data."
+    )
 
 
 @app.command()
@@ -85,11 +122,15 @@ def report(
     target: Target = None,
     sensitive: Sensitive = None,
     schema: SchemaFile = None,
+    header: Header = False,
     seed: Seed = 0,
 ) -> None:
     """Write the report of a synthetic table."""
+    from skeval.report import ENDINGS
+
+    _check_output(output, ENDINGS, "report", [*tables, schema])
     _write_report(
-        _read_tables(tables),
+        _read_tables(tables, header=header),
         output,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
@@ -114,24 +155,27 @@ def evaluate(
     target: Target = None,
     sensitive: Sensitive = None,
     schema: SchemaFile = None,
+    header: Header = False,
     seed: Seed = 0,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     from skeval.suite import make_suite
     from skeval.verdict import summary
 
-    if output is not None and output.suffix.lower() not in _WRITERS:
-        raise InvalidParameterError(f"{output} must end in .txt, .csv or .json.")
-    train, holdout, synthetic = _read_tables(tables)
+    if output is not None:
+        _check_output(output, tuple(_WRITERS), "scores", [*tables, schema])
+    train, holdout, synthetic = _read_tables(tables, header=header)
     metrics = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
     result = metrics.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
+    if output is not None:  # before they are printed: whatever goes wrong there, they are kept
+        with replacing(output) as temporary:
+            temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
     _print_scores(result)
     if sentence := summary(result):
         _say(sentence)
     if output is not None:
-        with replacing(output) as temporary:
-            temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
         _say(f"Saved: {output}")
+    _check_failures(result)
 
 
 @app.command()
@@ -141,10 +185,10 @@ def compare(
 ) -> None:
     """Set the scores of two synthetic tables side by side."""
     frame = _read_results(first).compare(_read_results(second))
-    table = Table("metric", first.stem, second.stem, "difference", "better")
-    names = {"this": first.stem, "other": second.stem, "": ""}
+    names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
+    table = Table("metric", names["this"], names["other"], "difference", "better")
     for row in frame.itertuples():
-        table.add_row(str(row.Index), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
+        table.add_row(escape(str(row.Index)), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
     Console().print(table)
 
 
@@ -161,7 +205,9 @@ def demo(
 
     from skeval.datasets import load_flights
     from skeval.generators import GaussianCopula
+    from skeval.report import ENDINGS
 
+    check_output(output, ENDINGS, owner="report")
     flights = load_flights(rows, random_state=seed)
     train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
     synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
@@ -197,6 +243,9 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Show the traceback of an error; it may quote cells.")
+    ] = False,
 ) -> None:
     """Hold the options that stand before a command."""
 
@@ -205,16 +254,42 @@ def _write_report(tables: TrainHoldoutSynthetic, output: Path, **settings: Any) 
     from skeval.report import report as write_report
     from skeval.verdict import summary
 
-    _say(summary(write_report(*tables, output, **settings)))
+    result = write_report(*tables, output, **settings)
+    _say(summary(result))
     _say(f"Report: {output}")
+    _check_failures(result)
 
 
-def _read_tables(paths: list[Path]) -> TrainHoldoutSynthetic:
+def _check_failures(result: SuiteResult) -> None:
+    """End with exit code 1 where metrics failed: others may stand, what was asked for does not."""
+    failed = [
+        name
+        for name, each in result.items()
+        if any(isinstance(warning, MetricFailedWarning) for warning in each.warnings)
+    ]
+    if failed:
+        _say(f"skeval: {len(failed)} of {len(result)} metrics failed: {', '.join(failed)}.")
+        raise typer.Exit(1)
+
+
+def _check_output(
+    output: Path, endings: tuple[str, ...], owner: str, inputs: Iterable[Path | None]
+) -> None:
+    """Refuse an output that cannot be written, or is one of the inputs, before the work."""
+    for path in inputs:
+        if path is not None and path.exists() and output.exists() and output.samefile(path):
+            raise InvalidParameterError(
+                f"the output {output} is the input {path}, which it would destroy; name another."
+            )
+    check_output(output, endings, owner=owner)
+
+
+def _read_tables(paths: list[Path], *, header: bool) -> TrainHoldoutSynthetic:
     if len(paths) not in {2, 3}:
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
-    train, *holdout, synthetic = (read_table(path) for path in paths)
+    train, *holdout, synthetic = (read_table(path, header=header) for path in paths)
     return train, holdout[0] if holdout else None, synthetic
 
 
@@ -223,13 +298,15 @@ def _check_exists(path: Path) -> None:
         raise TableError(f"there is no file {path}.")
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, *, header: bool = False) -> pd.DataFrame:
     """Read a CSV or Parquet file.
 
     Parameters
     ----------
     path : Path
         Ending in .csv, .tsv (also .gz, .bz2, .xz, .zip of them), .parquet or .pq.
+    header : bool, default=False
+        Whether the first row of a CSV file holds names even where most read as numbers or dates.
 
     Returns
     -------
@@ -238,7 +315,8 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises
     ------
     TableError
-        If there is no such file, it cannot be read, or has a column name twice.
+        If there is no such file, it cannot be read, has a column name twice, has rows longer than
+        its header, or seems to have no header.
     """
     _check_exists(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -247,7 +325,7 @@ def read_table(path: Path) -> pd.DataFrame:
         if kind in {".parquet", ".pq"}:
             return pd.read_parquet(path)
         if kind in {".csv", ".tsv"}:
-            return _read_csv(path, "\t" if kind == ".tsv" else ",")
+            return _read_csv(path, "\t" if kind == ".tsv" else ",", header=header)
     except _UNREADABLE as error:
         raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except ImportError as error:
@@ -259,18 +337,59 @@ def read_table(path: Path) -> pd.DataFrame:
     )
 
 
-def _read_csv(path: Path, separator: str) -> pd.DataFrame:
+def _read_csv(path: Path, separator: str, *, header: bool) -> pd.DataFrame:
+    first = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0]
+    if not header and _looks_like_values(first):
+        raise ValueError(
+            "it seems to have no header, for most names in its first row are numbers or dates; "
+            "write the names above it, or pass --header if these are the names."
+        )
+    names = first.tolist()
     # pandas would quietly rename the second of two equal names
-    header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].tolist()
-    if twice := sorted({str(name) for name in header if header.count(name) > 1}):
+    if twice := sorted({str(name) for name in names if names.count(name) > 1}):
         raise ValueError(
             f"columns of the same name: {', '.join(twice)}; rename or drop one of each."
         )
-    table = pd.read_csv(path, sep=separator, low_memory=False)
-    if not _starts_with_index(header[0], table):
+    table = _columns_of_names(path, separator)
+    if pd.isna(names[-1]) and table.shape[1] > 1 and table.iloc[:, -1].isna().all():
+        _say(f"note: the lines of {path} end in a separator; the empty last column left out.")
+        table = table.iloc[:, :-1]
+    if not _starts_with_index(names[0], table):
         return table
     _say(f"note: {path} was saved with its row index; its first column, without a name, left out.")
     return table.iloc[:, 1:]
+
+
+def _columns_of_names(path: Path, separator: str) -> pd.DataFrame:
+    """Read a table whose first column has the first name, whatever the length of its rows."""
+    # where rows are longer than the header, pandas would take their first cells as an index, so
+    # that each name stood above the values of another column
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = pd.read_csv(path, sep=separator, low_memory=False, index_col=False)
+    if not any(issubclass(w.category, pd.errors.ParserWarning) for w in caught):
+        return table
+    shifted = pd.read_csv(path, sep=separator, low_memory=False)
+    n_more = table.columns.size - shifted.notna().any().to_numpy().nonzero()[0].max(initial=-1) - 1
+    if n_more < shifted.index.nlevels:
+        raise ValueError(
+            f"its rows have {table.shape[1] + shifted.index.nlevels} cells, its header has "
+            f"{table.shape[1]} names; give each column a name."
+        )
+    _say(f"note: the rows of {path} end in a separator, its header does not; that is ignored.")
+    return table
+
+
+def _looks_like_values(names: pd.Series) -> bool:
+    """Tell whether most names are numbers or dates, other than those that count up, as years do."""
+    present = names.dropna()
+    values = pd.to_numeric(present, errors="coerce")
+    steps = values.dropna().diff().iloc[1:]
+    if steps.size and (steps == 1).all():
+        return False
+    dates = present[values.isna()]
+    n_dates = sum(datetime_format(dates.iloc[i : i + 1]) is not None for i in range(dates.size))
+    return 2 * (int(values.notna().sum()) + n_dates) > names.size
 
 
 def _starts_with_index(name: Any, table: pd.DataFrame) -> bool:
@@ -287,7 +406,7 @@ def _read_schema(path: Path | None) -> Any:
     _check_exists(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TableError(f"{path} is no JSON: {error}") from error
     described = isinstance(content, dict) and any(
         isinstance(content.get(part), dict | list) for part in ("columns", "tables")
@@ -299,9 +418,9 @@ def _read_results(path: Path) -> SuiteResult:
     _check_exists(path)
     try:
         return SuiteResult.from_json(path)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except InvalidParameterError as error:
         raise TableError(
-            f"{path} holds no scores; save them with: skeval evaluate ... -o {path}."
+            f"{path} holds no scores; save them with: skeval evaluate ... -o scores.json."
         ) from error
 
 
@@ -310,12 +429,12 @@ def _print_scores(result: SuiteResult) -> None:
     for row in result.frame().query("error == ''").itertuples():
         interval = "" if pd.isna(row.low) else f"{row.low:.4g} to {row.high:.4g}"
         numbers = f"{row.value:.4g}", interval, _or_empty(row.baseline)
-        table.add_row(row.metric, *numbers, row.direction.split()[0], row.evidence)
+        table.add_row(escape(row.metric), *numbers, row.direction.split()[0], row.evidence)
     Console().print(table)
     if any("/" in name for name in result):
         table = Table("property", "score", "baseline", "columns or pairs")
         for name, *scores, n_used in result.properties().itertuples():
-            table.add_row(name, f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
+            table.add_row(escape(name), f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
         Console().print(table)
     for name, each in result.items():
         if each.error:

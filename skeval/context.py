@@ -35,6 +35,7 @@ from skeval.tables.frames import (
     shared_share,
     with_levels,
 )
+from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
 
 _SHARED_ROWS = (
@@ -57,9 +58,10 @@ class Context:
 
     Reading ``context.train``, ``context.holdout`` or ``context.synthetic`` gives a canonical frame:
     float64 numbers, ``datetime64`` dates, pandas categoricals with string levels, the real levels
-    first. While a step runs, the context notes which roles it reads. A step that did not read
-    `synthetic` is remembered by the parent context, so that work on the real rows is done once for
-    any number of synthetic tables.
+    first. Where a column is stored to fewer digits in one table than in another, as float32, all
+    tables hold its values at the coarser precision. While a step runs, the context notes which
+    roles it reads. A step that did not read `synthetic` is remembered by the parent context, so
+    that work on the real rows is done once for any number of synthetic tables.
 
     Parameters
     ----------
@@ -77,6 +79,8 @@ class Context:
         The context of the real tables that this one adds synthetic rows to.
     remember_rows : bool, default=False
         Whether pickling keeps the rows. A pickle with rows holds training data.
+    precision : mapping of str to dtype, optional
+        The storage to which the values of columns were rounded; float64 where it is not said.
 
     Attributes
     ----------
@@ -96,17 +100,20 @@ class Context:
         given: dict[str, pd.DataFrame] | None = None,
         parent: Context | None = None,
         remember_rows: bool = False,
+        precision: Precision | None = None,
     ) -> None:
         self.schema = schema
         self.levels = levels or {}
         self.notices = notices
         self.remember_rows = remember_rows
+        self.precision = dict(precision or {})
         self.real = parent or self  # a view of a context, as steps get one, refers to the whole one
         self._tables = tables  # None where a pickle left them out
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
         self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
         self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
+        self._coarser: dict[Hashable, Context] = {}
         self._roles: set[str] = set()  # that were read
         self._running: frozenset[Hashable] = frozenset()
 
@@ -181,12 +188,17 @@ class Context:
             frames["holdout"] = as_frame(holdout, "holdout")
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
-        tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
+        precision = coarsest(stored_precision(frames[role], read[role][0]) for role in read)
+        tables = {
+            role: at_precision(with_levels(rows, levels), precision)
+            for role, (rows, _) in read.items()
+        }
         notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
             kind = MostlySharedRowsWarning if share > _MOST else SharedRowsWarning
             notices.append(kind(_SHARED_ROWS.format(share=share)))
-        return cls(schema, tables, levels=levels, notices=tuple(notices), given=frames)
+        said = tuple(notices)
+        return cls(schema, tables, levels=levels, notices=said, given=frames, precision=precision)
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
         """Return a context with these rows as `synthetic`; it shares this one's memo of real rows.
@@ -210,7 +222,11 @@ class Context:
         """
         given = as_frame(synthetic, "synthetic")
         rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
-        return self.standing_in(rows, given, notices)
+        real = self.real
+        precision = coarsest([real.precision, stored_precision(given, rows)])
+        context = real._at(precision).standing_in(at_precision(rows, precision), given, notices)
+        context.precision = precision
+        return context
 
     def standing_in(
         self,
@@ -231,7 +247,26 @@ class Context:
             notices=notices,
             given={**self.real._given, "synthetic": rows if given is None else given},
             parent=self.real,
+            precision=self.real.precision,
         )
+
+    def _at(self, precision: Precision) -> Context:
+        """Return the context of the real rows with their values at a coarser precision.
+
+        It is this one where nothing changes, and made once for all tables of one storage.
+        """
+        if self._tables is None:
+            return self
+        key = frozenset(precision.items())
+        with self._lock:
+            if key not in self._coarser:
+                tables = {
+                    role: at_precision(rows, precision) for role, rows in self._tables.items()
+                }
+                same = all(tables[role] is rows for role, rows in self._tables.items())
+                state = {**self._state(), "tables": tables, "precision": dict(precision)}
+                self._coarser[key] = self if same else Context(**state)
+            return self._coarser[key]
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return what is known under `key`; if nothing is, compute it of a view of this context.
@@ -283,6 +318,7 @@ class Context:
             "given": self._given,
             "parent": self._parent,
             "remember_rows": self.remember_rows,
+            "precision": self.precision,
         }
 
 

@@ -31,6 +31,7 @@ from weakref import WeakKeyDictionary
 from skeval.exceptions import InvalidParameterError
 
 __all__ = [
+    "N_SEEDS",
     "AnyColumns",
     "BinCount",
     "ColumnName",
@@ -109,8 +110,8 @@ class Interval:
             return "an int" if self.kind is int else "a number"
         left = "(" if self.closed == "neither" or self.low is None else "["
         right = "]" if self.closed == "both" and self.high is not None else ")"
-        low = "-inf" if self.low is None else f"{self.low:g}"
-        high = "inf" if self.high is None else f"{self.high:g}"
+        low = "-inf" if self.low is None else f"{self.low:.10g}"
+        high = "inf" if self.high is None else f"{self.high:.10g}"
         return f"{'an int' if self.kind is int else 'a float'} in {left}{low}, {high}{right}"
 
     @property
@@ -303,7 +304,8 @@ def check_parameters(
         raise InvalidParameterError(f"{owner}: {'; '.join(faults)}.")
 
 
-Seed = Annotated[int, Interval(0)]
+N_SEEDS = 2**32  # that scikit-learn knows
+Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
 # how numbers are cut into bins; "-plain" gives frequent values no cells of their own

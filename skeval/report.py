@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from skeval.exceptions import InvalidParameterError
+from skeval.files import check_output
 from skeval.result import SuiteResult
 from skeval.steps.samples import sampled
 from skeval.suite import MetricSuite, make_suite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import Kind, TableSchema
 
+ENDINGS = (".pdf", ".html", ".htm")
 Chosen = int | Sequence[str]
 Progress = Callable[[str, int, int], None]
 
@@ -93,8 +95,8 @@ def report(
     synthetic : table of shape (n_synthetic, n_columns)
         The rows under evaluation.
     path : str or Path
-        Where to write: a PDF, or an HTML page if it ends in ``.html``. An existing file is replaced
-        only when the report is complete.
+        Where to write: ending in ``.pdf``, or in ``.html`` or ``.htm`` for an HTML page. An
+        existing file is replaced only when the report is complete.
     n_max_train, n_max_test : int, optional
         Greatest number of rows of train and of the holdout, drawn at random.
     columns : ReportColumns, int or list of str, optional
@@ -120,7 +122,9 @@ def report(
     Raises
     ------
     InvalidParameterError, TableError, SchemaMismatchError
-        If parameters or tables cannot be used.
+        If parameters or tables cannot be used, or `path` has another ending.
+    OSError
+        If `path` cannot be written; this is found before the work.
 
     Examples
     --------
@@ -137,14 +141,14 @@ def report(
     from skeval.reporting import HTMLRenderer, PDFRenderer
 
     chosen = ReportColumns.of(columns)
-    path = _writable(path)
+    path = check_output(path, ENDINGS, owner="report")
     train = sampled(as_frame(train, "train"), _positive(n_max_train, "n_max_train"), random_state)
     if holdout is not None:
         holdout = as_frame(holdout, "holdout")
         holdout = sampled(holdout, _positive(n_max_test, "n_max_test"), random_state)
     if suite is None:
         suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
-    renderer = HTMLRenderer if path.suffix.lower() in {".html", ".htm"} else PDFRenderer
+    renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
     with _shown(progress) as tick:
         suite.fit(train, holdout, schema=schema)
         result = suite.evaluate(synthetic, progress=tick("measured"))
@@ -181,17 +185,6 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     if isinstance(first, int) or isinstance(second, int):
         return None
     return list(dict.fromkeys([*first, *second]))
-
-
-def _writable(path: str | Path) -> Path:
-    path = Path(path)
-    if path.is_dir():
-        raise InvalidParameterError(
-            f"report: {path} is a folder; name a file, such as {path / 'report.pdf'}."
-        )
-    if not path.parent.is_dir():
-        raise InvalidParameterError(f"report: there is no folder {path.parent}; make it first.")
-    return path
 
 
 def _positive(n: int | None, name: str) -> int | None:

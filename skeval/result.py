@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import uuid
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,6 +20,7 @@ from skeval.exceptions import (
     MetricWarning,
     NothingToMeasureWarning,
 )
+from skeval.files import replacing
 from skeval.formatting import as_float
 from skeval.properties import property_scores
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from skeval.reporting import Display
 
 
+_TEXTS = ("metric", "error", "summary", "fact", "advice")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
@@ -139,6 +142,10 @@ class Result:
         Of the null hypothesis that the metric names.
     baseline : float, optional
         What a fresh real sample would get in the synthetic rows' place.
+    difference : tuple of (float, float), optional
+        Where value minus baseline lies, both of as many rows, at 95%, given train: the noise of the
+        synthetic rows and of the holdout is in it, so that it holds 0 where the synthetic rows are
+        as good as fresh real rows. `interval` is of another quantity, the population's value.
     details : dict
         Aggregates only, never a row of real data: numbers, strings, lists, arrays, dicts of them.
     warnings : tuple of MetricWarning
@@ -172,6 +179,7 @@ class Result:
     interval: tuple[float, float] | None = None
     p_value: float | None = None
     baseline: float | None = None
+    difference: tuple[float, float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[MetricWarning, ...] = ()
     metric: str = ""
@@ -188,9 +196,9 @@ class Result:
         if self.baseline is not None:
             baseline = as_float(self.baseline)
             object.__setattr__(self, "baseline", None if np.isnan(baseline) else baseline)
-        if self.interval is not None:
-            low, high = self.interval
-            object.__setattr__(self, "interval", (float(low), float(high)))
+        for name in ("interval", "difference"):
+            if (ends := getattr(self, name)) is not None:
+                object.__setattr__(self, name, (float(ends[0]), float(ends[1])))
 
     def __repr__(self) -> str:
         if self.error:
@@ -202,6 +210,7 @@ class Result:
     def row(self) -> dict[str, Any]:
         """Return the headline numbers as one row of a table."""
         low, high = self.interval or (np.nan, np.nan)
+        diff_low, diff_high = self.difference or (np.nan, np.nan)
         tags = self.tags
         return {
             "metric": self.metric,
@@ -210,6 +219,8 @@ class Result:
             "low": low,
             "high": high,
             "baseline": np.nan if self.baseline is None else self.baseline,
+            "diff_low": diff_low,
+            "diff_high": diff_high,
             "direction": tags.direction if tags else "",
             "evidence": (tags.evidence or "") if tags else "",
             "p_value": np.nan if self.p_value is None else self.p_value,
@@ -233,10 +244,18 @@ class Result:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Result:
         """Rebuild a result from what :meth:`to_dict` gave."""
-        tags, interval, contrast = content["tags"], content["interval"], content["contrast"]
+        tags, contrast = content["tags"], content["contrast"]
+        ends = {name: content[name] for name in ("interval", "difference")}
+        if wrong := [
+            name
+            for names, kind in ((_TEXTS, str), (("details",), Mapping))
+            for name in names
+            if not isinstance(content[name], kind)
+        ]:
+            raise TypeError(f"a result has another type of {', '.join(wrong)}.")
         rebuilt = {
+            **{name: None if e is None else tuple(map(as_float, e)) for name, e in ends.items()},
             "value": as_float(content["value"]),
-            "interval": None if interval is None else tuple(map(as_float, interval)),
             "warnings": _rebuilt(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
@@ -309,6 +328,9 @@ class SuiteResult(Mapping[str, Result]):
 
     def frame(self) -> pd.DataFrame:
         """Return one row a metric: value, interval, baseline, direction, evidence and more.
+
+        `low` and `high` are the ends of the value's interval, `diff_low` and `diff_high` those of
+        value minus baseline.
 
         `p_adjusted` is the p-value of a test of privacy by Holm's procedure over all of them: the
         chance that clean tables have any below 0.05 is at most 5%.
@@ -416,8 +438,24 @@ class SuiteResult(Mapping[str, Result]):
 
     @classmethod
     def from_json(cls, path: str | Path) -> SuiteResult:
-        """Read what :meth:`to_json` wrote; a report can be rendered from it."""
-        return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        """Read what :meth:`to_json` wrote; a report can be rendered from it.
+
+        Control characters in texts, which terminals obey, are replaced, and a name of a metric that
+        spreadsheets take for a formula gets an apostrophe in front: the file may be another's.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file holds no such results.
+        """
+        try:
+            content = _printable(json.loads(Path(path).read_text(encoding="utf-8")))
+            named = {_no_formula(name): one for name, one in content["results"].items()}
+            return cls.from_dict({**content, "results": named})
+        except _FOREIGN as error:
+            raise InvalidParameterError(
+                f"{path} holds no scores that SuiteResult.to_json wrote."
+            ) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
@@ -513,6 +551,21 @@ def _plain(value: Any) -> Any:
     )
 
 
+def _printable(content: Any) -> Any:
+    """Return content of a JSON file with the control characters in its texts replaced."""
+    if isinstance(content, str):
+        return _CONTROL.sub("\ufffd", content)
+    if isinstance(content, list):
+        return [_printable(part) for part in content]
+    if isinstance(content, dict):
+        return {_printable(name): _printable(part) for name, part in content.items()}
+    return content
+
+
+def _no_formula(name: str) -> str:
+    return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
+
+
 def _named(warnings: Iterable[MetricWarning]) -> list[list[str]]:
     """Return the class and the text of each warning."""
     return [[type(warning).__name__, str(warning)] for warning in warnings]
@@ -529,18 +582,3 @@ def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
-
-
-@contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name in the folder of `path` to write to, and rename it on success.
-
-    A failed run leaves an existing file as it was, and nothing else behind.
-    """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

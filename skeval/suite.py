@@ -198,11 +198,11 @@ class MetricSuite(_BaseComposition):
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
-            failures.append(MetricFailedWarning(f"{name} failed: {type(error).__name__}: {error}"))
-            # a foreign message may quote a cell, and results are saved
-            text = str(error) if isinstance(error, SkevalError) else "see the warning given then"
+            # a foreign message may quote a cell, and warnings are logged, results saved
+            text = str(error) if isinstance(error, SkevalError) else "on_error='raise' shows where"
             text = f"{type(error).__name__}: {text}"
             warning = MetricFailedWarning(f"{name} failed: {text}")
+            failures.append(warning)
             kind = type(metric).__name__
             return Result(
                 float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,)
@@ -300,9 +300,12 @@ def evaluate_draws(
     >>> scores.index.to_list(), scores["n_draws"].to_list(), bool(scores["sd"].iloc[0] < 0.03)
     (['KSComplement'], [5], True)
     """
-    frames = []
+    frames: list[pd.DataFrame] = []
+    bounds: dict[str, tuple[float, float]] = {}
     for table in draws:
         result = evaluator.evaluate(table)
+        every = {result.metric: result} if isinstance(result, Result) else result
+        bounds |= {name: one.tags.bounds for name, one in every.items() if one.tags is not None}
         frames.append(result.frame().set_index("metric")[["value", "baseline"]])
     if len(frames) < 2:
         raise InvalidParameterError(
@@ -317,12 +320,13 @@ def evaluate_draws(
     # of one draw there is no spread, and no interval
     reach = t.ppf(0.5 + confidence / 2, (n_draws - 1).where(n_draws > 1)) * sd / np.sqrt(n_draws)
     mean = values.mean(axis=1)
+    least, most = np.array([bounds.get(name, (-np.inf, np.inf)) for name in mean.index]).T
     return pd.DataFrame(
         {
             "mean": mean,
             "sd": sd,
-            "low": mean - reach,
-            "high": mean + reach,
+            "low": np.maximum(mean - reach, least),
+            "high": np.minimum(mean + reach, most),
             "baseline": baselines.mean(axis=1),
             "n_draws": n_draws,
         }

@@ -16,7 +16,7 @@ from skeval import Metric, diagnostic, fidelity, privacy, utility
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
-GROUND = {"exceptions", "parameters", "formatting"}
+GROUND = {"exceptions", "parameters", "formatting", "files"}
 ROOMS = {"tables", "neighbors", "stats"}
 CORE = {"context", "result", "verdict", "properties", "base", "neighbor_metric"}
 BELOW = {  # what each room may know beside itself and the ground
@@ -167,3 +167,19 @@ def test_a_metric_is_imported_from_the_package_that_its_tag_names():
         if f"skeval.{getattr(package, name).tags.aspect}" != package.__name__
     ]
     assert not wrong
+
+
+def test_no_process_gets_rows_as_files():
+    # joblib would keep tables of more than 1 MB in a folder that all users may list
+    calls = [
+        (name, ast.unparse(node))
+        for name, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Parallel"
+    ]
+    assert calls
+    assert not [
+        call
+        for call in calls
+        if "max_nbytes=None" not in call[1] and "backend='threading'" not in call[1]
+    ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import warnings
+import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import SuiteResult, __version__
+from skeval import Result, SuiteResult, __version__
 from skeval.cli import main, printed_warnings, read_table
 from skeval.datasets import make_mixed
-from skeval.exceptions import MetricWarning
+from skeval.exceptions import MetricWarning, TableError
 
 
 @pytest.fixture
@@ -285,6 +287,14 @@ def test_broken_packed_files(folder, run):
         ({"columns": ["age"]}, "expected `columns`, a mapping by name"),
         ({"tables": ["age"]}, "expected `tables` or `columns`"),
         (["age"], "schema must be a TableSchema or map column names to kinds, got list"),
+        ({"columns": {"age": {"sdtype": "numerical"}}, "primary_key": 5}, "primary_key, got int"),
+        *(
+            (
+                {"columns": {"age": {"sdtype": "datetime", "datetime_format": form}}},
+                "datetime_formats are none of pandas.to_datetime: age",
+            )
+            for form in ("%Q%", 5, ["%Y"])
+        ),
         ({"age": 5}, "'age' is 5"),
     ],
 )
@@ -296,7 +306,20 @@ def test_bad_schema_files(folder, run, schema, message):
     assert len(err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("content", ['{"results": []}', "[]", "{}", '{"results": {"a": 1}}'])
+def with_result(**changes):
+    content = SuiteResult({"a": Result(0.5)}).to_dict()
+    content["results"]["a"] |= changes
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *('{"results": []}', "[]", "{}", '{"results": {"a": 1}}', "[" * 100_000),
+        *(with_result(interval=[1]), with_result(details=[]), with_result(metric=5)),
+        *(with_result(tags=5), with_result(warnings=[[1]]), with_result(extra=1)),
+    ],
+)
 def test_files_without_scores(folder, run, content):
     (folder / "scores.json").write_text(content)
     code, _, err = run("compare", "scores.json", "scores.json")
@@ -333,3 +356,171 @@ def test_warnings_of_others_are_given_again(capsys):
         warn()
     assert len(given) == 1
     assert capsys.readouterr().err == "note: ours\n"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+@pytest.mark.parametrize("link", [False, True])
+def test_an_output_that_is_an_input_is_refused(folder, run, command, link):
+    names = {"evaluate": "synthetic.csv", "report": "schema.json"}
+    (folder / "schema.json").write_text("{}")
+    output = folder / names[command]
+    before = output.read_bytes()
+    if link:
+        output = folder / "link.csv"
+        output.symlink_to(names[command])
+    code, _, err = run(command, *THREE, "--schema", "schema.json", "-o", output)
+    assert code == 2
+    assert "which it would destroy" in err
+    assert (folder / names[command]).read_bytes() == before
+
+
+def test_an_output_is_looked_at_before_the_tables(folder, run):
+    for arguments in (
+        ("evaluate", *THREE, "-o", "nowhere/scores.json"),
+        ("report", *THREE, "-o", "report.docx"),
+        ("demo", "-o", "report.docx"),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 2
+        assert "no folder" in err or "must end in .pdf, .html or .htm" in err
+    (folder / "folder.json").mkdir()
+    assert "is a folder" in run("evaluate", *THREE, "-o", "folder.json")[2]
+
+
+def written(folder, lines):
+    (folder / "lines.csv").write_text("\n".join(lines) + "\n")
+    return folder / "lines.csv"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["a,b,c", "1,2,x,", "4,5,y,"],
+        ["a,b,c", "1,2,x,,", "4,5,y,,"],
+        ["a,b,c", "1,2,x,", "4,5,y"],
+        ["a,b,c,", "1,2,x,", "4,5,y,"],
+        ["a,b,c,", "1,2,x", "4,5,y"],
+    ],
+)
+def test_separators_at_the_ends_of_lines_shift_no_column(folder, lines):
+    table = read_table(written(folder, lines))
+    expected = pd.DataFrame({"a": [1, 4], "b": [2, 5], "c": ["x", "y"]})
+    pd.testing.assert_frame_equal(table, expected)
+
+
+@pytest.mark.parametrize("last", ["9", '"x, y"'])
+def test_rows_longer_than_the_header_are_refused(folder, last):
+    path = written(folder, ["a,b,c", f"1,2,3,{last}", f"4,5,6,{last}"])
+    with pytest.raises(TableError, match="rows have 4 cells, its header has 3 names"):
+        read_table(path)
+
+
+def test_a_file_without_header_is_asked_about(folder, run):
+    real = ["36,21178.14,0,Trieste,2023-12-16", "41,1200.5,1,Lyon,2023-01-02"]
+    path = written(folder, real)
+    code, out, err = run("evaluate", path, path)
+    assert code == 2
+    assert "seems to have no header" in err
+    assert not any(cell in out + err for cell in ("21178.14", "Trieste", "2023-12-16"))
+    assert list(read_table(path, header=True)) == real[0].split(",")
+    counted = written(folder, ["0,1,2,3", "5.5,6.5,7.5,8.5"])
+    assert list(read_table(counted)) == ["0", "1", "2", "3"]
+    assert list(read_table(written(folder, ["city,2019,2020", "Lyon,1,2"]))) == [
+        "city",
+        "2019",
+        "2020",
+    ]
+
+
+def test_a_schema_nested_too_deep_ends_in_one_sentence(folder, run):
+    (folder / "schema.json").write_text("[" * 100_000)
+    code, _, err = run("evaluate", *THREE, "--schema", "schema.json")
+    assert code == 2
+    assert "schema.json is no JSON" in err
+
+
+def test_an_odd_type_of_a_column_in_metadata_is_text(folder, run):
+    columns = {"age": {"sdtype": ["x"]}, "city": {"sdtype": "categorical"}}
+    (folder / "schema.json").write_text(json.dumps({"columns": columns}))
+    arguments = ("--suite", "quality", "--schema", "schema.json", "-o", "s.json")
+    assert run("evaluate", *THREE, *arguments)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["[/red]", "[bold]x", "\x1b[2Jx", "=1+1"])
+def test_names_of_foreign_scores_are_printed_as_text(folder, run, name):
+    for path in ("a.json", "[b].json"):
+        SuiteResult({name: Result(0.5)}).to_json(path)
+    code, out, err = run("compare", "a.json", "[b].json")
+    assert code == 0, err
+    assert name.replace("\x1b", "\ufffd") in out
+    assert "\x1b" not in out
+    assert "[b]" in out
+
+
+def test_what_a_stream_cannot_write_loses_nothing(folder):
+    (folder / "schema.json").write_text("{}")
+    command = [*(sys.executable, "-m", "skeval", "evaluate", *THREE), "--suite", "quality"]
+    ended = subprocess.run(
+        [*command, "-o", "caf\u00e9.json"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "40"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+    assert len(SuiteResult.from_json(folder / "caf\u00e9.json")) == 4
+
+
+def test_what_nobody_expected_ends_in_one_sentence(folder, run, monkeypatch):
+    def fail(*tables, schema):
+        raise ArithmeticError("cell 8675309")
+
+    monkeypatch.setattr("skeval.suite.MetricSuite.fit", fail)
+    code, out, err = run("evaluate", *THREE)
+    assert code == 2
+    assert len(err.strip().splitlines()) == 1
+    assert err.startswith("skeval: error: ArithmeticError, which skeval did not expect.")
+    assert "8675309" not in out + err
+    with pytest.raises(ArithmeticError):
+        run("evaluate", *THREE, "--debug")
+
+
+def test_failed_metrics_show_in_the_exit_code(folder, run, monkeypatch):
+    def fail(metric, context):
+        raise ArithmeticError("cell 8675309")
+
+    monkeypatch.setattr("skeval.fidelity.KSComplement._compute", fail)
+    code, out, err = run("evaluate", *THREE, "--suite", "quality", "-o", "s.json")
+    assert code == 1
+    assert "1 of 4 metrics failed: column_shapes/ks_complement." in err
+    assert "8675309" not in out + err
+    assert "ArithmeticError" in SuiteResult.from_json("s.json")["column_shapes/ks_complement"].error
+
+
+def test_integers_too_large_for_floats(folder, run):
+    table = pd.read_csv("synthetic.csv")
+    table.assign(age=[10**400, *table["age"][1:].astype(int)]).to_csv("huge.csv", index=False)
+    code, _, err = run("evaluate", "train.csv", "holdout.csv", "huge.csv", "--suite", "quality")
+    assert code == 0
+    assert "infinite values" in err
+    code, _, err = run("evaluate", "huge.csv", "synthetic.csv", "--suite", "quality")
+    assert code == 2
+    assert "train has infinite values in age" in err
+
+
+def test_a_zip_with_a_password(folder, run):
+    with zipfile.ZipFile("locked.csv.zip", "w") as archive:
+        archive.writestr("locked.csv", (folder / "train.csv").read_text())
+    content = bytearray((folder / "locked.csv.zip").read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flag of encryption
+        content[content.index(signature) + offset] |= 1
+    (folder / "locked.csv.zip").write_bytes(content)
+    code, _, err = run("evaluate", "locked.csv.zip", "synthetic.csv")
+    assert code == 2
+    assert "locked.csv.zip cannot be read as csv" in err
+
+
+def test_seeds_are_checked(folder, run):
+    code, _, err = run("evaluate", *THREE, "--seed", str(2**32))
+    assert code == 2
+    assert "4294967295" in err

@@ -120,7 +120,11 @@ LEGAL = {
         ["euclidean"],
         ["gower"],
     ),
-    "random_state": ("an int in [0, inf)", [0, np.int64(3), 2**40], [-1, 0.0, None, True]),
+    "random_state": (
+        "an int in [0, 4294967295]",
+        [0, np.int64(3), 2**32 - 1],
+        [-1, 2**32, 0.0, None, True],
+    ),
     "remarked": ("'a'", ["a"], ["b"]),
 }
 
@@ -198,7 +202,7 @@ def test_one_error_names_all_faults_in_the_order_of_the_parameters():
         check_parameters("Declared", given, legal_sets(Declared))
     assert str(caught.value) == (
         "Declared: ties must be 'pool' or 'half', got 'none'; "
-        "random_state must be an int in [0, inf), got -1."
+        "random_state must be an int in [0, 4294967295], got -1."
     )
 
 

@@ -138,3 +138,30 @@ def test_tags_round_trip():
     )
     assert tags.direction == "lower is better"
     assert BETWEEN.direction == "in between is best"
+
+
+def test_foreign_files_cannot_steer_a_terminal_or_a_spreadsheet(tmp_path):
+    path = tmp_path / "scores.json"
+    odd = Result(0.5, metric="\x1b]0;title\x07", summary="line\x9b2J\nnext", error="\u202edesrever")
+    SuiteResult({"=1+1": odd, "@x\x1b[2J": Result(0.5)}).to_json(path)
+    result = SuiteResult.from_json(path)
+    assert list(result) == ["'=1+1", "'@x\ufffd[2J"]
+    assert result["'=1+1"].metric == "\ufffd]0;title\ufffd"
+    assert result["'=1+1"].summary == "line\ufffd2J\nnext"
+    assert "\u202e" not in repr(result)
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[]", "[" * 100_000, '{"results": {"a": {}}}'])
+def test_files_without_scores_are_refused(tmp_path, text):
+    (tmp_path / "scores.json").write_text(text)
+    with pytest.raises(InvalidParameterError, match=r"scores\.json holds no scores"):
+        SuiteResult.from_json(tmp_path / "scores.json")
+
+
+@pytest.mark.parametrize("wrong", [{"details": []}, {"metric": 5}, {"interval": [1]}])
+def test_results_of_other_types_are_refused(tmp_path, wrong):
+    content = SuiteResult({"a": full_result()}).to_dict()
+    content["results"]["a"] |= wrong
+    (tmp_path / "scores.json").write_text(json.dumps(content))
+    with pytest.raises(InvalidParameterError, match=r"scores\.json holds no scores"):
+        SuiteResult.from_json(tmp_path / "scores.json")

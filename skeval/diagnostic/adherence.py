@@ -27,6 +27,7 @@ from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
 from skeval.steps.samples import columns_of
+from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
 
@@ -231,7 +232,8 @@ def _bound(context: Context, column: str, bound: Any) -> float:
             f"BoundaryAdherence: the bound {bound!r} of {column} cannot be read as "
             f"{schema.kinds[column]}, which the column is."
         )
-    return value
+    stored = context.precision.get(column, np.dtype("float64"))
+    return float(rounded_to(np.array(value), stored))
 
 
 class CategoryAdherence(CellAdherence):

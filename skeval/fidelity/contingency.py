@@ -96,6 +96,8 @@ class ContingencySimilarity(PairMetric):
     0.5
     """
 
+    _halved = True
+
     def __init__(
         self,
         n_bins: BinCount = 10,

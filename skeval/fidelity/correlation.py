@@ -97,6 +97,8 @@ class CorrelationSimilarity(PairMetric):
     0.9
     """
 
+    _halved = True
+
     def __init__(
         self,
         method: Literal["pearson", "spearman", "kendall"] = "pearson",

@@ -75,6 +75,8 @@ class NNDistanceDistributions(NeighborMetric):
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DistancesDisplay"
     )
 
+    _halved = True
+
     def _measure(self, context: Context, columns: Any) -> float | Result:
         size = min(context.n_rows(role) for role in ROLES)
         if size < 2:
@@ -106,6 +108,9 @@ class NNDistanceDistributions(NeighborMetric):
                 "histogram": common_histograms(distances),
             },
         )
+
+    def _n_counted(self, context: Context, n_rows: int) -> int:
+        return min(n_rows, context.n_rows("train"))  # distances are compared at equal sizes
 
     def _summary(self, result: Result) -> str:
         curves = "The cumulative curves of distances within train and within synthetic"

@@ -40,6 +40,8 @@ class CellDivergence(Metric):
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
 
+    _halved = True
+
     def __init__(
         self,
         n_bins: BinCount = 10,
@@ -257,6 +259,7 @@ class KLDivergence(CellDivergence):
     """
 
     tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
+    _halved = False  # cells that a half misses decide it
 
     def __init__(
         self,

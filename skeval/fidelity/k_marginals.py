@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -145,6 +146,8 @@ class KMarginalSimilarity(Metric):
         display="ColumnScoresDisplay",
     )
 
+    _halved = True
+
     def __init__(
         self,
         k: Count = 2,
@@ -207,6 +210,7 @@ class KMarginalSimilarity(Metric):
                 **groups,
             },
             warnings=(DegenerateInputWarning(f"{text}compared."),) if len(names) < self.k else (),
+            tags=replace(self.tags, bounds=(0.0, float(self.scale))),
         )
 
     def _summary(self, result: Result) -> str:

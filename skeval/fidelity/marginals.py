@@ -99,6 +99,8 @@ class KSComplement(Metric):
 
     tags = _TAGS
 
+    _halved = True
+
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
 
@@ -211,6 +213,8 @@ class TVComplement(Metric):
 
     tags = _TAGS
 
+    _halved = True
+
     def __init__(
         self,
         nan: Literal["own", "drop"] = "own",
@@ -304,6 +308,8 @@ class StatisticSimilarity(Metric):
     """
 
     tags = _TAGS
+
+    _halved = True
 
     def __init__(
         self,

@@ -80,6 +80,7 @@ class PhikMatrixDifference(AssociationDifference):
     0.0
     """
 
+    _halved = True
     floor = False  # it has none
     _warns_of_lost = False
 

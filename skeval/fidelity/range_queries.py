@@ -83,6 +83,8 @@ class RangeQueryError(Metric):
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
 
+    _halved = True
+
     def __init__(
         self,
         order: Count = 3,

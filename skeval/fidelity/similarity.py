@@ -106,6 +106,8 @@ class SimilarityMatrix(Metric):
 
     tags = PairMetric.tags
 
+    _halved = True
+
     def __init__(
         self,
         n_bins: BinCount = 10,
@@ -233,8 +235,8 @@ class SimilarityScore(SimilarityMatrix):
 
     Notes
     -----
-    The greatest score is `scale`; the tag `bounds` knows no finite upper bound because `scale` is
-    a parameter.
+    The greatest score is `scale`, where the bounds in the tags of a result end; those of the class
+    are infinite because `scale` is a parameter.
 
     Never read it without its baseline or ``details["ceiling_value"]``: the score of a perfect table
     falls with fewer rows and more cells.
@@ -286,7 +288,11 @@ class SimilarityScore(SimilarityMatrix):
         top = self.scale * result.details["ceiling_value"]
         details = {**result.details, "ceiling_value": top}
         return replace(
-            result, value=self.scale * result.value, interval=(low, high), details=details
+            result,
+            value=self.scale * result.value,
+            interval=(low, high),
+            details=details,
+            tags=replace(self.tags, bounds=(0.0, float(self.scale))),
         )
 
 

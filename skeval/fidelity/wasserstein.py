@@ -92,6 +92,8 @@ class WassersteinDistance(Metric):
         display="ColumnScoresDisplay",
     )
 
+    _halved = True
+
     def __init__(
         self,
         p: Annotated[float, Interval(1)] = 1,

@@ -132,7 +132,7 @@ class RandomForestImputation(Sampler):
         names = ("n_estimators", "max_depth", "min_samples_leaf", "max_features")
         settings = {name: getattr(self, name) for name in names}
         forest = Forest(settings, self.max_samples, self.max_levels)
-        predicted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        predicted = Parallel(n_jobs=self.n_jobs, prefer="threads", max_nbytes=None)(
             delayed(predict_column)(column, features, j, forest, int(seeds[j]))
             for j, column in enumerate(columns)
         )

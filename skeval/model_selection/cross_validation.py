@@ -82,20 +82,23 @@ class CrossValidated:
         DataFrame
             By metric: `mean`, `standard_error` and the interval `low` to `high`, with the
             correction of Nadeau and Bengio for what training folds share; `baseline` (mean),
-            `n_folds` with a value, `direction` and `evidence`.
+            `n_folds` with a value, `direction` and `evidence`. Intervals end where the scale of
+            the metric does.
         """
         share = sum(self.test_shares) / len(self.test_shares)
         every, rows = self.folds(), {}
         for name, own in every.groupby("metric", sort=False):
+            bounds = bounds_of([result[name] for result in self.results])
             rows[name] = {
-                **fold_mean(own["value"].to_numpy(dtype=float), share, confidence),
+                **fold_mean(own["value"].to_numpy(dtype=float), share, confidence, bounds),
                 "baseline": own["baseline"].mean(),
                 "direction": own["direction"].iloc[0],
                 "evidence": own["evidence"].iloc[0],
             }
         if efficiency:
             for name, values in self.efficiency().items():
-                known = fold_mean(values.to_numpy(dtype=float), share, confidence)
+                cost = values.to_numpy(dtype=float)
+                known = fold_mean(cost, share, confidence, (0.0, float("inf")))
                 baseline = {
                     "baseline": float("nan"),
                     "direction": "lower is better",
@@ -211,7 +214,7 @@ def cross_validate_generator(
         child.generate_state(2).tolist()
         for child in np.random.SeedSequence(random_state).spawn(len(splits))
     ]
-    evaluated = Parallel(n_jobs=n_jobs)(
+    evaluated = Parallel(n_jobs=n_jobs, max_nbytes=None)(
         delayed(_evaluated)(
             reseeded(generator, fit_seed),
             clone(evaluator),
@@ -348,7 +351,18 @@ def _codes(rows: pd.DataFrame, labels: str | Sequence[Any], name: str) -> np.nda
         raise InvalidParameterError(f"{_OWNER}: {name} must hold labels: {error}.") from error
 
 
-def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -> dict[str, float]:
+def bounds_of(results: Iterable[Result]) -> tuple[float, float]:
+    """Return the ends of the scale of a metric's results; infinite where none is known."""
+    known = [result.tags.bounds for result in results if result.tags is not None]
+    return known[0] if known else (-np.inf, np.inf)
+
+
+def fold_mean(
+    values: np.ndarray,
+    test_share: float,
+    confidence: float = 0.95,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> dict[str, float]:
     """Return the mean of values of folds, with the standard error of Nadeau and Bengio.
 
     Training folds have most of their rows in common, so that their values vary together and the
@@ -363,6 +377,8 @@ def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -
         Rows tested on for each row learned from: ``1 / (K - 1)`` in K-fold cross-validation.
     confidence : float, default=0.95
         In (0, 1).
+    bounds : tuple of (float, float), default=(-inf, inf)
+        The least and the greatest value possible, where the interval ends.
 
     Returns
     -------
@@ -379,7 +395,7 @@ def fold_mean(values: np.ndarray, test_share: float, confidence: float = 0.95) -
     return {
         "mean": mean,
         "standard_error": error,
-        "low": mean - reach,
-        "high": mean + reach,
+        "low": np.maximum(mean - reach, bounds[0]),
+        "high": np.minimum(mean + reach, bounds[1]),
         "n_folds": known.size,
     }

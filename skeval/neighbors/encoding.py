@@ -280,6 +280,6 @@ def run_chunks(
     chunks = [order[start:stop] for start, stop in pairwise(cuts) if start < stop]
     if workers == 1:
         return [function(*arguments, chunk) for chunk in chunks]
-    return Parallel(n_jobs=n_jobs, prefer="threads")(
+    return Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)(
         delayed(function)(*arguments, chunk) for chunk in chunks
     )

@@ -15,6 +15,7 @@ pair alone. They promise that no NaN occurs, which the encoding keeps (a missing
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -22,6 +23,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from skeval.exceptions import MetricWarning
 from skeval.neighbors.encoding import GRID_SHIFT, GRID_STEP, MISSING
 
 Floats = NDArray[np.float64]
@@ -29,6 +31,11 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"nnan", "nsz"}}
+# one object: it is given once, however many functions there are
+_NO_CACHE = MetricWarning(
+    "there is no folder for the compiled code of the neighbour engine: each process compiles it "
+    "again, which takes some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to."
+)
 FLUSH = 255  # columns that a uint8 count of differences can hold
 NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
@@ -37,13 +44,21 @@ TILE = 16  # queries that sweep over the leaves together
 
 
 def jit(function: Kernel) -> Kernel:
-    """Compile lazily, release the GIL, keep the machine code on disk."""
-    return cast(Kernel, numba.njit(function, **OPTIONS))
+    """Compile lazily, release the GIL, keep the machine code on disk, where there is a place."""
+    return _compiled(function)
 
 
 def inlined(function: Kernel) -> Kernel:
     """Compile into the caller: handing over a dozen arrays costs as much as reading a leaf."""
-    return cast(Kernel, numba.njit(function, inline="always", **OPTIONS))
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: Kernel, **options: Any) -> Kernel:
+    try:
+        return cast(Kernel, numba.njit(function, **OPTIONS, **options))
+    except RuntimeError:  # of a read-only installation, and no folder of the user's own
+        warnings.warn(_NO_CACHE, stacklevel=2)
+        return cast(Kernel, numba.njit(function, **{**OPTIONS, **options, "cache": False}))
 
 
 class Forest(NamedTuple):

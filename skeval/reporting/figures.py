@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError
+from skeval.files import replacing
 from skeval.reporting.layout import Item
 from skeval.reporting.sections import Plan, plan
 from skeval.reporting.theme import theme
-from skeval.result import SuiteResult, replacing
+from skeval.result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

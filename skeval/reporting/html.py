@@ -13,7 +13,7 @@ from string import Template
 
 from skeval.formatting import number, shown_interval
 from skeval.reporting.displays.distributions import PairDisplay
-from skeval.reporting.displays.values import scale_of
+from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
@@ -156,9 +156,15 @@ def _table(suite_result: SuiteResult) -> str:
     return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
 
 
+<<<<<<< HEAD
 def _row(name: str, result: Result, alarm: bool, shifted: bool) -> str:
     kind, said = "n alarm" if alarm else "n", finding(result, alarm, shifted)
     interval = shown_interval(result.interval)
+=======
+def _row(name: str, result: Result, alarm: bool) -> str:
+    kind = "n alarm" if alarm else "n"
+    interval = shown_interval(band_of(result))
+>>>>>>> int
     direction = result.tags.direction if result.tags is not None else ""
     return (
         f'<tr><th scope="row">{escape(name)}<small>{escape(said)}</small></th>'
@@ -178,15 +184,15 @@ def _strip(result: Result, width: float = 120.0) -> str:
 
     drawn = f'<line x1="4" x2="{width - 4:g}" y1="9" y2="9" stroke="{FAINT}"/>'
     colour, green = COLOURS["synthetic"], COLOURS["holdout"]
-    if result.interval is not None:
-        ends = 'x1="{}" x2="{}"'.format(*map(place, result.interval))
+    if (interval := band_of(result)) is not None:
+        ends = 'x1="{}" x2="{}"'.format(*map(place, interval))
         band = f'stroke="{colour}" stroke-opacity=".35" stroke-width="5"'
         drawn += f'<line {ends} y1="9" y2="9" {band}/>'
     if result.baseline is not None:
         x = place(result.baseline)
         drawn += f'<line x1="{x}" x2="{x}" y1="3" y2="15" stroke="{green}" stroke-width="2"/>'
-    if math.isfinite(result.value):
-        drawn += f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>'
+    if math.isfinite(value := comparable(result)):
+        drawn += f'<circle cx="{place(value)}" cy="9" r="3.5" fill="{colour}"/>'
     label = f"{number(result.value)} from {number(low)} to {number(high)}"
     return f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{drawn}</svg>'
 

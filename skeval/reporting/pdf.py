@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.formatting import number, shown_interval
-from skeval.reporting.displays.values import scale_of, strip
+from skeval.reporting.displays.values import band_of, scale_of, strip
 from skeval.reporting.figures import FileRenderer
 from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Page, paragraph_height
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
@@ -293,7 +293,7 @@ def _numbers(page: Page, base: float, name: str, result: Result, alarm: bool) ->
     low, high = scale_of(result)
     left, wide = MARGIN + _STRIP, _STRIP_WIDTH
     strip(page.canvas, base - 1.1, lambda x: left + (x - low) / (high - low) * wide, result, 1.3)
-    interval = shown_interval(result.interval)
+    interval = shown_interval(band_of(result))
     colour = {"color": ALARM} if alarm else {}
     ends = _STRIP + _STRIP_WIDTH, _VALUE, _INTERVAL, _BASELINE
     texts: tuple[tuple[str, float, dict[str, Any]], ...] = (

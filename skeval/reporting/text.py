@@ -185,7 +185,7 @@ def _at_size(result: Result) -> str:
 
 
 def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
-    """Say for a screen whether it raises an alarm, for others how far fresh real rows are."""
+    """Say for a screen whether it raises an alarm, for others where fresh real rows are."""
     if result.tags is None or result.baseline is None or result.tags.sign == 0:
         return ""
     if "gap" in result.details or (math.isinf(result.value) and math.isinf(result.baseline)):
@@ -202,8 +202,19 @@ def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
     split = result.details.get("split")
     if isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL:
         return _READS_AS_COPIES
-    value = as_float(result.details.get("at_baseline_size", {}).get("value", result.value))
-    gap = (value - result.baseline) * result.tags.sign
-    if gap >= 0:
-        return "As good as fresh real rows."
-    return f"Fresh real rows are better by {number(-gap)}."
+    if result.difference is None:
+        return f"Fresh real rows score {number(result.baseline)}."
+    return _beside_fresh_rows(result.difference, result.tags.sign)
+
+
+def _beside_fresh_rows(difference: tuple[float, float], sign: int) -> str:
+    """Say what the interval of value minus baseline shows; it is symmetric around that of both."""
+    low, high = sorted(sign * end for end in difference)
+    if low <= 0.0 <= high:
+        ends = " to ".join(map(number, difference))
+        return f"As good as fresh real rows, within chance: the difference is {ends} (95%)."
+    least, most = sorted(map(abs, difference))
+    gap = f"{number((least + most) / 2.0)} ({number(least)} to {number(most)})"
+    if high < 0.0:
+        return f"Fresh real rows are better by {gap}."
+    return f"Closer to train than fresh real rows are, by {gap}: a sign of memorising."

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skeval.context import Context, shared
+from skeval.parameters import N_SEEDS
 from skeval.stats.intervals import replicated
 from skeval.steps.classifiers import estimators_of, seeded
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
@@ -208,7 +209,7 @@ def replicates(
             seed,
         )
 
-    return np.asarray(np.mean([of(seed + i) for i in range(n_repeats)], axis=0))
+    return np.asarray(np.mean([of((seed + i) % N_SEEDS) for i in range(n_repeats)], axis=0))
 
 
 @dataclass(frozen=True)
@@ -338,12 +339,19 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
         return Model(problem, encoder, None, np.array([usual]))
     classes, target = np.unique(target, return_inverse=True)
     if not problem.has_labels:
-        classes, target = classes[:0], (rows.target - problem.centre) / problem.scale
+        classes, target = classes[:0], _in_units(rows.target, problem)
     if is_family := isinstance(estimator, str):
         unfitted = _family(estimator, problem, features.shape[1], target, seed)
     else:
         unfitted = seeded(clone(estimator), seed)
     return Model(problem, encoder, fit(unfitted, features, target), classes, is_family)
+
+
+def _in_units(target: np.ndarray, problem: Problem) -> np.ndarray:
+    """Return a target in standard deviations of train, within the range of float32."""
+    with np.errstate(over="ignore"):
+        units = (target - problem.centre) / problem.scale
+    return np.clip(units, -_LARGEST, _LARGEST)
 
 
 def fit(estimator: Any, features: Any, target: np.ndarray) -> Any:

@@ -147,11 +147,17 @@ def problem_of(context: Context, question: Question) -> Problem:
             )
         values = numbers(context.train[[name]])[:, 0]
         known = values[~np.isnan(values)]
-        scale = float(known.std()) if known.size else 0.0
-        centre = float(known.mean()) if known.size else 0.0
+        centre, scale = _centre_and_scale(known)
         return Problem(name, task, (), None, features, kinds, centre, scale)
     positive = _positive(question, labels, counts, name in nominal) if task == "binary" else None
     return Problem(name, task, tuple(labels), positive, features, kinds)
+
+
+def _centre_and_scale(known: np.ndarray) -> tuple[float, float]:
+    """Return mean and standard deviation, also of numbers whose squares are none: 1e300, 1e-300."""
+    # by a power of two, which changes no digit
+    unit = 2.0 ** np.frexp(np.abs(known).max(initial=0.0))[1].item() if known.size else 1.0
+    return (float((known / unit).mean() * unit), float((known / unit).std() * unit))
 
 
 def _features(context: Context, question: Question) -> tuple[str, ...]:

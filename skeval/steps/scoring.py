@@ -169,16 +169,23 @@ def _mean_of(loss: Callable[[Array, Predictions, int | None], Array]) -> Weighte
 def _log_losses(truth: Array, predictions: Predictions, positive: int | None) -> Array:
     if predictions.scores is None or not predictions.are_probabilities:
         return np.full(truth.size, np.nan)
-    of_truth = predictions.scores[np.arange(truth.size), truth]
+    of_truth = _for_labels(predictions.scores, truth)[np.arange(truth.size), truth]
     return np.asarray(-np.log(np.clip(of_truth, _SMALLEST, 1.0)))
+
+
+def _for_labels(scores: Array, labels: Array) -> Array:
+    """Return the scores with a column for each label: no model gives a chance to one it lacks."""
+    n_more = max(0, int(labels.max(initial=0)) + 1 - scores.shape[1])
+    return np.pad(scores, ((0, 0), (0, n_more)))
 
 
 def _brier_losses(truth: Array, predictions: Predictions, positive: int | None) -> Array:
     if predictions.scores is None or not predictions.are_probabilities:
         return np.full(truth.size, np.nan)
     if positive is None:
-        hit = np.arange(predictions.scores.shape[1]) == truth[:, None]
-        losses: Array = ((predictions.scores - hit) ** 2).sum(axis=1)
+        scores = _for_labels(predictions.scores, truth)
+        hit = np.arange(scores.shape[1]) == truth[:, None]
+        losses: Array = ((scores - hit) ** 2).sum(axis=1)
     else:
         losses = (predictions.scores[:, positive] - (truth == positive)) ** 2
     return losses
@@ -218,8 +225,9 @@ def _one_against_rest(area: Callable[[Array, Array, Array], Array]) -> Weighted:
     def of(truth: Array, predictions: Predictions, weights: Array, positive: int | None) -> Array:
         if predictions.scores is None:
             return np.full(len(weights), np.nan)
-        labels = np.unique(truth) if positive is None else [positive]
-        areas = [area(truth == label, predictions.scores[:, label], weights) for label in labels]
+        labels = np.unique(truth) if positive is None else np.array([positive])
+        scores = _for_labels(predictions.scores, labels)
+        areas = [area(truth == label, scores[:, label], weights) for label in labels]
         return _nan_mean(np.column_stack(areas))
 
     return of

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from skeval.tables.schema import (
     EXACT,
     Kind,
     TableSchema,
+    name_of,
     plain_values,
     read_column,
     sorted_labels,
@@ -42,6 +44,7 @@ _WANTED = {
 _NOTICES = (
     (InvalidValueWarning, "has cells of another type, counted as missing: {}."),
     (InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}."),
+    (InvalidValueWarning, "has values beyond 4.5e+307, taken as infinite: {}."),
     (
         InvalidValueWarning,
         "has whole numbers beyond 2**53 that are one as float64: {}. Subtract an offset from the "
@@ -54,6 +57,7 @@ _NOTICES = (
     (InvalidValueWarning, "lacks columns of train, which count as empty: {}."),
     (MetricWarning, "has columns that train lacks; ignored: {}."),
 )
+_LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
 _DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
 
@@ -75,10 +79,10 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
     Raises
     ------
     TableError
-        If it is no table, has no rows or columns, or has a column name twice.
+        If it is no table, has no rows or columns, has a column name twice or complex numbers.
     """
     frame = table if isinstance(table, pd.DataFrame) else _through_narwhals(table, role)
-    names = [str(name) for name in frame.columns]
+    names = [name_of(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise TableError(
@@ -89,7 +93,14 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             f"{role} has {frame.shape[0]} rows and {frame.shape[1]} columns; "
             "at least one row and one column are needed."
         )
-    return frame.set_axis(names, axis="columns").reset_index(drop=True)
+    frame = frame.set_axis(names, axis="columns").reset_index(drop=True)
+    if complex_ones := [n for n, kind in frame.dtypes.items() if kind.kind == "c"]:
+        raise TableError(
+            f"{role} has complex numbers in {', '.join(map(str, complex_ones))}. Give their real "
+            "and imaginary parts as columns of their own, or drop them."
+        )
+    objects = [name for name in names if frame[name].dtype == object]
+    return frame.assign(**{name: _held(frame[name]) for name in objects})
 
 
 def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
@@ -112,8 +123,36 @@ def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
     except TypeError as error:
         raise wrong from error
     whole = native.collect() if isinstance(native, nw.LazyFrame) else native
-    frame: pd.DataFrame = whole.to_pandas()
+    try:
+        frame: pd.DataFrame = whole.to_pandas()
+    except Exception as error:  # each library has its own
+        odd = [f"{n} ({kind})" for n, kind in whole.schema.items() if not _converts(whole, n)]
+        raise TableError(
+            f"{role} cannot be converted to pandas, for the types of: {', '.join(odd)}. "
+            "Cast these columns, such as to Int64 or Float64."
+        ) from error
     return frame
+
+
+def _converts(table: Any, column: str) -> bool:
+    try:
+        table.select(column).to_pandas()
+    except Exception:
+        return False
+    return True
+
+
+def _held(values: pd.Series) -> pd.Series:
+    """Return a column of objects with texts that any file can hold, and missing cells that show."""
+    try:
+        values.isna()
+    except ArithmeticError:  # a signalling nan raises whatever is asked of it
+        values = values.map(lambda x: None if isinstance(x, Decimal) and x.is_snan() else x)
+    try:
+        "".join(cell for cell in values if type(cell) is str).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, as errors="surrogateescape" leaves them
+        return values.map(lambda cell: name_of(cell) if type(cell) is str else cell)
+    return values
 
 
 def check_columns(frame: pd.DataFrame, names: Sequence[str], role: str, *, exact: bool) -> None:
@@ -174,7 +213,7 @@ def conform(
         If a column is missing, a holdout has others, or a column holds no value that its kind can
         be read from; all such columns at once.
     TableError
-        If a real table has infinite values.
+        If a real table has infinite values, or ones whose differences overflow.
     """
     absent = [name for name in schema.kinds if name not in frame.columns]
     extra = [name for name in frame.columns if name not in schema.kinds]
@@ -196,18 +235,22 @@ def conform(
         _check_types(frame, schema, unread, role)
     numeric = schema.columns("continuous")
     large = [name for name in numeric if (np.abs(columns[name].to_numpy()) >= EXACT).any()]
-    infinite = [name for name in large if np.isinf(columns[name].to_numpy()).any()]
-    if infinite and role in _REAL:
+    huge = [name for name in large if (np.abs(columns[name].to_numpy()) > _LARGEST).any()]
+    infinite = [name for name in huge if np.isinf(columns[name].to_numpy()).any()]
+    if huge and role in _REAL:
+        what = "infinite values" if infinite else f"values beyond {_LARGEST:.2g}"
         raise TableError(
-            f"{role} has infinite values in {', '.join(infinite)}. "
+            f"{role} has {what} in {', '.join(infinite or huge)}. "
             "Replace them by missing values or finite ones."
         )
+    columns |= {name: _with_infinities(columns[name]) for name in huge}
     empty = [name for name in columns if name not in absent and not columns[name].count()]
     notices: tuple[MetricWarning, ...] = ()
     if unread or large or empty or absent or extra:
         inexact = [name for name in large if _loses_integers(frame[name], columns[name])]
         cells = _named_cells(frame, schema, unread)
-        named = (cells, infinite, inexact, empty, absent, extra)
+        finite = [name for name in huge if name not in infinite]
+        named = (cells, infinite, finite, inexact, empty, absent, extra)
         notices = tuple(
             kind(f"{role} {text.format(', '.join(names))}")
             for (kind, text), names in zip(_NOTICES, named, strict=True)
@@ -216,6 +259,11 @@ def conform(
     # columns with an index would be aligned, and arrays of objects inferred to be strings
     plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
     return with_levels(pd.DataFrame(plain), levels or {}), notices
+
+
+def _with_infinities(values: pd.Series) -> pd.Series:
+    """Return numbers with those as infinite whose differences overflow."""
+    return values.where(~(values.abs() > _LARGEST), np.inf * np.sign(values))
 
 
 def _named_cells(frame: pd.DataFrame, schema: TableSchema, unread: Mapping[str, int]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -96,15 +97,20 @@ class TableSchema:
 
     def __post_init__(self) -> None:
         # columns of canonical frames have string names
-        kinds = {str(name): kind for name, kind in self.kinds.items()}
-        key = tuple(map(str, self.primary_key))
-        formats = {str(name): form for name, form in self.datetime_formats.items()}
+        kinds = {name_of(name): kind for name, kind in self.kinds.items()}
+        key = tuple(map(name_of, self.primary_key))
+        formats = {name_of(name): form for name, form in self.datetime_formats.items()}
         if faults := [f"{n!r} is {k!r}" for n, k in self.kinds.items() if k not in get_args(Kind)]:
             raise InvalidParameterError(
                 f"TableSchema: kinds must be among {', '.join(get_args(Kind))}; "
                 f"{', '.join(faults)}."
             )
-        if unknown := [name for name in self.primary_key if str(name) not in kinds]:
+        if unread := [name for name, form in formats.items() if not _is_date_format(form)]:
+            raise InvalidParameterError(
+                "TableSchema: datetime_formats are none of pandas.to_datetime: "
+                f"{', '.join(unread)}."
+            )
+        if unknown := [name for name in self.primary_key if name_of(name) not in kinds]:
             raise InvalidParameterError(f"TableSchema: primary_key names no column: {unknown}.")
         object.__setattr__(self, "kinds", MappingProxyType(kinds))
         object.__setattr__(self, "primary_key", key)
@@ -162,7 +168,7 @@ class TableSchema:
                 f"got {type(kinds).__name__}."
             )
         schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
-        table = table.set_axis([str(name) for name in table.columns], axis="columns")
+        table = table.set_axis([name_of(name) for name in table.columns], axis="columns")
         if unknown := sorted(set(schema.kinds) - set(table.columns)):
             raise SchemaMismatchError(
                 f"The schema names columns that train does not have: {', '.join(unknown)}. "
@@ -216,9 +222,14 @@ class TableSchema:
         content = _one_table(metadata, table)
         columns = _sdv_columns(content)
         key = content.get("primary_key") or ()
+        if not isinstance(key, str | list | tuple):
+            raise InvalidParameterError(
+                "TableSchema.from_sdv expected a name or a list of names as primary_key, "
+                f"got {type(key).__name__}."
+            )
         return cls(
             {
-                name: _SDV_KINDS.get(about.get("sdtype", ""), "text")
+                name: _SDV_KINDS.get(str(about.get("sdtype", "")), "text")
                 for name, about in columns.items()
             },
             primary_key=(key,) if isinstance(key, str) else tuple(key),
@@ -228,6 +239,21 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
+
+
+def name_of(column: object) -> str:
+    """Return a column's name as text that files can hold: half of a surrogate pair is spelled."""
+    return str(column).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _is_date_format(form: object) -> bool:
+    if not isinstance(form, str):
+        return False
+    try:
+        pd.to_datetime(pd.Series(["2020-01-01"]), format=form, errors="coerce", utc=True)
+    except (ValueError, re.error):
+        return False
+    return True
 
 
 def _one_table(content: Any, table: str | None) -> Any:
@@ -341,16 +367,34 @@ def plain_values(values: pd.Series) -> pd.Series:
     return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
 
 
+def storage_dtype(values: pd.Series) -> np.dtype:
+    """Return the numpy type of a column's values; also of Arrow, nullable, sparse, categorical."""
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        dtype = dtype.categories.dtype
+    for part in ("numpy_dtype", "subtype"):
+        dtype = getattr(dtype, part, dtype)
+    return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
+
+
 def _read_numbers(values: pd.Series) -> pd.Series:
     if values.dtype.kind == "M":
         return pd.Series(np.nan, index=values.index, dtype="float64")
     if values.dtype.kind == "m":
         values = values.dt.total_seconds()
     elif pd.api.types.infer_dtype(values, skipna=True) == "timedelta":
-        values = pd.to_timedelta(values).dt.total_seconds()
+        values = values.map(lambda span: span.total_seconds(), na_action="ignore")
     elif not pd.api.types.is_numeric_dtype(values.dtype):
-        values = pd.to_numeric(values.astype(object).where(values.notna(), None), errors="coerce")
+        values = values.astype(object).where(values.notna(), None).map(_floating)
+        values = pd.to_numeric(values, errors="coerce")
     return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
+
+
+def _floating(cell: Any) -> Any:
+    """Return what pandas cannot convert as infinite, where it is too large, or as missing."""
+    if type(cell) is int and abs(cell) > EXACT:
+        return float(cell) if cell.bit_length() < 1024 else math.inf * (1 if cell > 0 else -1)
+    return math.nan if isinstance(cell, complex) else cell
 
 
 def _read_dates(values: pd.Series, form: str | None) -> pd.Series:
@@ -402,6 +446,9 @@ def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
             f"{values.name} holds values that are no categories ({error}). "
             "Flatten the column or drop it."
         ) from error
+    stored = storage_dtype(values)
+    if stored.kind == "f" and stored.itemsize < 8:  # else Python gives them as float64
+        distinct = np.asarray(distinct, dtype=stored)
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
@@ -416,7 +463,11 @@ def _label(value: object) -> str:
     if isinstance(value, Integral):
         return str(int(value))
     if isinstance(value, Real):
-        number = float(value)
+        try:
+            # float32 by its own digits: 0.1, not the 0.10000000149011612 of the same bits
+            number = float(str(value) if getattr(value, "itemsize", 8) < 8 else value)
+        except OverflowError:  # of a fraction
+            return str(value)
         return str(int(number)) if number.is_integer() else repr(number)
     if isinstance(value, dt.datetime):
         midnight = value.tzinfo is None and value == dt.datetime.combine(value.date(), dt.time())

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, percent
-from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.parameters import N_SEEDS, ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
 from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
@@ -257,7 +257,7 @@ def errors_of(
         error = partial(calibration_error, sure, hits, n_bins=n_bins)
         return replicated(error, sure.size, n_replicates, seed)
 
-    return np.asarray(np.mean([of(seed + i) for i in range(n_repeats)], axis=0))
+    return np.asarray(np.mean([of((seed + i) % N_SEEDS) for i in range(n_repeats)], axis=0))
 
 
 def stated_errors(

@@ -20,6 +20,7 @@ _MOST_LEVELS = 30
 _MOST_COLUMNS = 300
 _POOLED = "other levels"
 _A_DAY = 86_400.0
+_OF_A_FUNCTION = re.compile(r"\[(?!NameError)(\w+): .*\]")  # but which name is not defined is told
 _NAMES = re.compile(r"`([^`]+)`|([^\W\d]\w*)")
 # whether it can be read is seen at fit
 FormulaText = Annotated[str, Legal("a formula such as 'income ~ age + city'", is_text, -1)]
@@ -327,5 +328,8 @@ def _evaluated(formula: Any, text: str, frame: pd.DataFrame) -> Any:
 
 
 def _first(error: Exception) -> str:
-    """Return the first line of an error; the others are drawings of the formula."""
-    return str(error).split("\n", 1)[0]
+    """Return the first line of an error; the others are drawings of the formula.
+
+    What a function said of the values it was given may quote one, and is left out.
+    """
+    return _OF_A_FUNCTION.sub(r"[\1]", str(error).split("\n", 1)[0])

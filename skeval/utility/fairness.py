@@ -10,7 +10,7 @@ import numpy as np
 from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import as_float, number
-from skeval.parameters import BinCount, ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.parameters import N_SEEDS, BinCount, ColumnName, Columns, Count, Interval, Label, Seed
 from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
 from skeval.steps.models import SYNTHETIC, Estimators, Training
@@ -86,11 +86,11 @@ class _GroupMetric(ModelMetric):
         grouping, seed = self._grouping(context), self.random_state
         by_model = [
             groups.group_rates(
-                groups.tested_counts(context, training, one, grouping, n_bootstrap, seed + i, seed),
+                groups.tested_counts(context, training, one, grouping, n_bootstrap, of_model, seed),
                 self.min_cell,
             )
             for one in self._models().values()
-            for i in range(self.n_repeats)
+            for of_model in ((seed + i) % N_SEEDS for i in range(self.n_repeats))
         ]
         return {name: np.stack([rates[name] for rates in by_model]) for name in by_model[0]}
 

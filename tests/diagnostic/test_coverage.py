@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,7 +38,36 @@ def score(metric, train, synthetic, **kinds):
     ],
 )
 def test_ranges_by_hand(train, synthetic, value):
-    assert score(RangeCoverage(), train, synthetic) == pytest.approx(value, abs=1e-6)
+    assert score(RangeCoverage(digits=None), train, synthetic) == pytest.approx(value, abs=1e-6)
+    assert score(RangeCoverage(), train, synthetic) == round(value, 2)
+
+
+@pytest.mark.parametrize("with_others", [False, True])
+def test_no_extreme_of_one_person_can_be_computed(with_others):
+    """From the saved result, the public table, and a least value that everyone knows."""
+    rng = np.random.default_rng(0)
+    secret = 987654.32
+    train = pd.DataFrame({"gains": [secret, 0.0, *rng.integers(0, 9000, 198)], "y": range(200)})
+    synthetic = pd.DataFrame({"gains": rng.integers(0, 9000, 200), "y": range(200)})
+    columns = None if with_others else ["gains"]
+    full, shown = (
+        json.loads(RangeCoverage(columns, digits).fit(train).evaluate(synthetic).to_json())
+        for digits in (None, 2)
+    )
+
+    def recovered(result):
+        details = result["details"]
+        n_others = len(details["columns"]) - 1  # of full coverage, as can be seen
+        low, high = synthetic["gains"].min(), synthetic["gains"].max()
+        shares = [
+            details["columns"]["gains"],
+            result["value"] * (1 + n_others) - n_others,
+            details["worst"]["value"],
+        ]
+        return [abs((high - low) / share - secret) / secret for share in shares if share > 0]
+
+    assert min(recovered(full)) < 1e-3
+    assert all(error > 0.05 for error in recovered(shown))
 
 
 def test_infinite_values_cover_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, Stratif
 from skeval import MetricSuite, OverallScore
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.fidelity import KSComplement
+from skeval.fidelity import KSComplement, SimilarityScore
 from skeval.generators import Bootstrap, GaussianCopula, GeneratorAdapter
 from skeval.model_selection import (
     cross_validate_generator,
@@ -81,6 +82,7 @@ def test_efficiency_of_fit_and_sample():
     frame = costly.frame()
     assert frame.index.tolist() == ["ks", "share", "fit_seconds", "sample_seconds", "peak_mib"]
     assert frame.loc["fit_seconds", "mean"] == pytest.approx(costly.efficiency().mean().iloc[0])
+    assert (cheap.frame(confidence=0.999).loc["fit_seconds":, "low"] >= 0.0).all()
     assert frame["direction"].iloc[-3:].eq("lower is better").all()
     assert costly.frame(efficiency=False).index.tolist() == ["ks", "share"]
 
@@ -294,6 +296,17 @@ def test_fold_means_by_hand():
     assert folds["high"] - folds["mean"] == pytest.approx(4.302653 * folds["standard_error"])
     assert np.isnan(fold_mean(np.array([1.0]), 0.5)["low"])
     assert np.isnan(fold_mean(np.array([np.nan]), 0.5)["mean"])
+    clipped = fold_mean(np.array([1.0, 2.0, 3.0]), 0.5, bounds=(0.5, np.inf))
+    assert (clipped["low"], clipped["high"]) == (0.5, folds["high"])
+
+
+def test_intervals_of_folds_end_where_the_scale_does():
+    suite = MetricSuite([("ks", KSComplement()), ("score", SimilarityScore())])
+    frame = cross_validate_generator(GaussianCopula(), TABLE, suite, cv=2).frame()
+    reach = 12.7 * frame["standard_error"]  # Student's quantile of one degree of freedom
+    assert (frame["mean"] + reach > [1.0, 100.0]).any()  # or nothing is shown
+    assert (frame["high"] <= [1.0, 100.0]).all()
+    assert (frame["low"] >= 0.0).all()
 
 
 @pytest.mark.slow
@@ -339,3 +352,30 @@ def test_interval_of_folds_counts_the_chance_of_samples():
     assert ((means["low"] <= truth) & (truth <= means["high"])).mean() >= 0.93
     assert means["standard_error"].mean() >= means["mean"].std()  # on the safe side,
     assert means["standard_error"].mean() <= 2 * means["mean"].std()  # and not by far
+
+
+class Watcher(BaseEstimator):
+    """Copies rows, and ends where rows lie in the folder that joblib uses for them."""
+
+    def __init__(self, folder="", random_state=0):
+        self.folder = folder
+        self.random_state = random_state
+
+    def fit(self, train):
+        if files := [path for path in Path(self.folder).rglob("*") if path.is_file()]:
+            raise AssertionError(f"{len(files)} files with rows")
+        self.rows_ = train.head(50)
+        return self
+
+    def sample(self, n_rows):
+        return self.rows_.sample(n_rows, replace=True, random_state=self.random_state)
+
+
+@pytest.mark.slow
+def test_no_rows_lie_in_files_while_processes_work(tmp_path, monkeypatch):
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    large = pd.DataFrame(np.random.default_rng(0).normal(size=(40_000, 10)))
+    found = cross_validate_generator(
+        Watcher(str(tmp_path)), large, KSComplement(), cv=2, n_samples=50, n_jobs=2
+    )
+    assert len(found.results) == 2

@@ -65,9 +65,8 @@ def theirs(tables, sdmetrics):
 
 
 def ours(name, tables):
-    metric = (
-        getattr(diagnostic, name)("id") if name == "KeyUniqueness" else getattr(diagnostic, name)()
-    )
+    settings = {"KeyUniqueness": {"keys": "id"}, "RangeCoverage": {"digits": None}}
+    metric = getattr(diagnostic, name)(**settings.get(name, {}))
     return metric.fit(tables[0], schema={"id": "id"}).evaluate(tables[1])
 
 

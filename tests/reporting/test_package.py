@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import skeval.reporting
-from skeval import MetricTags, Result, SuiteResult
+from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.reporting.sections import among, plan
 from skeval.reporting.text import evidence, finding
@@ -65,10 +65,47 @@ def test_a_classifier_that_is_fooled_by_copies_is_no_praise() -> None:
     said = finding(actual(0.18, 1e-9))
     assert "As good as fresh" not in said
     assert said.endswith("a sign of copies of train, not of fidelity.")
-    assert finding(actual(0.48, 0.01)).endswith("As good as fresh real rows.")
-    assert finding(actual(0.7, 1.0)).endswith("Fresh real rows are better by 0.200.")
+    assert finding(actual(0.48, 0.01)) == "Fresh real rows score 0.500."
+    assert finding(actual(0.7, 1.0)) == "Fresh real rows score 0.500."
     again = SuiteResult.from_dict(SuiteResult({"c2st": actual(0.18, 1e-9)}).to_dict())["c2st"]
     assert finding(again) == said
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [
+        (None, "Fresh real rows score 0.900."),
+        (
+            (-0.02, 0.04),
+            "As good as fresh real rows, within chance: the difference is "
+            "\N{MINUS SIGN}0.0200 to 0.0400 (95%).",
+        ),
+        ((-0.4, -0.2), "Fresh real rows are better by 0.300 (0.200 to 0.400)."),
+        (
+            (0.2, 0.4),
+            "Closer to train than fresh real rows are, by 0.300 (0.200 to 0.400): a sign of "
+            "memorising.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_words_go_by_the_interval_of_the_difference(
+    difference: tuple[float, float] | None, words: str, sign: int
+) -> None:
+    tags = MetricTags("fidelity", greater_is_better=sign > 0, bounds=(0, 2))
+    ends = None if difference is None else tuple(sorted(sign * end for end in difference))
+    said = finding(Result(1.0, baseline=0.9, difference=ends, tags=tags))
+    if difference == (-0.02, 0.04) and sign < 0:  # the difference has the sign of the metric
+        words = words.replace("\N{MINUS SIGN}0.0200 to 0.0400", "\N{MINUS SIGN}0.0400 to 0.0200")
+    assert said == words
+
+
+def test_a_copy_of_train_is_never_as_good_as_fresh_rows(tables: list[pd.DataFrame]) -> None:
+    train, holdout, _ = tables
+    result = make_suite("fidelity").fit(train, holdout).evaluate(train)
+    for name in ("ks_complement", "tv_complement", "similarity", "phik_difference"):
+        assert "a sign of memorising" in finding(result[name]), name
+        assert "As good as" not in finding(result[name]), name
 
 
 def test_copies_of_train_do_not_read_as_fresh_rows(tables: list[pd.DataFrame]) -> None:

@@ -10,6 +10,7 @@ from skeval.stats import intervals as resampling
 from skeval.stats.intervals import (
     clopper_pearson,
     expected_overlap,
+    halves_interval,
     interval_overlap,
     newcombe,
     percentile_interval,
@@ -193,3 +194,37 @@ def test_percentile_interval_covers_a_mean():
         )
         hits += low <= 1.0 <= high
     assert 0.90 <= hits / 400 <= 0.975
+
+
+def test_halves_by_hand():
+    halves = np.array([[0.0, 2.0], [1.0, 3.0]])  # a variance of 2 at half the size, of 1 at full
+    low, high = halves_interval(0.5, halves, np.zeros((2, 2)))
+    assert ((low + high) / 2, (high - low) / 2) == pytest.approx((0.5, 4.302653 * 1.15**0.5))
+    assert halves_interval(0.5, np.ones((2, 2)), np.ones((2, 2))) == (0.5, 0.5)
+    assert halves_interval(np.nan, halves, halves) is None
+    assert halves_interval(0.5, halves, np.full((2, 2), np.inf)) is None
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3])
+def test_halves_cover_the_difference_of_a_rough_statistic(shift):
+    """Of absolute deviations, where resampled distances have the noise twice."""
+    rng, n, n_runs, n_columns = np.random.default_rng(0), 64, 400, 6
+    train = rng.normal(size=n_columns) / np.sqrt(n)
+
+    def value(rows):
+        return np.abs(rows.mean(axis=-2) - train).mean(axis=-1)
+
+    first = rng.normal(size=(n_runs, n, n_columns)) + shift
+    second = rng.normal(size=(n_runs, n, n_columns))
+    truth = value(rng.normal(size=(20_000, n, n_columns)) + shift).mean()
+    truth -= value(rng.normal(size=(20_000, n, n_columns))).mean()
+
+    def halved(rows):
+        orders = (rng.permutation(n).reshape(2, -1) for _ in range(5))
+        return np.array([value(rows[order]) for order in orders])
+
+    n_held = 0
+    for one, other in zip(first, second, strict=True):
+        low, high = halves_interval(value(one) - value(other), halved(one), halved(other))
+        n_held += low <= truth <= high
+    assert 0.91 <= n_held / n_runs <= 0.985

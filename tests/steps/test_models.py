@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.svm import LinearSVC
@@ -133,3 +134,11 @@ def test_out_of_fold_numbers(mixed):
     truth = rows_of_role(mixed, "synthetic", question).target
     assert predictions.scores is None
     assert np.corrcoef(predictions.values, truth)[0, 1] > 0.3
+
+
+def test_targets_far_beyond_those_of_train_are_bounded():
+    train = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20.0) * 5e-324})
+    context = Context.of(train, train).with_synthetic(train.assign(y=np.arange(20.0)))
+    question = Question("y")
+    model = fitted(context, SYNTHETIC, "xgboost", question, 0)
+    assert np.isfinite(model.predict(rows_of_role(context, "train", question)).values).all()

@@ -132,3 +132,19 @@ def test_refusals(mixed):
         problem_of(mixed, Question("member", features=("nothing",)))
     with pytest.raises(InvalidParameterError, match="pos_label must be a label"):
         problem_of(mixed, Question("member", pos_label="maybe"))
+
+
+@pytest.mark.parametrize("missing", [np.nan, pd.NaT])
+def test_a_target_without_any_value_has_no_rows(missing):
+    train = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [missing] * 3})
+    context = Context.of(train, train).with_synthetic(train)
+    assert "does not vary in train" in unanswerable(context, Question("y"))
+
+
+@pytest.mark.parametrize("unit", [1e-310, 1e-200, 1.0, 1e200, 1e305])
+def test_the_scale_of_a_target_has_no_limit(unit):
+    values = np.array([1.0, 2.0, 4.0])
+    context = Context.of(pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": values * unit}))
+    problem = problem_of(context, Question("y"))
+    assert problem.centre == pytest.approx(values.mean() * unit)
+    assert problem.scale == pytest.approx(values.std() * unit)

@@ -153,3 +153,15 @@ def test_log_loss_of_an_impossible_label_is_finite():
     assert SCORES["log_loss"].of(truth, predictions, np.ones((1, 1)), 1)[0] == pytest.approx(
         metrics.log_loss([1], [[1.0, 0.0]], labels=[0, 1])
     )
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "log_loss", "brier"])
+def test_a_label_that_only_tested_rows_have_gets_no_chance(name):
+    truth = np.array([0, 1, 3, 1])
+    known = Predictions(np.array([0, 1, 0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]] * 2), True)
+    padded = np.pad(known.scores, ((0, 0), (0, 2)))
+    every = Predictions(known.values, padded, True)
+    ones = np.ones((1, 4))
+    found, expected = (SCORES[name].of(truth, each, ones, None)[0] for each in (known, every))
+    assert found == expected
+    assert np.isfinite(found)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -416,3 +418,67 @@ def test_texts_stay_objects_beside_other_columns():
     assert train["note"].dtype == object
     assert train["note"].tolist() == ["some words", None]
     assert list(train.columns) == ["x", "note", "c"]
+
+
+def objects(*cells):
+    return pd.DataFrame({"x": pd.Series(cells, dtype=object)})
+
+
+def test_numbers_whose_differences_overflow_are_refused_or_infinite():
+    with pytest.raises(TableError, match=r"train has values beyond 4\.5e\+307 in x"):
+        read(pd.DataFrame({"x": [1.7e308, -1.7e308]}))
+    context = read(TRAIN[["x"]], pd.DataFrame({"x": [1.7e308, -1.7e308, 1.0]}))
+    assert context.synthetic["x"].tolist() == [np.inf, -np.inf, 1.0]
+    assert "beyond 4.5e+307, taken as infinite: x" in str(context.notices[0])
+
+
+def test_integers_that_no_float_holds_are_infinite():
+    with pytest.raises(TableError, match="train has infinite values in x"):
+        read(objects(10**400, 5))
+    assert read(objects(1.5, 2), objects(10**400, -(10**400), 5)).synthetic["x"].tolist() == [
+        np.inf,
+        -np.inf,
+        5.0,
+    ]
+
+
+def test_longest_durations_are_seconds():
+    train = read(objects(dt.timedelta.max, dt.timedelta(seconds=1), None)).train
+    assert train["x"].tolist()[:2] == [dt.timedelta.max.total_seconds(), 1.0]
+    assert np.isnan(train["x"][2])
+
+
+@pytest.mark.parametrize("kind", ["categorical", "id", "text", "datetime"])
+def test_halves_of_surrogate_pairs_are_spelled(kind):
+    broken = b"\x80".decode(errors="surrogateescape")
+    table = pd.DataFrame(
+        {"x": pd.Series([broken, "b"], dtype=object), "y": [1, 2]},
+    ).set_axis(pd.Index([broken, "y"], dtype=object), axis=1)
+    context = Context.of(table, table, schema={broken: kind} if kind != "datetime" else None)
+    assert list(context.train) == ["\\udc80", "y"]
+    assert context.train["\\udc80"].tolist() == ["\\udc80", "b"]
+
+
+def test_complex_columns_are_refused():
+    with pytest.raises(TableError, match="train has complex numbers in x"):
+        read(pd.DataFrame({"x": np.array([1 + 2j, 3])}))
+
+
+def test_complex_cells_among_numbers_cannot_be_read():
+    with pytest.raises(SchemaMismatchError, match="x"):
+        read(objects(1 + 2j, 3.0), x="continuous")
+
+
+def test_signalling_nans_are_missing():
+    assert read(objects(Decimal("sNaN"), Decimal(5))).train["x"].isna().tolist() == [True, False]
+
+
+def test_categories_of_fractions_beyond_floats():
+    context = read(objects(Fraction(10**400), Fraction(1, 2)), x="categorical")
+    assert context.levels["x"] == ["0.5", str(10**400)]
+
+
+def test_types_that_pandas_lacks_are_named():
+    table = pl.DataFrame({"x": pl.Series([1, 2], dtype=pl.Int128), "y": [1, 2]})
+    with pytest.raises(TableError, match=r"for the types of: x \(Int128\). Cast these columns"):
+        read(table)

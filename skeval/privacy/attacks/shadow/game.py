@@ -539,7 +539,7 @@ def play(
         )
         for fit in fits
     )
-    results = Parallel(n_jobs=execution.n_jobs, return_as="generator")(calls)
+    results = Parallel(n_jobs=execution.n_jobs, return_as="generator", max_nbytes=None)(calls)
     for i, measured in enumerate(results):
         if execution.progress is not None:
             execution.progress(i + 1, len(fits))

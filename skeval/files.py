@@ -1,0 +1,136 @@
+"""Files that are written whole or not at all, and are looked at before the work starts."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+import uuid
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from skeval.exceptions import InvalidParameterError
+
+_STALE = 3600.0  # seconds after which nobody writes to a part any more
+
+
+def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:
+    """Refuse a path that nothing can be written to, before the work whose result it is for.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write.
+    endings : collection of str
+        The legal endings, in lower case, such as ``.pdf``.
+    owner : str
+        Who writes, for the messages.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidParameterError
+        If the ending is another, or the path is a folder or in one that is not there.
+    OSError
+        If the file cannot be written.
+    """
+    path = Path(path)
+    if path.is_dir():
+        example = path / f"{owner}{next(iter(endings))}"
+        raise InvalidParameterError(f"{owner}: {path} is a folder; name a file, such as {example}.")
+    if path.suffix.lower() not in endings:
+        *others, last = endings
+        raise InvalidParameterError(f"{owner}: {path} must end in {', '.join(others)} or {last}.")
+    if not path.parent.is_dir():
+        raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
+    target = _target(path)
+    if target.is_file() or not target.exists():
+        with _named(path):
+            _opened(target).unlink()
+    return path
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Give a temporary file in the folder of `path` to write to, and rename it on success.
+
+    A failed run leaves an existing file as it was, and nothing else behind; what a run left that
+    was killed is removed by the next one. The mode of an existing file is kept, and a link stays
+    one: the file that it points to is replaced.
+
+    Raises
+    ------
+    OSError
+        It names `path`, not the temporary file.
+    """
+    path = Path(path)
+    target = _target(path)
+    with _named(path):
+        if target.exists() and not target.is_file():  # a pipe or a device is written to as it is
+            yield target
+            return
+        temporary = _opened(target)
+        try:
+            yield temporary
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _target(path: Path) -> Path:
+    return path.resolve() if path.is_symlink() else path
+
+
+def _opened(target: Path) -> Path:
+    """Return a new, empty file beside `target`, of the same mode; clean what others left there."""
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "The file is read-only")
+    start = f".skeval-{zlib.crc32(os.fsencode(target.name)):08x}"
+    for left in target.parent.glob(f"{start}-*.part"):
+        _remove_stale(left)
+    # the name is short whatever that of the target: file systems have a limit
+    temporary = target.with_name(f"{start}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+    temporary.touch(exist_ok=False)
+    if target.exists():
+        shutil.copymode(target, temporary)
+    return temporary
+
+
+def _remove_stale(part: Path) -> None:
+    """Remove what a run left that is over; parts of runs that go on stay."""
+    try:
+        old = time.time() - part.stat().st_mtime > _STALE
+        if old or not _is_running(int(part.name.split("-")[2])):
+            part.unlink(missing_ok=True)
+    except (OSError, ValueError):  # of another user, or gone in the meantime
+        return
+
+
+def _is_running(process: int) -> bool:
+    if os.name == "nt":  # where signal 0 is no question
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors of the system name the file of the user."""
+    try:
+        yield
+    except OSError as error:
+        of_ours = error.filename is None or str(error.filename).endswith(".part")
+        if error.errno is None or not of_ours:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error

@@ -1,0 +1,57 @@
+"""Halves of a table in the synthetic place: how much a value varies from sample to sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.steps.samples import named_seed
+
+_KEPT = 20_000  # rows, up to which the halves are kept for the other metrics of a suite
+
+Halves = tuple[Context, Context]
+
+
+def halvings(context: Context, role: str, n_rows: int, n_halvings: int) -> Iterator[Halves]:
+    """Yield contexts in which halves of `n_rows` of a role stand in the synthetic place.
+
+    Parameters
+    ----------
+    context : Context
+        With synthetic rows.
+    role : {"synthetic", "holdout"}
+        Whose rows they are.
+    n_rows : int
+        Rows of both halves together; another draw of the table's rows each time.
+    n_halvings : int
+        Number of pairs of halves.
+
+    Yields
+    ------
+    tuple of two Contexts
+        No row is in both: they are two independent samples, of ``n_rows // 2`` rows each, so that
+        half the squared difference of any statistic of theirs is its variance, on average.
+    """
+    draw = halved if n_rows <= _KEPT else halved.__wrapped__  # type: ignore[attr-defined]
+    for k in range(n_halvings):
+        yield draw(context, role, n_rows, k)
+
+
+@shared
+def halved(context: Context, role: str, n_rows: int, seed: int) -> Halves:
+    """Return the contexts of two disjoint samples of a role, of ``n_rows // 2`` rows each."""
+    rows, given = context[role], context.given(role)
+    rng, half = np.random.default_rng(named_seed(role, seed)), n_rows // 2
+    order = rng.permutation(len(rows))
+    first, second = (np.sort(part) for part in (order[:half], order[half : 2 * half]))
+    return (
+        context.standing_in(_taken(rows, first), _taken(given, first)),
+        context.standing_in(_taken(rows, second), _taken(given, second)),
+    )
+
+
+def _taken(frame: pd.DataFrame, positions: np.ndarray) -> pd.DataFrame:
+    return frame.iloc[positions].reset_index(drop=True)
