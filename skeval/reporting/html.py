@@ -156,15 +156,9 @@ def _table(suite_result: SuiteResult) -> str:
     return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
 
 
-<<<<<<< HEAD
 def _row(name: str, result: Result, alarm: bool, shifted: bool) -> str:
     kind, said = "n alarm" if alarm else "n", finding(result, alarm, shifted)
-    interval = shown_interval(result.interval)
-=======
-def _row(name: str, result: Result, alarm: bool) -> str:
-    kind = "n alarm" if alarm else "n"
     interval = shown_interval(band_of(result))
->>>>>>> int
     direction = result.tags.direction if result.tags is not None else ""
     return (
         f'<tr><th scope="row">{escape(name)}<small>{escape(said)}</small></th>'

@@ -21,7 +21,7 @@ from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masse
 from skeval.verdict import Contrast
 
 _FEWEST_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
-_N_PERMUTATIONS, _BLOCK = 1999, 1000
+_N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 CLOSER = "synthetic rows closer to train than to the holdout"
 # of screens that contrast train with the holdout

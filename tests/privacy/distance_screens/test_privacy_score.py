@@ -424,6 +424,7 @@ def test_the_p_value_is_that_of_close_rows_by_brute_force(n_holdout, q):
     assert result.p_value < 0.05
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_duplicates_are_not_nearer_than_duplicates():
     tables = (make_mixed(60, random_state=seed)[["city", "plan"]] for seed in range(3))
     result = evaluate(PrivacyScore(n_bootstrap=10), tuple(tables))
