@@ -1,6 +1,6 @@
 """Measure how often a suite says "Leak found" where nothing leaks, and how often where rows do.
 
-    python benchmarks/verdicts.py [--suites 360] [--repeats 20] [--large-repeats 6] [--jobs 2]
+    python benchmarks/verdicts.py [--suites 216] [--repeats 12] [--large-repeats 2] [--jobs 2]
         [--json docs/null_and_power.json] [--page docs/null_and_power.rst]
     python benchmarks/verdicts.py --page-only         # writes the page again from the JSON
 
@@ -428,9 +428,9 @@ def both(one):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suites", type=int, default=360, help="suites without a leak")
-    parser.add_argument("--repeats", type=int, default=20, help="tables of 1,000 rows a leak")
-    parser.add_argument("--large-repeats", type=int, default=6, help="tables of 10,000 rows a leak")
+    parser.add_argument("--suites", type=int, default=216, help="suites without a leak")
+    parser.add_argument("--repeats", type=int, default=12, help="tables of 1,000 rows a leak")
+    parser.add_argument("--large-repeats", type=int, default=2, help="tables of 10,000 rows a leak")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, default=DOCS / "null_and_power.json")
     parser.add_argument("--page", type=Path, default=DOCS / "null_and_power.rst")
