@@ -188,6 +188,7 @@ class ByGroup(Metric):
             result,
             p_value=min(corrected.values(), default=None),
             contrast=self._contrast(results, corrected),
+            advice=self._advice(results, corrected),
             baseline=own.baseline if tags.sign == 0 else least,
             details={
                 **result.details,
@@ -210,6 +211,12 @@ class ByGroup(Metric):
             return None
         what = f"{shown.what}, where {self.by} is {label}"
         return replace(shown, what=what, n_tests=shown.n_tests * len(corrected))
+
+    def _advice(self, results: Mapping[str, Result], corrected: Mapping[str, float]) -> str:
+        """Return what the metric advises where the p-value is least, and where that is."""
+        label = min(corrected, key=lambda name: corrected[name], default="")
+        advice = results[label].advice if label else ""
+        return f"Where {self.by} is {label}: {advice}" if advice else ""
 
     def _summary(self, result: Result) -> str:
         worst, n_groups = result.details["worst"], len(result.details["groups"])

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import t
+from sklearn.utils.validation import check_is_fitted
 
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
@@ -86,6 +87,8 @@ def combine_draws(
     InvalidParameterError
         If the metric states no estimates, there are too few draws, or a parameter is outside its
         legal set.
+    NotFittedError
+        If the metric is not fitted.
 
     See Also
     --------
@@ -135,6 +138,7 @@ def combine_draws(
     check_parameters(
         "combine_draws", {"rule": rule, "confidence": confidence}, legal_sets(combine_draws)
     )
+    check_is_fitted(metric, "context_")
     stated, ratios = [], []
     n_train = metric.context_.n_rows("train")
     for table in draws:

@@ -107,6 +107,18 @@ def shown_interval(interval: tuple[float, float] | None) -> str:
     return f"{number(low)} to {number(high)}"
 
 
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> from skeval.formatting import counted
+    >>> counted(1, "holdout row"), counted(1200, "holdout row")
+    ('1 holdout row', '1,200 holdout rows')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def beside(baseline: float | None, what: str) -> str:
     """Return the end of a sentence on a share: what share fresh rows have; nothing without one.
 

@@ -73,6 +73,8 @@ def compute_privacy_stats(
     -------
     PrivacyStats
         All nan, with a warning, where relative distances are not defined, as in a train table of
+        duplicates of which the holdout has none. In a table of few categories, where every row has
+        its like in all tables, the score is near 100 and says nothing: a warning counts the
         duplicates.
 
     Raises

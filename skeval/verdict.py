@@ -113,7 +113,8 @@ class Verdict:
     Parameters
     ----------
     alarm : bool
-        Whether a leak was found by a test. False is no clearance.
+        Whether a test is significant family-wise. False is no clearance. Where train and holdout
+        are no samples of one population, that difference alone may be the reason: see `void`.
     alarms : tuple of str
         The metrics whose tests are significant family-wise, the most significant first.
     facts : tuple of str
@@ -210,15 +211,19 @@ def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
     facts = tuple(dict.fromkeys(r.fact for r in of_privacy.values() if r.fact))
-    skipped = _not_looked_at(of_privacy, "holdout" in results.sizes)
+    has_holdout, shifted = "holdout" in results.sizes, is_shifted(results)
+    skipped = _not_looked_at(of_privacy, has_holdout)
     tested = {name: of_privacy[name] for name in adjusted}
     void = tuple(str(n) for n in results.notices if tested and isinstance(n, _VOID))
     parts = [
-        _left_out(skipped, len(skipped) + len(tested)),
+        _left_out(skipped, len(skipped) + len(tested), has_holdout),
         *facts,
         *void,
-        _alarmed(alarms, tested) if alarms else _without_alarm(tested, bool(of_privacy), void),
-        *dict.fromkeys(tested[name].advice for name in alarms),
+        _alarmed(alarms, tested, shifted)
+        if alarms
+        else _without_alarm(tested, bool(of_privacy), void),
+        # of a column that differs between train and holdout, advice would be wrong
+        *({} if shifted else dict.fromkeys(tested[name].advice for name in alarms)),
     ]
     return Verdict(
         alarm=bool(alarms),
@@ -260,24 +265,39 @@ def _not_looked_at(of_privacy: Mapping[str, Result], holdout: bool) -> dict[str,
     return reasons
 
 
-def _left_out(skipped: Mapping[str, str], n_wanted: int) -> str:
+def _left_out(skipped: Mapping[str, str], n_wanted: int, has_holdout: bool) -> str:
     if not skipped:
         return ""
-    for_holdout = sum("holdout" in reason for reason in skipped.values())
-    why = "need holdout rows" if for_holdout == len(skipped) else "could not be made"
+    # with a holdout, a reason that names it is another one
+    for_holdout = 0 if has_holdout else sum("holdout" in reason for reason in skipped.values())
+    others = len(skipped) - for_holdout
+    need = f"{for_holdout} of {n_wanted} tests need{'s' if for_holdout == 1 else ''} holdout rows"
+    if not for_holdout:
+        why = f"{others} of {n_wanted} tests could not be made"
+    else:
+        why = f"{need}, and {others} could not be made" if others else need
     if 2 * len(skipped) >= n_wanted:
-        return f"Privacy was hardly looked at: {len(skipped)} of {n_wanted} tests {why}."
-    return f"Not looked at: {', '.join(skipped)} ({len(skipped)} of {n_wanted} tests {why})."
+        return f"Privacy was hardly looked at: {why}."
+    return f"Not looked at: {', '.join(skipped)} ({why})."
 
 
-def _alarmed(alarms: list[str], tested: Mapping[str, Result]) -> str:
+def is_shifted(results: SuiteResult) -> bool:
+    """Tell whether train and holdout are no samples of one population, by the suite's notices.
+
+    A significant test of the two then shows that difference or a leak, and nobody knows which.
+    """
+    return any(isinstance(notice, HoldoutShiftWarning) for notice in results.notices)
+
+
+def _alarmed(alarms: list[str], tested: Mapping[str, Result], shifted: bool) -> str:
     n_tests = len(_distinct(tested.values()))
     different = list(_distinct(tested[name] for name in alarms).values())
     shown = [_written(tested, result) for result in different[:_MOST_ALARMS]]
     more = len(different) - len(shown)
     rest = f"; and by {more} more" if more else ""
     by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
-    return f"Leak found by {by}: {'; '.join(shown)}{rest}."
+    lead = "A leak, or only that difference, was found" if shifted else "Leak found"
+    return f"{lead} by {by}: {'; '.join(shown)}{rest}."
 
 
 def _written(tested: Mapping[str, Result], result: Result) -> str:

@@ -183,3 +183,13 @@ def test_refusals():
         ByGroup(KSComplement(columns=["nowhere"]), "plan").fit(TRAIN)
     with pytest.raises(MissingInputError, match="holdout"):
         ByGroup(DCRShare(), "plan").fit(TRAIN)
+
+
+def test_an_alarm_says_what_to_do_and_where():
+    copied = SYNTHETIC.copy()
+    rows = np.flatnonzero(TRAIN["plan"] == "family")
+    copied.iloc[rows] = TRAIN.iloc[rows]
+    result = ByGroup(ExactMatchShare(), "plan").fit(TRAIN, HOLDOUT).evaluate(copied)
+    assert result.p_value < 0.001
+    assert result.contrast.what.endswith("where plan is family")
+    assert result.advice.startswith("Where plan is family: Drop the copied rows")

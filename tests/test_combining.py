@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t
+from sklearn.exceptions import NotFittedError
 
 from skeval import combine_draws
 from skeval.combining import combined
@@ -142,5 +143,7 @@ class TestDraws:
             combine_draws(KSComplement().fit(self.TRAIN), self.DRAWS)
         with pytest.raises(InvalidParameterError, match="'partial' needs more draws, got 1"):
             combine_draws(MeanCIOverlap().fit(self.TRAIN), self.DRAWS[:1])
+        with pytest.raises(NotFittedError):
+            combine_draws(MeanCIOverlap(), self.DRAWS)
         with pytest.raises(InvalidParameterError, match="rule must be"):
             combine_draws(MeanCIOverlap().fit(self.TRAIN), self.DRAWS, rule="imputed")

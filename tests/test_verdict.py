@@ -96,13 +96,18 @@ def test_what_was_not_looked_at_is_said_first():
     results = SuiteResult({"a": lacking, "b": lacking, "c": made(0.3), "k": counted}, sizes=SIZES)
     assert list(results.verdict().not_looked_at) == ["a", "b"]
     assert results.verdict().sentence.startswith(
-        "Privacy was hardly looked at: 2 of 3 tests need holdout rows. No leak found by one"
+        "Privacy was hardly looked at: 2 of 3 tests could not be made. No leak found by one"
     )
     few = suite(a=lacking, b=made(0.3), c=made(0.4), d=made(0.4))
-    assert few.verdict().sentence.startswith("Not looked at: a (1 of 4 tests need holdout rows).")
+    assert few.verdict().sentence.startswith("Not looked at: a (1 of 4 tests could not be made).")
+    results = {**results, "d": lacking, "e": Result(np.nan, tags=TAGS["screen"], error="Fails.")}
+    without = SuiteResult(results, sizes={"train": 100, "synthetic": 100})
+    assert without.verdict().sentence.startswith(
+        "Privacy was hardly looked at: 3 of 5 tests need holdout rows, and 1 could not be made."
+    )
     blind = SuiteResult({"a": Result(1.0, tags=TAGS["screen"])}, sizes={"train": 9})
     assert blind.verdict().sentence == (
-        "Privacy was hardly looked at: 1 of 1 tests need holdout rows. No test of privacy was made."
+        "Privacy was hardly looked at: 1 of 1 tests needs holdout rows. No test of privacy was made."
     )
     assert SuiteResult({}).verdict().sentence == ""
 
@@ -150,8 +155,13 @@ def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
     results = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(kind("They differ."),))
     assert results.verdict().void == ("They differ.",)
     assert results.verdict().sentence == "They differ. Whether there is a leak cannot be told."
-    leak = SuiteResult({"a": made(0.001)}, sizes=SIZES, notices=results.notices)
-    assert leak.verdict().sentence.startswith("They differ. Leak found by the only test")
+    alarmed = SuiteResult(
+        {"a": made(0.001, advice="Drop it.")}, sizes=SIZES, notices=results.notices
+    )
+    shifted = kind is HoldoutShiftWarning
+    lead = "A leak, or only that difference, was found" if shifted else "Leak found"
+    assert alarmed.verdict().sentence.startswith(f"They differ. {lead} by the only test")
+    assert alarmed.verdict().sentence.endswith("Drop it.") is not shifted
     mild = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(SharedRowsWarning("Some."),))
     assert mild.verdict().void == ()
 

@@ -97,7 +97,8 @@ class CrossValidated:
             }
         if efficiency:
             for name, values in self.efficiency().items():
-                known = fold_mean(values.to_numpy(dtype=float), share, confidence)
+                cost = values.to_numpy(dtype=float)
+                known = fold_mean(cost, share, confidence, (0.0, float("inf")))
                 baseline = {
                     "baseline": float("nan"),
                     "direction": "lower is better",

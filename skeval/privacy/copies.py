@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import percent
+from skeval.formatting import counted, percent
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed
 from skeval.privacy.near_texts import ROLES, text_values
 from skeval.result import MetricTags, Result, undefined
@@ -312,8 +312,8 @@ def copies_in_words(counts: Mapping[str, np.ndarray], columns: str = "") -> str:
     if "holdout" in counts:
         m, n_holdout = stats.matches(counts["holdout"], counts["train"])
         verb = ("does" if m < 2 else "do") if columns else ("is" if m < 2 else "are")
-        fresh = f"; of {n_holdout:,} holdout rows {f'{m:,}' if m else 'none'} {verb}"
-    return f"{k:,} of {n:,} synthetic rows {said}{unique}{fresh}."
+        fresh = f"; of {counted(n_holdout, 'holdout row')} {f'{m:,}' if m else 'none'} {verb}"
+    return f"{k:,} of {counted(n, 'synthetic row')} {said}{unique}{fresh}."
 
 
 def beside_holdout(

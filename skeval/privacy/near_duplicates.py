@@ -10,7 +10,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.formatting import as_float, number, percent
+from skeval.formatting import as_float, counted, number, percent
 from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.copies import chosen_in_words, compared
@@ -208,8 +208,8 @@ def near_in_words(context: Context, shares: Mapping[str, float], columns: str = 
     copies += ("" if k == 1 else " of train rows") + (f" in {columns}" if columns else "")
     fresh = f"{f'{m:,}' if m else 'none'} {'is' if m < 2 else 'are'}"
     return (
-        f"{k:,} of {sizes['synthetic']:,} synthetic rows {copies}; "
-        f"of {sizes['holdout']:,} holdout rows {fresh}."
+        f"{k:,} of {counted(sizes['synthetic'], 'synthetic row')} {copies}; "
+        f"of {counted(sizes['holdout'], 'holdout row')} {fresh}."
     )
 
 

@@ -20,7 +20,7 @@ from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
 from skeval.result import Result, SuiteResult
-from skeval.verdict import summary
+from skeval.verdict import is_shifted, summary
 
 _STYLE = Template("""
 :root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
@@ -146,9 +146,9 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 def _table(suite_result: SuiteResult) -> str:
     head = "".join(f'<th scope="col">{text}</th>' for text in TABLE_HEADS)
-    alarms = suite_result.verdict().alarms
+    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
     rows = "\n".join(
-        _row(name, result, name in alarms)
+        _row(name, result, name in alarms, shifted)
         for name, result in suite_result.items()
         if not result.error
     )
@@ -156,12 +156,12 @@ def _table(suite_result: SuiteResult) -> str:
     return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
 
 
-def _row(name: str, result: Result, alarm: bool) -> str:
-    kind = "n alarm" if alarm else "n"
+def _row(name: str, result: Result, alarm: bool, shifted: bool) -> str:
+    kind, said = "n alarm" if alarm else "n", finding(result, alarm, shifted)
     interval = shown_interval(band_of(result))
     direction = result.tags.direction if result.tags is not None else ""
     return (
-        f'<tr><th scope="row">{escape(name)}<small>{escape(finding(result, alarm))}</small></th>'
+        f'<tr><th scope="row">{escape(name)}<small>{escape(said)}</small></th>'
         f"<td>{_strip(result)}</td>"
         f'<td class="{kind}">{number(result.value)}</td><td class="n">{interval}</td>'
         f'<td class="n">{number(result.baseline)}</td><td>{escape(direction)}</td>'

@@ -19,7 +19,7 @@ from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
 from skeval.reporting.text import evidence, finding, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
 from skeval.result import Result, SuiteResult
-from skeval.verdict import summary
+from skeval.verdict import is_shifted, summary
 
 if TYPE_CHECKING:
     from pypdf import PdfWriter
@@ -255,12 +255,13 @@ def _table(suite_result: SuiteResult) -> Iterator[Block]:
     """Yield the header and the rows of the table of scores, a heading where the aspect changes."""
     head = Block(9.0, _table_head)
     yield head
-    aspect, alarms = "", suite_result.verdict().alarms
+    aspect, alarms, shifted = "", suite_result.verdict().alarms, is_shifted(suite_result)
     for name, result in suite_result.items():
         if not result.error:
             before, aspect = aspect, result.tags.aspect if result.tags is not None else aspect
             heading = aspect if aspect != before else ""
-            yield _row(name, result, heading, head, name in alarms)
+            text = finding(result, name in alarms, shifted)
+            yield _row(name, result, heading, head, name in alarms, text)
 
 
 def _table_head(page: Page, y: float) -> None:
@@ -272,8 +273,7 @@ def _table_head(page: Page, y: float) -> None:
     page.rule(y + 7.0, color=GREY)
 
 
-def _row(name: str, result: Result, aspect: str, head: Block, alarm: bool) -> Block:
-    text = finding(result, alarm)
+def _row(name: str, result: Result, aspect: str, head: Block, alarm: bool, text: str) -> Block:
     top = 5.5 if aspect else 0.0
 
     def draw(page: Page, y: float) -> None:

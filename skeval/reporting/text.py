@@ -132,7 +132,7 @@ def evidence(result: Result) -> str:
     return "distance screen" if kind == "screen" else kind
 
 
-def finding(result: Result, alarm: bool | None = None) -> str:
+def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:
     """Return the finding of a metric.
 
     Parameters
@@ -141,6 +141,8 @@ def finding(result: Result, alarm: bool | None = None) -> str:
         With a value.
     alarm : bool, optional
         Whether the verdict of its suite counts it among the alarms; if None, its own test decides.
+    shifted : bool, default=False
+        Whether train and holdout are no samples of one population, which alone may raise alarms.
 
     Returns
     -------
@@ -157,7 +159,7 @@ def finding(result: Result, alarm: bool | None = None) -> str:
     """
     if math.isnan(result.value):
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
-    parts = [result.summary, _worst(result), _at_size(result), _verdict(result, alarm)]
+    parts = [result.summary, _worst(result), _at_size(result), _verdict(result, alarm, shifted)]
     return " ".join(filter(None, parts))
 
 
@@ -182,7 +184,7 @@ def _at_size(result: Result) -> str:
     return f"At the {n_rows} rows of the baseline the value is {value}."
 
 
-def _verdict(result: Result, alarm: bool | None) -> str:
+def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
     """Say for a screen whether it raises an alarm, for others where fresh real rows are."""
     if result.tags is None or result.baseline is None or result.tags.sign == 0:
         return ""
@@ -194,6 +196,8 @@ def _verdict(result: Result, alarm: bool | None) -> str:
         if result.p_value is None:
             return ""
         alarm = raises_alarm(result) if alarm is None else alarm
+        if shifted:
+            return "A leak, or only another population, was found." if alarm else ""
         return "Leak found." if alarm else "No leak found by this test."
     split = result.details.get("split")
     if isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL:

@@ -29,9 +29,9 @@ class GlobalUtility(Metric):
     Nobody knows what a published table will be used for. So each column is predicted in turn from
     all others, by a model trained on synthetic rows and by the same model trained on real ones, and
     both are tested on holdout rows. A generator that was tuned to one target, or that learned pairs
-    of columns and no more, loses where nobody looked. 1 if models of synthetic rows are as good, 0
-    if they know nothing; above 1 by chance, or where a generator smooths what real rows are too few
-    to show.
+    of columns and no more, loses where nobody looked. 1 if models of synthetic rows are as good,
+    near 0 if they are of no use where those of real rows are nearly perfect; above 1 by chance, or
+    where a generator smooths what real rows are too few to show.
 
     Parameters
     ----------

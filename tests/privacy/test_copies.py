@@ -7,7 +7,7 @@ import pytest
 from skeval import Context, MetricSuite, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare
+from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, copies_in_words
 from skeval.privacy.hitting_rate import NewRowShare
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
@@ -376,3 +376,11 @@ def test_interval_covers():
         held.append(low <= truth <= high)
     assert 0.5 < truth < 0.99
     assert 0.92 <= np.mean(held) <= 0.98
+
+
+def test_one_row_is_not_counted_as_rows():
+    counts = {role: np.array([1]) for role in ("synthetic", "train", "holdout")}
+    assert copies_in_words(counts) == (
+        "1 of 1 synthetic row is a complete copy of a train row, unique there; "
+        "of 1 holdout row 1 is."
+    )

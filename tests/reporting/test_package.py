@@ -43,6 +43,7 @@ def test_findings_speak_of_leaks(p_value: float | None, alarm: bool | None, word
     tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
     result = Result(0.15, p_value=p_value, baseline=0.95, tags=tags)
     assert finding(result, alarm) == words
+    assert "leak found" not in finding(result, alarm, shifted=True).lower()
     assert evidence(result) == "distance screen"
 
 

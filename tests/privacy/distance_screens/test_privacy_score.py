@@ -424,6 +424,15 @@ def test_the_p_value_is_that_of_close_rows_by_brute_force(n_holdout, q):
     assert result.p_value < 0.05
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_duplicates_are_not_nearer_than_duplicates():
+    tables = (make_mixed(60, random_state=seed)[["plan", "member"]] for seed in range(3))
+    result = evaluate(PrivacyScore(n_bootstrap=10), tuple(tables))
+    assert result.details["threshold"] == 1.0
+    assert (result.contrast.observed, result.contrast.expected) == (0.0, 0.0)
+    assert result.p_value == 1.0
+
+
 def test_half_of_train_is_no_holdout_to_test_with():
     result = evaluate(PrivacyScore(mode="split", n_splits=2), (TRAIN, HOLDOUT, SYNTHETIC))
     assert result.p_value is None

@@ -242,7 +242,7 @@ class OneRunDPAudit(Metric):
         return Result(
             value,
             interval=(value, float("inf")),
-            p_value=p_value(0.0),
+            p_value=p_value(0.0) if guessed.n_guesses else None,
             baseline=0.0,
             details=details,
             warnings=() if guessed.n_guesses else (DegenerateInputWarning(_ALL_ALIKE),),

@@ -28,7 +28,7 @@ Attack = Annotated[
 
 
 class PrivacyGain(Metric):
-    r"""Advantage that a release takes from an attacker, less than by an anonymised one: 1 if all.
+    r"""Advantage over guessing that a release takes from an attacker: 1 if all, 0 if none of it.
 
     An attacker with the raw rows knows for sure who is among them, and what their secrets are.
     Publishing a synthetic table in their place is worth the advantage that it takes away. So is
