@@ -201,7 +201,7 @@ def test_failed_and_foreign_metrics(tables: list, tmp_path: Path) -> None:
     reader = PdfReader(result.to_pdf(tmp_path / "a.pdf"))
     assert [entry["/Title"] for entry in reader.outline] == ["Scores"]
     text = " ".join(" ".join(page.extract_text() for page in reader.pages[:2]).split())
-    assert "broken: RuntimeError: see the warning" in text
+    assert "broken: RuntimeError: on_error='raise' shows where" in text
     assert "Section 'Associations of columns'" in text
     assert "42.0" in text
 
