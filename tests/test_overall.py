@@ -443,6 +443,7 @@ def test_a_found_leak_never_ranks_above_none():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")  # of one attack on outliers
 def test_fresh_rows_score_one_but_for_noise():
     rows = make_census(30_000)
     scores = []

@@ -296,6 +296,6 @@ def test_interval_covers_the_null(secret, sizes):
         context = context.with_synthetic(real.iloc[n_train + n_holdout :])
         attack = InferenceRiskAll(n_attacks=None)._attack(context, secret, list(real.columns))
         covered.append(attack.risk(Measure()).interval[0] == 0.0)
-        alarms.append(attack.p_value < 0.05)
+        alarms.append(attack.evidence.p_value < 0.05)
     assert np.mean(covered) >= 0.93
     assert np.mean(alarms) <= 0.09

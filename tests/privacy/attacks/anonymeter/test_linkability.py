@@ -205,6 +205,6 @@ def test_interval_covers_the_null(sizes):
         halves = random_halves(list(real.columns), 1, seed)
         attack = linkability(context, halves, 1, "all", n_attacks=None, seed=seed)
         covered.append(attack.risk(Measure()).interval[0] == 0.0)
-        alarms.append(attack.p_value < 0.05)
+        alarms.append(attack.evidence.p_value < 0.05)
     assert np.mean(covered) >= 0.93
     assert np.mean(alarms) <= 0.09
