@@ -31,7 +31,6 @@ from weakref import WeakKeyDictionary
 from skeval.exceptions import InvalidParameterError
 
 __all__ = [
-    "N_SEEDS",
     "AnyColumns",
     "BinCount",
     "ColumnName",
@@ -49,7 +48,6 @@ __all__ = [
     "Positive",
     "Seed",
     "Space",
-    "Strategy",
     "are_columns",
     "check_parameters",
     "has_methods",

@@ -354,25 +354,25 @@ def test_interval_of_folds_counts_the_chance_of_samples():
     assert means["standard_error"].mean() <= 2 * means["mean"].std()  # and not by far
 
 
-class Watcher(BaseEstimator):
-    """Copies rows, and ends where rows lie in the folder that joblib uses for them."""
-
-    def __init__(self, folder="", random_state=0):
-        self.folder = folder
-        self.random_state = random_state
-
-    def fit(self, train):
-        if files := [path for path in Path(self.folder).rglob("*") if path.is_file()]:
-            raise AssertionError(f"{len(files)} files with rows")
-        self.rows_ = train.head(50)
-        return self
-
-    def sample(self, n_rows):
-        return self.rows_.sample(n_rows, replace=True, random_state=self.random_state)
-
-
 @pytest.mark.slow
 def test_no_rows_lie_in_files_while_processes_work(tmp_path, monkeypatch):
+    # within the test, since the workers cannot import it
+    class Watcher(BaseEstimator):
+        """Copies rows, and ends where rows lie in the folder that joblib uses for them."""
+
+        def __init__(self, folder="", random_state=0):
+            self.folder = folder
+            self.random_state = random_state
+
+        def fit(self, train):
+            if files := [path for path in Path(self.folder).rglob("*") if path.is_file()]:
+                raise AssertionError(f"{len(files)} files with rows")
+            self.rows_ = train.head(50)
+            return self
+
+        def sample(self, n_rows):
+            return self.rows_.sample(n_rows, replace=True, random_state=self.random_state)
+
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     large = pd.DataFrame(np.random.default_rng(0).normal(size=(40_000, 10)))
     found = cross_validate_generator(
