@@ -247,8 +247,11 @@ def _is_test(result: Result) -> bool:
 
 
 def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
-    """Return one result of each test."""
-    return {r.contrast.test if r.contrast else id(r): r for r in tested}
+    """Return one result of each test, the first."""
+    first: dict[Any, Result] = {}
+    for result in tested:
+        first.setdefault(result.contrast.test if result.contrast else id(result), result)
+    return first
 
 
 def _not_looked_at(of_privacy: Mapping[str, Result], holdout: bool) -> dict[str, str]:

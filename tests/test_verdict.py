@@ -63,6 +63,7 @@ def test_the_p_value_of_a_test_that_was_picked_gives_way_to_its_own():
     picked = Contrast(SHARED.what, SHARED.observed, SHARED.expected, n_tests=20)
     results = suite(a=made(0.2, contrast=picked), b=made(0.01, contrast=SHARED))
     assert results.verdict().adjusted == {"a": 0.01, "b": 0.01}
+    assert "(b)" in results.verdict().sentence  # the most significant of those that made the test
     least = suite(a=made(0.03, contrast=SHARED), b=made(0.01, contrast=SHARED))
     assert least.verdict().adjusted == {"a": 0.03, "b": 0.03}
 
