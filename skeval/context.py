@@ -45,12 +45,13 @@ _SHARED_ROWS = (
 
 _MOST = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
 
-_NOT_REMEMBERED = (
+NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
     "context_.remember_rows = True before pickling (the file then holds them)."
 )
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound="Context")
 
 
 class Context:
@@ -138,7 +139,7 @@ class Context:
 
     def __getitem__(self, role: str) -> pd.DataFrame:
         if self._tables is None:
-            raise NotRememberedError(_NOT_REMEMBERED)
+            raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
         self._roles.add(role)
@@ -239,7 +240,7 @@ class Context:
         `given` are the same rows as they were given; the canonical ones if not said.
         """
         if self.real._tables is None:
-            raise NotRememberedError(_NOT_REMEMBERED)
+            raise NotRememberedError(NOT_REMEMBERED)
         return Context(
             self.schema,
             {**self.real._tables, "synthetic": rows},
@@ -283,7 +284,7 @@ class Context:
             else:
                 future = None
         if future is not None:
-            view = object.__new__(Context)
+            view = object.__new__(type(self))
             vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
             try:
                 future.set_result((_frozen(compute(view)), frozenset(view._roles)))
@@ -368,8 +369,8 @@ def _hash(argument: Any) -> str:
 
 
 def shared(
-    step: Callable[Concatenate[Context, P], T],
-) -> Callable[Concatenate[Context, P], T]:
+    step: Callable[Concatenate[C, P], T],
+) -> Callable[Concatenate[C, P], T]:
     """Make a function of a context compute once for equal arguments.
 
     Parameters
@@ -405,10 +406,10 @@ def shared(
     signature = inspect.signature(step)
 
     @functools.wraps(step)
-    def recalled(context: Context, *args: P.args, **kwargs: P.kwargs) -> T:
+    def recalled(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
         key = (recalled, *(_key(value) for value in list(bound.arguments.values())[1:]))
-        return context.recall(key, lambda view: step(view, *args, **kwargs))
+        return context.recall(key, lambda view: step(cast("C", view), *args, **kwargs))
 
-    return cast("Callable[Concatenate[Context, P], T]", recalled)
+    return cast("Callable[Concatenate[C, P], T]", recalled)

@@ -25,10 +25,12 @@ from skeval.exceptions import (
 )
 from skeval.parameters import JobCount, check_parameters, legal_sets
 from skeval.properties import property_warnings
+from skeval.relational_context import RelationalContext, read_context
 from skeval.result import Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]
@@ -114,7 +116,7 @@ class MetricSuite(_BaseComposition):
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | Mapping[str, Kind] | None = None,
+        schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     ) -> Self:
         """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`.
 
@@ -122,8 +124,9 @@ class MetricSuite(_BaseComposition):
         are an error: one for those of all metrics.
         """
         self._check()
-        context = Context.of(train, holdout, schema=schema)
-        check_measured(context.schema, self._named_columns(), type(self).__name__)
+        context = read_context(train, holdout, schema=schema)
+        if not isinstance(context, RelationalContext):
+            check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
         left_out: dict[str, Result] = {}
         for name, metric in self.metrics:

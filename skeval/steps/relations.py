@@ -1,0 +1,40 @@
+"""What relates the rows of several tables: their parents, their subjects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skeval.context import shared
+from skeval.relational_context import RelationalContext
+from skeval.tables.relational_data import ORPHAN, parent_positions
+from skeval.tables.relational_schema import ForeignKey
+
+
+@shared
+def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
+    """Return of each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
+    data = context.given(role)
+    return parent_positions(data[key.child], data[key.parent], key)
+
+
+@shared
+def subject_positions(
+    context: RelationalContext, role: str, table: str, subject: str
+) -> np.ndarray:
+    """Return of each row of a table the position of its subject, `ORPHAN` or `NULL`."""
+    if table == subject:
+        return np.arange(len(context.given(role)[table]))
+    first, *further = context.relations.path(table, subject)
+    positions = parents(context, role, first)
+    for key in further:
+        above = parents(context, role, key)
+        positions = np.where(positions >= 0, above[np.maximum(positions, 0)], positions)
+    return positions
+
+
+@shared
+def n_children(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
+    """Return of each row of the parent table how many rows of the child table name it."""
+    positions = parents(context, role, key)
+    n_parents = len(context.given(role)[key.parent])
+    return np.bincount(positions[positions > ORPHAN], minlength=n_parents)

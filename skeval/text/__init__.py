@@ -1,0 +1,3 @@
+"""Free text: what it gives away, and how well it is imitated."""
+
+__all__: list[str] = []
