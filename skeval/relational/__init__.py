@@ -1,15 +1,30 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequences import (
+    AutocorrelationDifference,
+    InterEventTimeSimilarity,
+    InterRowMSAS,
+    SequenceLengthSimilarity,
+    StatisticMSAS,
+)
+from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational_context import RelationalContext
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
+    "AutocorrelationDifference",
+    "CoherenceSimilarity",
     "ForeignKey",
+    "InterEventTimeSimilarity",
+    "InterRowMSAS",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
     "SequenceKey",
+    "SequenceLengthSimilarity",
+    "StatisticMSAS",
+    "TransitionSimilarity",
 ]
