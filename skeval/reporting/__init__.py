@@ -9,6 +9,7 @@ from skeval.reporting.displays.distributions import (
     ProximityDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -26,6 +27,7 @@ __all__ = [
     "DistancesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
+    "LinesDisplay",
     "MDADisplay",
     "MarginalDisplay",
     "PDFRenderer",
@@ -37,6 +39,7 @@ __all__ = [
     "ROCDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
+    "TransitionsDisplay",
     "ValueDisplay",
     "display_of",
     "register_display",
