@@ -28,6 +28,7 @@ from skeval.exceptions import (
     NotRememberedError,
     SharedRowsWarning,
 )
+from skeval.limits import Stopped
 from skeval.tables.frames import (
     as_frame,
     conform,
@@ -277,26 +278,34 @@ class Context:
         """
         if key in self._running:
             raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
-        with self._lock:
-            known = (self._parent._memo.get(key) if self._parent else None) or self._memo.get(key)
-            if known is None:
-                known = future = self._memo[key] = Future()
-            else:
-                future = None
-        if future is not None:
-            view = object.__new__(type(self))
-            vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
-            try:
+        known: Future[tuple[Any, frozenset[str]]] | None = None
+        future = None
+        try:
+            with self._lock:
+                above = self._parent._memo.get(key) if self._parent else None
+                known = above or self._memo.get(key)
+                if known is None:
+                    known = future = self._memo[key] = Future()
+            if future is not None:
+                view = object.__new__(type(self))
+                vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
                 future.set_result((_frozen(compute(view)), frozenset(view._roles)))
-            except BaseException as error:
-                with self._lock:
-                    self._memo.pop(key, None)  # an error is no result: the next caller tries again
-                future.set_exception(error)
-            else:
                 if self._parent is not None and "synthetic" not in view._roles:
                     with self._lock:
                         self._parent._memo.setdefault(key, future)
-        value, roles = known.result()
+        except BaseException as error:
+            if future is not None and not future.done():
+                with self._lock:
+                    self._memo.pop(key, None)  # an error is no result: the next caller tries again
+                future.set_exception(error)
+            if future is None or known is None:
+                raise
+        try:
+            value, roles = known.result()  # type: ignore[union-attr]
+        except Stopped:
+            if future is not None:
+                raise
+            return self.recall(key, compute)  # what stopped another metric stops not this one
         self._roles.update(roles)  # a step depends on what its own steps depend on
         return cast("T", value)
 

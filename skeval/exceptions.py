@@ -8,6 +8,7 @@ __all__ = [
     "HoldoutShiftWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
+    "LimitError",
     "MetricFailedWarning",
     "MetricWarning",
     "MissingInputError",
@@ -23,6 +24,10 @@ __all__ = [
 
 class SkevalError(Exception):
     """Base of every error that skeval raises on purpose."""
+
+
+class LimitError(SkevalError):
+    """A metric went beyond the time or the memory that its suite allows."""
 
 
 class InvalidParameterError(SkevalError, ValueError):
