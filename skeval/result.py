@@ -190,6 +190,7 @@ class Result:
     contrast: Contrast | None = None
     fact: str = ""
     advice: str = ""
+    table: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
