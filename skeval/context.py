@@ -301,7 +301,7 @@ class Context:
             if future is None or known is None:
                 raise
         try:
-            value, roles = known.result()  # type: ignore[union-attr]
+            value, roles = known.result()
         except Stopped:
             if future is not None:
                 raise
