@@ -11,11 +11,11 @@ from typing import NamedTuple
 import pytest
 
 import skeval
-from skeval import Metric, diagnostic, fidelity, privacy, utility
+from skeval import Metric, diagnostic, fidelity, privacy, text, utility
 
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
-METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
+METRICS = {"diagnostic", "fidelity", "utility", "privacy", "text"}
 GROUND = {"exceptions", "parameters", "formatting", "files"}
 ROOMS = {"tables", "neighbors", "stats"}
 CORE = {"context", "result", "verdict", "properties", "base", "neighbor_metric"}
@@ -126,8 +126,8 @@ def test_only_packages_list_their_names():
 
 def families() -> dict[str, set[str]]:
     """Return of each metric of the README the family, as the words of its row's first cell."""
-    text = README.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", text, re.M)
+    content = README.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", content, re.M)
     return {
         metric: set(re.findall(r"\w+", family))
         for family, metrics in rows
@@ -136,8 +136,13 @@ def families() -> dict[str, set[str]]:
 
 
 def exported() -> dict[str, type[Metric]]:
-    packages = (diagnostic, fidelity, utility, privacy)
-    return {name: getattr(package, name) for package in packages for name in package.__all__}
+    packages = (diagnostic, fidelity, utility, privacy, text)
+    public = {name: getattr(package, name) for package in packages for name in package.__all__}
+    return {
+        name: kind
+        for name, kind in public.items()
+        if isinstance(kind, type) and issubclass(kind, Metric)
+    }
 
 
 def test_the_readme_lists_every_metric():
