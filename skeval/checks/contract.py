@@ -65,6 +65,11 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "ShadowMembershipInference": _SHADOW,
     "StackedMembershipInference": {"n_models": 8},
 }
+_WORDS = (
+    ("ada", "ben", "carla", "dmitri", "emeka", "fatima", "goran", "hana"),
+    ("bill", "old contract", "delivery", "first visit", "broken meter", "refund"),
+    ("called", "wrote to us", "complained twice", "asked", "came by in person"),
+)
 
 
 def check_init_sets_only_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -418,7 +423,8 @@ class Evaluations:
 
     @cached_property
     def _tables(self) -> Tables:
-        train, holdout, synthetic = (table.copy() for table in self._given or default_tables())
+        given = self._given or default_tables(self._metric)
+        train, holdout, synthetic = (table.copy() for table in given)
         return train, holdout, synthetic
 
     @cached_property
@@ -474,15 +480,30 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def default_tables() -> Tables:
-    """Return small mixed tables: train, holdout, synthetic."""
+def default_tables(metric: Metric | None = None) -> Tables:
+    """Return small mixed tables: train, holdout, synthetic; with notes if a metric needs text."""
     train, holdout, synthetic = (table.copy() for table in _made())
+    if "text" in getattr(getattr(metric, "tags", None), "needs", ()):
+        for seed, table in enumerate((train, holdout, synthetic)):
+            table["note"] = _notes(len(table), seed)
     return train, holdout, synthetic
 
 
 @cache
 def _made() -> list[pd.DataFrame]:
     return [make_mixed(120, random_state=seed) for seed in range(3)]
+
+
+def _notes(n_rows: int, seed: int) -> list[str]:
+    """Return notes of a few words, each with the address of somebody, a few of them none."""
+    rng = np.random.default_rng(seed)
+    people, things, acts = (rng.choice(words, n_rows) for words in _WORDS)
+    numbers = rng.integers(0, 400, n_rows)
+    return [
+        f"{who} {did} about the {what} of line {k % 20}"
+        + (f", see {who}{k}@example.org." if k > 40 else ".")
+        for who, what, did, k in zip(people, things, acts, numbers, strict=True)
+    ]
 
 
 def example_of(kind: type[Metric]) -> Metric:
