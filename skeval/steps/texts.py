@@ -87,9 +87,10 @@ class Units:
         return replace(self, which=self.which[positions])
 
     @property
-    def lengths(self) -> np.ndarray:
-        """The number of units of each row that has a text."""
-        return np.diff(self.starts)[self.which[self.which >= 0]]
+    def row_lengths(self) -> np.ndarray:
+        """The number of units of each row, nan where the text is missing."""
+        lengths = np.append(np.diff(self.starts).astype(np.float64), np.nan)
+        return lengths[self.which]
 
     def counts(self) -> np.ndarray:
         """Return how often each key occurs in the rows."""

@@ -1,3 +1,5 @@
 """Free text: what it gives away, and how well it is imitated."""
 
-__all__: list[str] = []
+from skeval.text.similarity import NGramSimilarity, TextLengthSimilarity, VocabularySimilarity
+
+__all__ = ["NGramSimilarity", "TextLengthSimilarity", "VocabularySimilarity"]
