@@ -1,3 +1,8 @@
 """Free text: what it gives away, and how alike it is."""
 
-__all__: list[str] = []
+from skeval.text.memorization import NearDuplicateText, TextExactMatch
+
+__all__ = [
+    "NearDuplicateText",
+    "TextExactMatch",
+]
