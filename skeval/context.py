@@ -88,6 +88,9 @@ class Context:
         The context of the real tables alone.
     remember_rows : bool
         As given; it may be set later.
+    taken : tuple of (Context, str, ndarray) or None
+        Where the synthetic rows were taken from: positions of rows of a role in another context, so
+        that what is dear to read, as texts are, is read once.
     """
 
     def __init__(
@@ -108,6 +111,7 @@ class Context:
         self.remember_rows = remember_rows
         self.precision = dict(precision or {})
         self.real = parent or self  # a view of a context, as steps get one, refers to the whole one
+        self.taken: tuple[Context, str, np.ndarray] | None = None
         self._tables = tables  # None where a pickle left them out
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
@@ -233,14 +237,16 @@ class Context:
         rows: pd.DataFrame,
         given: pd.DataFrame | None = None,
         notices: tuple[MetricWarning, ...] = (),
+        taken: tuple[Context, str, np.ndarray] | None = None,
     ) -> Context:
         """Return a context in which canonical `rows` stand in the synthetic place.
 
-        `given` are the same rows as they were given; the canonical ones if not said.
+        `given` are the same rows as they were given; the canonical ones if not said. `taken` says
+        of which role of which context they are, and at which positions.
         """
         if self.real._tables is None:
             raise NotRememberedError(_NOT_REMEMBERED)
-        return Context(
+        context = Context(
             self.schema,
             {**self.real._tables, "synthetic": rows},
             levels=self.levels,
@@ -249,6 +255,8 @@ class Context:
             parent=self.real,
             precision=self.real.precision,
         )
+        context.taken = taken
+        return context
 
     def _at(self, precision: Precision) -> Context:
         """Return the context of the real rows with their values at a coarser precision.
