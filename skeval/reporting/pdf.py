@@ -292,7 +292,7 @@ def _row(name: str, result: Result, heading: str, head: Block, alarm: bool, text
 
     def draw(page: Page, y: float) -> None:
         if heading:
-            style = {"weight": "bold", "color": COLOURS["train"]}
+            style: dict[str, Any] = {"weight": "bold", "color": COLOURS["train"]}
             page.fitted(MARGIN, y + 4.0, heading, WIDTH, 8.0, **style)
         _numbers(page, y + top + 4.6, name, result, alarm)
         end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)

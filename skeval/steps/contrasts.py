@@ -26,6 +26,7 @@ def contrast_of(
     reference: str,
     high_leaks: bool = True,
     share: bool = True,
+    equal: bool | None = None,
 ) -> Contrast | None:
     """Return what a test over relabellings compared.
 
@@ -47,6 +48,8 @@ def contrast_of(
         Whether a large number is a leak.
     share : bool, default=True
         Whether the numbers are shares.
+    equal : bool, optional
+        Whether as many units are train as are holdout; where it is not said, those are the rows.
 
     Returns
     -------
@@ -65,7 +68,8 @@ def contrast_of(
     >>> print(contrast_of(context, "rows that match", 0.6, test, reference="of the holdout"))
     rows that match: 60.0%, by chance 30.0%
     """
-    equal = context.n_rows("train") == context.n_rows("holdout")
+    if equal is None:
+        equal = context.n_rows("train") == context.n_rows("holdout")
     excess = test.observed - (0.0 if equal else test.mean)  # of equal sizes the mean is known
     expected = max(0.0, on_train - excess if high_leaks else on_train + excess)
     if not math.isfinite(on_train) or not math.isfinite(expected):

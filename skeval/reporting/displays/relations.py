@@ -130,7 +130,7 @@ def _box(ax: Axes, x: float, y: float, name: str, about: Mapping[str, Any], room
     ax.add_patch(
         FancyBboxPatch(corner, _WIDE, _TALL, boxstyle=shape, facecolor="white", zorder=3, **style)
     )
-    text = {"ha": "center", "va": "center", "zorder": 4}
+    text: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
     ax.text(x, y + 0.14, shorten(name, room - 6.0, 8.0, True), size=8.0, weight="bold", **text)
     ax.text(x, y + 0.01, role or "role not known", size=6.5, color=GREY, **text)
     counts = [(what, about["n_rows"][what]) for what in _ROLES if what in about["n_rows"]]
@@ -146,7 +146,7 @@ def _arrow(ax: Axes, start: Point, end: Point, label: str, share: float) -> None
 
     bend = _bend(start, end)
     path = Path([start, bend, end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
-    style = {"arrowstyle": "-|>", "mutation_scale": 8.0, "color": GREY, "linewidth": 0.7}
+    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 8.0, "color": GREY, "linewidth": 0.7}
     ax.add_patch(FancyArrowPatch(path=path, zorder=2, **style))
     rest = 1.0 - share
     x, y = (
@@ -154,7 +154,7 @@ def _arrow(ax: Axes, start: Point, end: Point, label: str, share: float) -> None
         for a, b, c in zip(start, bend, end, strict=True)
     )
     backed = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
-    text = {"ha": "center", "va": "center", "zorder": 2.5, "bbox": backed}
+    text: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 2.5, "bbox": backed}
     ax.text(x, y, shorten(label, 90.0, 6.0), size=6.0, color=GREY, **text)
 
 
