@@ -24,7 +24,18 @@ def subject_positions(
     """Return of each row of a table the position of its subject, `ORPHAN` or `NULL`."""
     if table == subject:
         return np.arange(len(context.given(role)[table]))
-    first, *further = context.relations.path(table, subject)
+    return path_positions(context, role, context.relations.path(table, subject))
+
+
+@shared
+def path_positions(
+    context: RelationalContext, role: str, path: tuple[ForeignKey, ...]
+) -> np.ndarray:
+    """Return of each row of the lowest table the position of its row at the top of a path.
+
+    `ORPHAN` or `NULL` where one of the keys on the way up names no row.
+    """
+    first, *further = path
     positions = parents(context, role, first)
     for key in further:
         above = parents(context, role, key)
