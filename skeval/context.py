@@ -371,10 +371,11 @@ def _key(argument: Any) -> Hashable:
             "A shared step cannot take a context or a fitted metric besides its own context; "
             "call it on that context."
         )
-    return _hash(argument)
+    return content_hash(argument)
 
 
-def _hash(argument: Any) -> str:
+def content_hash(argument: Any) -> str:
+    """Return a hash of what an argument holds, estimators of a script's own classes included."""
     try:
         return str(joblib.hash(argument))
     except pickle.PicklingError:  # a transformer made of a lambda or of a class of the script
