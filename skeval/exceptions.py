@@ -12,6 +12,7 @@ __all__ = [
     "MetricWarning",
     "MissingInputError",
     "MostlySharedRowsWarning",
+    "NoTestWarning",
     "NotRememberedError",
     "NothingToMeasureWarning",
     "SchemaMismatchError",
@@ -67,6 +68,10 @@ class InvalidValueWarning(MetricWarning):
 
 class MetricFailedWarning(MetricWarning):
     """A metric of a suite raised an error; its row of the table says which."""
+
+
+class NoTestWarning(MetricWarning):
+    """A metric of privacy has a value and made no test: what the test needs was not given."""
 
 
 class NothingToMeasureWarning(DegenerateInputWarning):
