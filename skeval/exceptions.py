@@ -13,6 +13,7 @@ __all__ = [
     "MetricWarning",
     "MissingInputError",
     "MostlySharedRowsWarning",
+    "NoTestWarning",
     "NotRememberedError",
     "NothingToMeasureWarning",
     "SchemaMismatchError",
@@ -72,6 +73,10 @@ class InvalidValueWarning(MetricWarning):
 
 class MetricFailedWarning(MetricWarning):
     """A metric of a suite raised an error; its row of the table says which."""
+
+
+class NoTestWarning(MetricWarning):
+    """A metric of privacy has a value and made no test: what the test needs was not given."""
 
 
 class NothingToMeasureWarning(DegenerateInputWarning):

@@ -1,5 +1,6 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
+from skeval.relational.per_table import OfTable, PerTable
 from skeval.relational.references import ReferentialIntegrity
 from skeval.relational_context import RelationalContext
 from skeval.tables.relational_data import RelationalData
@@ -7,6 +8,8 @@ from skeval.tables.relational_schema import ForeignKey, RelationalSchema, Sequen
 
 __all__ = [
     "ForeignKey",
+    "OfTable",
+    "PerTable",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",
