@@ -1,5 +1,6 @@
 """Free text: what it gives away, and how alike it is."""
 
 from skeval.text.similarity import NGramSimilarity, TextLengthSimilarity, VocabularySimilarity
+from skeval.text.two_sample import TextTwoSampleTest
 
-__all__ = ["NGramSimilarity", "TextLengthSimilarity", "VocabularySimilarity"]
+__all__ = ["NGramSimilarity", "TextLengthSimilarity", "TextTwoSampleTest", "VocabularySimilarity"]
