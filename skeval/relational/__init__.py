@@ -8,16 +8,28 @@ from skeval.relational.cardinality import (
 from skeval.relational.k_hop import KHopCorrelation
 from skeval.relational.per_table import OfTable, PerTable
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequences import (
+    AutocorrelationDifference,
+    InterEventTimeSimilarity,
+    InterRowMSAS,
+    SequenceLengthSimilarity,
+    StatisticMSAS,
+)
+from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
+    "AutocorrelationDifference",
     "CardinalityBoundaryAdherence",
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
+    "CoherenceSimilarity",
     "ForeignKey",
+    "InterEventTimeSimilarity",
+    "InterRowMSAS",
     "InterTableTrends",
     "KHopCorrelation",
     "OfTable",
@@ -27,4 +39,7 @@ __all__ = [
     "RelationalData",
     "RelationalSchema",
     "SequenceKey",
+    "SequenceLengthSimilarity",
+    "StatisticMSAS",
+    "TransitionSimilarity",
 ]
