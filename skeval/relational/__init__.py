@@ -2,7 +2,7 @@
 
 from skeval.relational.references import ReferentialIntegrity
 from skeval.relational_context import RelationalContext
-from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
@@ -12,4 +12,5 @@ __all__ = [
     "RelationalData",
     "RelationalSchema",
     "SequenceKey",
+    "split_by_subject",
 ]

@@ -6,15 +6,15 @@ import numpy as np
 
 from skeval.context import shared
 from skeval.relational_context import RelationalContext
-from skeval.tables.relational_data import ORPHAN, parent_positions
+from skeval.tables.relational_data import ORPHAN, positions_along
 from skeval.tables.relational_schema import ForeignKey
 
 
 @shared
 def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
     """Return of each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
-    data = context.given(role)
-    return parent_positions(data[key.child], data[key.parent], key)
+    positions: np.ndarray = context.given(role).parent_positions(key)
+    return positions
 
 
 @shared
@@ -24,12 +24,8 @@ def subject_positions(
     """Return of each row of a table the position of its subject, `ORPHAN` or `NULL`."""
     if table == subject:
         return np.arange(len(context.given(role)[table]))
-    first, *further = context.relations.path(table, subject)
-    positions = parents(context, role, first)
-    for key in further:
-        above = parents(context, role, key)
-        positions = np.where(positions >= 0, above[np.maximum(positions, 0)], positions)
-    return positions
+    path = context.relations.path(table, subject)
+    return positions_along(path, lambda key: parents(context, role, key))
 
 
 @shared
