@@ -142,7 +142,7 @@ class RelationalContext(Context):
             relations = schema
         else:
             relations = data.schema
-            if not isinstance(train, RelationalData):
+            if relations.foreign_keys and not isinstance(train, RelationalData):
                 notices.append(MetricWarning(_DETECTED.format(keys=relations)))
         known = None if schema is None or isinstance(schema, RelationalSchema) else schema
         relations = relations.infer(data, known)
