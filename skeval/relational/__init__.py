@@ -18,7 +18,7 @@ from skeval.relational.sequences import (
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
-from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
@@ -42,4 +42,5 @@ __all__ = [
     "SequenceLengthSimilarity",
     "StatisticMSAS",
     "TransitionSimilarity",
+    "split_by_subject",
 ]
