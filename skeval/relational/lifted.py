@@ -13,7 +13,7 @@ from skeval.base import Metric
 from skeval.by_group import AnyMetric
 from skeval.context import Context
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import MetricTags, Need, Result, undefined
 
 
 class TagsOfMetric:
@@ -25,7 +25,7 @@ class TagsOfMetric:
     def __get__(self, instance: Metric | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
         tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
-        needs = tags.needs | {"relational"}
+        needs: frozenset[Need] = frozenset({*tags.needs, "relational"})
         return replace(tags, needs=needs, display=self.display or tags.display)
 
 
