@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,28 +11,19 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.relational_context import RelationalContext
 from skeval.stats.grouped import grouped_levels, grouped_numbers
-from skeval.steps.relations import parents, path_positions
+from skeval.steps.relations import Column, Path, column_of, parents, path_positions
 from skeval.tables.preprocessing import NUMERIC
-from skeval.tables.relational_schema import ForeignKey, RelationalSchema
+from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Kind, TableSchema
 
 Stat = Literal[
     "count", "mean", "median", "std", "min", "max", "span", "nunique", "mode", "mode_share"
 ]
 Scope = Literal["children", "subject"]
-Path = tuple[ForeignKey, ...]
 STATS: tuple[Stat, ...] = (
     *("count", "mean", "std", "min", "max", "span", "nunique", "mode", "mode_share"),
 )
 _DAY = 86_400e6  # in microseconds
-
-
-class Column(NamedTuple):
-    """A column of child rows: numbers, dates in microseconds, or codes; missing is nan."""
-
-    kind: Kind
-    values: np.ndarray
-    levels: pd.Index
 
 
 def aggregated_context(
@@ -173,19 +164,6 @@ def _child_columns(
                 far = column_of(context, role, key.parent, name)
                 values = np.where(at >= 0, far.values[np.maximum(at, 0)], np.nan)
                 yield f"{', '.join(key.columns)}.{name}", far._replace(values=values)
-
-
-@shared
-def column_of(context: RelationalContext, role: str, table: str, name: str) -> Column:
-    """Return a column of a role's table."""
-    kind, cells = context.relations.tables[table].kinds[name], context[role][table][name]
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        codes = cells.cat.codes.to_numpy().astype(np.float64)
-        return Column(kind, np.where(codes < 0, np.nan, codes), cells.cat.categories)
-    if kind == "datetime":
-        since = cells.to_numpy("datetime64[us]").astype(np.int64).astype(np.float64)
-        return Column(kind, np.where(cells.isna(), np.nan, since), pd.Index([]))
-    return Column(kind, cells.to_numpy(np.float64), pd.Index([]))
 
 
 def _aggregates(
