@@ -8,6 +8,7 @@ from skeval.relational.cardinality import (
 from skeval.relational.k_hop import KHopCorrelation
 from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable, PerTable
+from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
 from skeval.relational.sequences import (
     AutocorrelationDifference,
@@ -38,6 +39,7 @@ __all__ = [
     "OfTable",
     "PerSubject",
     "PerTable",
+    "ReferenceEquality",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",

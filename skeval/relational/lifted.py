@@ -89,9 +89,13 @@ def fitted(metric: Metric, context: Context) -> Metric:
 def placed(result: Result, place: str) -> Result:
     """Return a result whose contrast, fact and advice say of which table they are."""
     shown = result.contrast
+    if shown is not None:
+        # the same test of another table is another test
+        names = tuple(f"{name} in {place}" for name in shown.tests)
+        shown = replace(shown, what=f"{shown.what}, in {place}", tests=names)
     return replace(
         result,
-        contrast=None if shown is None else replace(shown, what=f"{shown.what}, in {place}"),
+        contrast=shown,
         fact=f"In {place}, {result.fact}" if result.fact else "",
         advice=f"In {place}: {result.advice}" if result.advice else "",
     )

@@ -482,8 +482,15 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
         round(float(np.mean([getattr(one, side) for one in shown])), 12)
         for side in ("observed", "expected")
     )
-    what = f"{shown[0].what} (one row each of {subject})"
-    return replace(shown[0], what=what, observed=observed, expected=expected)
+    first, each = shown[0], f"one row each of {subject}"
+    return replace(
+        first,
+        what=f"{first.what} ({each})",
+        observed=observed,
+        expected=expected,
+        tests=tuple(f"{name}, {len(shown)} draws of {each}" for name in first.tests),
+        least_p=merged_p_value([one.least_p for one in shown]),
+    )
 
 
 def most_significant(results: Mapping[str, Result], corrected: Mapping[str, float]) -> Any:
@@ -491,7 +498,14 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
     name = min(corrected, key=lambda table: corrected[table], default="")
     shown = results[name].contrast if name else None
     if shown is not None:
-        shown = replace(shown, n_tests=shown.n_tests * len(corrected))
+        every = [one for table in corrected if (one := results[table].contrast) is not None]
+        named = len(every) == len(corrected) and all(one.tests for one in every)
+        shown = replace(
+            shown,
+            n_tests=shown.n_tests * len(corrected),
+            tests=tuple(test for one in every for test in one.tests) if named else (),
+            least_p=min(1.0, len(corrected) * min(one.least_p for one in every)),
+        )
     return {"contrast": shown, "advice": results[name].advice if name else ""}
 
 
