@@ -6,7 +6,9 @@ from skeval.relational.cardinality import (
     CardinalityStatisticSimilarity,
 )
 from skeval.relational.k_hop import KHopCorrelation
+from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable, PerTable
+from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
 from skeval.relational.sequences import (
     AutocorrelationDifference,
@@ -15,6 +17,8 @@ from skeval.relational.sequences import (
     SequenceLengthSimilarity,
     StatisticMSAS,
 )
+from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
+from skeval.relational.subject_membership import SubjectMembership
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
@@ -33,14 +37,19 @@ __all__ = [
     "InterTableTrends",
     "KHopCorrelation",
     "OfTable",
+    "PerSubject",
     "PerTable",
+    "ReferenceEquality",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
     "SequenceKey",
     "SequenceLengthSimilarity",
+    "SharedHistoryShare",
     "StatisticMSAS",
+    "SubjectCopies",
+    "SubjectMembership",
     "TransitionSimilarity",
     "split_by_subject",
 ]
