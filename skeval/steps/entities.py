@@ -367,8 +367,8 @@ class _Store:
         kept: dict[bytes, Recognized] = {}
         for path in sorted(self._folder.glob("*.npz")):
             try:
-                with np.load(path) as file:
-                    kept |= _unpacked(file)
+                with path.open("rb") as file, np.load(file) as arrays:
+                    kept |= _unpacked(arrays)
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
                 continue  # half a file of a full disk: its texts are read again
         return kept
@@ -407,11 +407,10 @@ def _unpacked(file: Any) -> dict[bytes, Recognized]:
 def _settings(part: Any) -> Any:
     """Return what decides what a recognizer finds, as far as an object says it."""
     if hasattr(part, "get_params"):
-        part = part.get_params(deep=False)
-    values = part.values() if isinstance(part, dict) else [part]
+        return {name: _settings(value) for name, value in part.get_params(deep=False).items()}
+    code = getattr(part, "__code__", None)
     # a function of the same name may have another body
-    codes = [getattr(value, "__code__", None) for value in values]
-    return part, [(code.co_code, repr(code.co_consts)) for code in codes if code is not None]
+    return part if code is None else (part.__qualname__, code.co_code, repr(code.co_consts))
 
 
 def _secret(path: Path) -> bytes:
