@@ -18,6 +18,7 @@ __all__ = [
     "SharedRowsWarning",
     "SkevalError",
     "TableError",
+    "TextLeftOutWarning",
 ]
 
 
@@ -82,3 +83,7 @@ class SharedRowsWarning(MetricWarning):
 
 class MostlySharedRowsWarning(SharedRowsWarning):
     """Most holdout rows also stand in train, so that contrasts of the two cannot find a leak."""
+
+
+class TextLeftOutWarning(MetricWarning):
+    """Text columns that the metrics of a suite leave out, but those of texts."""

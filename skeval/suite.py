@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,18 +20,32 @@ from skeval.context import Context
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
+    MetricWarning,
     MissingInputError,
     SkevalError,
+    TextLeftOutWarning,
 )
-from skeval.parameters import JobCount, check_parameters, legal_sets
+from skeval.parameters import JobCount, Legal, check_parameters, legal_sets
 from skeval.properties import property_warnings
-from skeval.result import Result, SuiteResult
+from skeval.result import Need, Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.tables.schema import Kind, TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]
+Needs = Annotated[
+    tuple[Need, ...],
+    Legal(
+        f"a tuple of {', '.join(get_args(Need))}",
+        lambda value: isinstance(value, tuple | list) and set(value) <= set(get_args(Need)),
+        "no need",
+    ),
+]
+_LEFT_OUT = (
+    "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
+    "at them, and distances do with space=TablePreprocessor(embedder=...)."
+)
 
 
 class MetricSuite(_BaseComposition):
@@ -61,7 +75,7 @@ class MetricSuite(_BaseComposition):
     metrics_ : dict of str to Metric
         The fitted clones.
     skipped_ : dict of str to str
-        Metrics that were left out, and why.
+        Metrics that were left out, and why, the optional ones included.
     context_ : Context
         The real tables.
 
@@ -86,11 +100,13 @@ class MetricSuite(_BaseComposition):
         n_jobs: JobCount | None = None,
         on_error: Literal["warn", "raise"] = "warn",
         check_holdout: bool = True,
+        optional: Needs = (),
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
         self.on_error = on_error
         self.check_holdout = check_holdout
+        self.optional = optional
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -125,20 +141,25 @@ class MetricSuite(_BaseComposition):
         context = Context.of(train, holdout, schema=schema)
         check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
+        skipped: dict[str, str] = {}
         left_out: dict[str, Result] = {}
         for name, metric in self.metrics:
             try:
                 fitted[name] = clone(metric).fit_context(context)
             except MissingInputError as unmet:
                 kind, reason = type(metric).__name__, str(unmet)
-                left_out[name] = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
+                skipped[name] = reason
+                if not set(metric.unmet_needs(context)) & set(self.optional):
+                    nothing = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
+                    left_out[name] = nothing
+        context.notices += _unread_texts(context, fitted.values())
         if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
             context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
-        self._names = [name for name, _ in self.metrics]
+        self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
         self._left_out = left_out
-        self.skipped_ = {name: result.error for name, result in left_out.items()}
+        self.skipped_ = skipped
         self.metrics_, self.context_ = fitted, context
         return self
 
@@ -231,6 +252,15 @@ class MetricSuite(_BaseComposition):
 
     def _sk_visual_block_(self) -> Any:
         return _Block(self.metrics)
+
+
+def _unread_texts(context: Context, metrics: Iterable[Metric]) -> tuple[MetricWarning, ...]:
+    """Name the text columns, where metrics of the suite leave them out."""
+    texts = ", ".join(context.schema.columns("text"))
+    spaces = [getattr(one, "space", None) for one in metrics if "text" not in one.tags.needs]
+    if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
+        return ()
+    return (TextLeftOutWarning(_LEFT_OUT.format(texts=texts)),)
 
 
 def _contrasts(metric: Metric) -> bool:
@@ -352,7 +382,8 @@ def make_suite(
         attack, and the audit. "screens", "attacks": one kind of them. "syneval": what SynEval's
         privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
         reports hold, the shapes of columns and the trends of pairs, validity and structure, with
-        their properties in the names (:meth:`SuiteResult.properties`).
+        their properties in the names (:meth:`SuiteResult.properties`). Metrics of texts, which
+        these suites have but "utility", "quality" and "diagnostic", show where a table has texts.
     target : str, optional
         The column that models predict. Where it is given, the report has utility too.
     sensitive : str, optional
@@ -377,7 +408,7 @@ def make_suite(
     Examples
     --------
     >>> from skeval import make_suite
-    >>> [name for name, _ in make_suite("fidelity").metrics]
+    >>> [name for name, _ in make_suite("fidelity").metrics][:5]
     ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
     """
     if preset not in PRESETS:
@@ -393,7 +424,7 @@ def make_suite(
     for _, metric in metrics:
         if "random_state" in metric.get_params():
             metric.set_params(random_state=random_state)
-    return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout)
+    return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout, optional=("text",))
 
 
 def _report(target: str | None, sensitive: str | None) -> Named:
@@ -436,6 +467,18 @@ def _fidelity() -> Named:
         ("similarity", fidelity.SimilarityScore()),
         ("phik_difference", fidelity.PhikMatrixDifference()),
         ("nn_distances", fidelity.NNDistanceDistributions()),
+        *_text_fidelity(),
+    ]
+
+
+def _text_fidelity() -> Named:
+    import skeval.text as text
+
+    return [
+        ("text_lengths", text.TextLengthSimilarity()),
+        ("vocabulary", text.VocabularySimilarity()),
+        ("ngrams", text.NGramSimilarity()),
+        ("text_two_sample", text.TextTwoSampleTest()),
     ]
 
 
