@@ -152,11 +152,12 @@ class MetricSuite(_BaseComposition):
                 if not set(metric.unmet_needs(context)) & set(self.optional):
                     nothing = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
                     left_out[name] = nothing
-        context.notices += _unread_texts(context, fitted.values())
         if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
             context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
+        # stands in results and reports: nothing is wrong that a warning at fit could cure
+        context.notices += _unread_texts(context, fitted.values())
         self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
         self._left_out = left_out
         self.skipped_ = skipped
