@@ -5,6 +5,7 @@ from skeval.text.entities import EntityLeakage
 from skeval.text.memorization import NearDuplicateText, TextExactMatch
 from skeval.text.nominal_mentions import NominalMentions, NominalRecognizer
 from skeval.text.patterns import PatternRecognizer
+from skeval.text.prd import TextPRD
 from skeval.text.recognizers import (
     CallableRecognizer,
     EntityFilter,
@@ -33,6 +34,7 @@ __all__ = [
     "SpacyRecognizer",
     "TextExactMatch",
     "TextLengthSimilarity",
+    "TextPRD",
     "TextTwoSampleTest",
     "VocabularySimilarity",
 ]
