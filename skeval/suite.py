@@ -23,12 +23,15 @@ from skeval.exceptions import (
     MissingInputError,
     SkevalError,
 )
-from skeval.parameters import JobCount, check_parameters, legal_sets
+from skeval.limits import within_limits
+from skeval.parameters import Count, JobCount, NonNegative, check_parameters, legal_sets
 from skeval.properties import property_warnings
+from skeval.relational_context import RelationalContext, read_context
 from skeval.result import Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]
@@ -55,6 +58,12 @@ class MetricSuite(_BaseComposition):
         :class:`~skeval.exceptions.HoldoutShiftWarning` is given. It costs a fraction of a second a
         fit: turn it off where many suites are fitted on the same tables, as in a search over
         generators.
+    timeout : float, optional
+        Seconds that each metric may take; one that takes longer is stopped, and listed as failed.
+        A call of compiled code runs on to its end, unheard. There is no limit by default.
+    max_memory : int, optional
+        Bytes by which the process may grow while a metric runs, with `n_jobs` that of all that run
+        at a time; a metric that takes more is stopped, and listed as failed.
 
     Attributes
     ----------
@@ -86,11 +95,15 @@ class MetricSuite(_BaseComposition):
         n_jobs: JobCount | None = None,
         on_error: Literal["warn", "raise"] = "warn",
         check_holdout: bool = True,
+        timeout: NonNegative | None = None,
+        max_memory: Count | None = None,
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
         self.on_error = on_error
         self.check_holdout = check_holdout
+        self.timeout = timeout
+        self.max_memory = max_memory
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -114,7 +127,7 @@ class MetricSuite(_BaseComposition):
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | Mapping[str, Kind] | None = None,
+        schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     ) -> Self:
         """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`.
 
@@ -122,8 +135,9 @@ class MetricSuite(_BaseComposition):
         are an error: one for those of all metrics.
         """
         self._check()
-        context = Context.of(train, holdout, schema=schema)
-        check_measured(context.schema, self._named_columns(), type(self).__name__)
+        context = read_context(train, holdout, schema=schema)
+        if not isinstance(context, RelationalContext):
+            check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
         left_out: dict[str, Result] = {}
         for name, metric in self.metrics:
@@ -194,7 +208,9 @@ class MetricSuite(_BaseComposition):
         self, name: str, metric: Metric, context: Context, failures: list[MetricFailedWarning]
     ) -> Result:
         try:
-            return metric.evaluate_context(context)
+            return within_limits(
+                lambda: metric.evaluate_context(context), self.timeout, self.max_memory
+            )
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
@@ -336,6 +352,7 @@ def evaluate_draws(
 def make_suite(
     preset: str = "report",
     *,
+    schema: RelationalSchema | None = None,
     target: str | None = None,
     sensitive: str | None = None,
     random_state: int = 0,
@@ -353,6 +370,10 @@ def make_suite(
         privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
         reports hold, the shapes of columns and the trends of pairs, validity and structure, with
         their properties in the names (:meth:`SuiteResult.properties`).
+    schema : RelationalSchema, optional
+        Of several tables, with their keys and roles: the suite then measures what relates them,
+        each table by itself, under the name "table/metric", and the subjects with all their rows.
+        "syneval" and "utility" are of one table.
     target : str, optional
         The column that models predict. Where it is given, the report has utility too.
     sensitive : str, optional
@@ -389,10 +410,15 @@ def make_suite(
             "make_suite: 'utility' needs a column to predict. "
             "Name it: make_suite('utility', target=column)."
         )
-    metrics = PRESETS[preset](target, sensitive)
+    if schema is None:
+        metrics = PRESETS[preset](target, sensitive)
+    else:
+        from skeval.relational.presets import relational_metrics
+
+        metrics = relational_metrics(preset, schema)
     for _, metric in metrics:
-        if "random_state" in metric.get_params():
-            metric.set_params(random_state=random_state)
+        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
+        metric.set_params(**dict.fromkeys(seeds, random_state))
     return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout)
 
 

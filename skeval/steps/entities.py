@@ -117,7 +117,9 @@ class Reading:
     @property
     def about(self) -> dict[str, str]:
         """Backend, model and version of the recognizer."""
-        said = getattr(self.recognizer, "about", None) or {"backend": type(self.recognizer).__name__}
+        said = getattr(self.recognizer, "about", None) or {
+            "backend": type(self.recognizer).__name__
+        }
         return {name: str(said.get(name, "")) for name in ("backend", "model", "version")}
 
 
@@ -317,9 +319,7 @@ def normalized(text: str) -> str:
     return words.strip("'\"’‘“”«».,;:!?()[]{}*_- ") or words
 
 
-def _hashed(
-    text: str, entities: Sequence[Entity], reading: Reading, secret: bytes
-) -> Recognized:
+def _hashed(text: str, entities: Sequence[Entity], reading: Reading, secret: bytes) -> Recognized:
     words = [match.span() for match in _WORD.finditer(text)]
     starts, ends = [start for start, _ in words], [end for _, end in words]
     kept = [e for e in entities if reading.keep is None or reading.keep.keeps(e)]
@@ -390,7 +390,9 @@ class _Store:
                 lengths=np.array([len(part.types) for part in parts], dtype=np.int64),
                 kinds=np.array(kinds, dtype=np.str_),
                 types=np.array([number[k] for p in parts for k in p.types], dtype=np.int64),
-                hashes=np.concatenate([np.empty((0, width), np.uint64), *(p.hashes for p in parts)]),
+                hashes=np.concatenate(
+                    [np.empty((0, width), np.uint64), *(p.hashes for p in parts)]
+                ),
             )
 
 

@@ -92,9 +92,10 @@ class Units:
         return replace(self, which=self.which[positions])
 
     @property
-    def lengths(self) -> np.ndarray:
-        """The number of units of each row that has a text."""
-        return np.diff(self.starts)[self.which[self.which >= 0]]
+    def row_lengths(self) -> np.ndarray:
+        """The number of units of each row, nan where the text is missing."""
+        lengths = np.append(np.diff(self.starts).astype(np.float64), np.nan)
+        return lengths[self.which]
 
     def counts(self) -> np.ndarray:
         """Return how often each key occurs in the rows."""
@@ -284,7 +285,7 @@ class _TfIdf:
         norms = np.sqrt(weighted.multiply(weighted).sum(axis=1))
         unit = diags_array(1.0 / np.maximum(norms, 1e-12)) @ weighted
         missing = np.isnan(numbers)[:, None].astype(np.float64)
-        return hstack([csr_array(unit), csr_array(missing)], format="csr")
+        return beside([csr_array(unit), missing])
 
 
 @dataclass(frozen=True)
@@ -311,6 +312,13 @@ class _Fitted:
         texts = np.append(self.source.texts, "")[self.source.rows(numbers)]
         features = self.transformer.transform([*texts])
         return csr_array(features) if issparse(features) else np.asarray(features, dtype=float)
+
+
+def beside(parts: Sequence[Features]) -> Features:
+    """Return features side by side, sparse if some are."""
+    if any(map(issparse, parts)):
+        return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+    return np.hstack(parts)
 
 
 @shared

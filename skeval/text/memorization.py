@@ -113,7 +113,7 @@ class TextScreen(Metric):
             reference="of the holdout",
             high_leaks=high_leaks,
             share=most == 1.0,
-            equal=texts.n_train == texts.n_holdout,
+            sizes=(texts.n_train, texts.n_holdout),
         )
         details |= {
             "difference": test.observed,

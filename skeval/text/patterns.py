@@ -5,11 +5,11 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
 from typing import Annotated, Any
 
 from sklearn.base import BaseEstimator
 
-import skeval
 from skeval.parameters import Legal, check_parameters, legal_sets
 from skeval.steps.entities import Entity
 
@@ -32,12 +32,79 @@ _PHONE = re.compile(
 _DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
 _NAMES = re.compile(rf"(?<!\w)[{_UPPER}][\w'’-]{{0,60}}(?:[ \t][{_UPPER}][\w'’-]{{0,60}}){{0,7}}")
 _OPENING = frozenset(
-    "a an and as at but by for from he her his how i if in is it its my no not of on or our she so "
-    "that the their there these they this those to was we what when where which who with you your "
-    "after all also although because before both do during each even it's i'm one since some such "
-    "then though under until while".split()
+    [
+        "a",
+        "an",
+        "and",
+        "as",
+        "at",
+        "but",
+        "by",
+        "for",
+        "from",
+        "he",
+        "her",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "so",
+        "that",
+        "the",
+        "their",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "was",
+        "we",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "with",
+        "you",
+        "your",
+        "after",
+        "all",
+        "also",
+        "although",
+        "because",
+        "before",
+        "both",
+        "do",
+        "during",
+        "each",
+        "even",
+        "it's",
+        "i'm",
+        "one",
+        "since",
+        "some",
+        "such",
+        "then",
+        "though",
+        "under",
+        "until",
+        "while",
+    ]
 )
-_ENDS = ".!?:;\n\r\"“”«»(•*-"
+_ENDS = '.!?:;\n\r"“”«»(•*-'
 
 _PatternKinds = Annotated[
     Any,
@@ -88,7 +155,11 @@ class PatternRecognizer(BaseEstimator):
     @property
     def about(self) -> dict[str, str]:
         """Backend, model and version."""
-        return {"backend": "patterns", "model": ", ".join(self.kinds), "version": skeval.__version__}
+        return {
+            "backend": "patterns",
+            "model": ", ".join(self.kinds),
+            "version": metadata.version("skeval"),
+        }
 
     def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
         """Return the entities of each text, in their order."""

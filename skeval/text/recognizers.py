@@ -152,7 +152,9 @@ class _Backend(BaseEstimator):
         name = type(self).__name__
         check_parameters(name, self.get_params(deep=False), legal_sets(type(self)))
         model = self._loaded()
-        pieces = [(i, start, part) for i, t in enumerate(texts) for start, part in cut(t, self._piece)]
+        pieces = [
+            (i, start, part) for i, t in enumerate(texts) for start, part in cut(t, self._piece)
+        ]
         entities: list[list[Entity]] = [[] for _ in texts]
         read = self._read(model, [part for _, _, part in pieces])
         for (i, offset, _), spans in zip(pieces, read, strict=True):
@@ -271,7 +273,11 @@ def spacy_about(owner: str, model: str, device: str) -> dict[str, str]:
     meta = load_spacy(owner, model, device).meta
     name = f"{meta.get('lang', '')}_{meta.get('name', '')}"
     read = f"{_version('spacy')}, model {meta.get('version', 'unknown')}"
-    return {"backend": "spacy", "model": name if name == model else f"{model} ({name})", "version": read}
+    return {
+        "backend": "spacy",
+        "model": name if name == model else f"{model} ({name})",
+        "version": read,
+    }
 
 
 def load_spacy(owner: str, model: str, device: str) -> Any:
@@ -516,9 +522,7 @@ class CallableRecognizer(BaseEstimator):
     [[Entity(text='T-77', label='TICKET', start=0, end=4)], []]
     """
 
-    def __init__(
-        self, function: Function, name: str = "a function", *, version: str = ""
-    ) -> None:
+    def __init__(self, function: Function, name: str = "a function", *, version: str = "") -> None:
         self.function = function
         self.name = name
         self.version = version

@@ -1,0 +1,371 @@
+"""Several tables with keys: what refers to what, whose rows they are, and which are in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.tables.schema import Kind, TableSchema, name_of
+
+Role = Literal["subject", "dependent", "reference"]
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Columns of one table that name a row of another.
+
+    Parameters
+    ----------
+    child : str
+        The table that refers.
+    columns : str or tuple of str
+        Its columns.
+    parent : str
+        The table that is referred to; it may be `child` itself.
+    parent_columns : str or tuple of str
+        The columns there, as many as `columns` and in their order.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no column, or not as many on both sides.
+
+    Examples
+    --------
+    >>> from skeval.relational import ForeignKey
+    >>> print(ForeignKey("orders", "user", "users", "id"))
+    orders.user -> users.id
+    """
+
+    child: str
+    columns: tuple[str, ...]
+    parent: str
+    parent_columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "parent_columns"):
+            object.__setattr__(self, name, _names(getattr(self, name)))
+        if not self.columns or len(self.columns) != len(self.parent_columns):
+            raise InvalidParameterError(
+                f"ForeignKey: {self.child} refers to {self.parent} by {len(self.columns)} columns "
+                f"and {len(self.parent_columns)}; give as many on both sides, at least one."
+            )
+
+    def __str__(self) -> str:
+        sides = ((self.child, self.columns), (self.parent, self.parent_columns))
+        return " -> ".join(f"{table}.{_joined(columns)}" for table, columns in sides)
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """What makes the rows of a table sequences: whose they are, and their order.
+
+    Parameters
+    ----------
+    key : str or tuple of str
+        The columns whose values name a sequence.
+    index : str, optional
+        The column that orders its rows, of numbers or dates; without one, the order of the table.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `key` names no column.
+
+    Examples
+    --------
+    >>> from skeval.relational import SequenceKey
+    >>> SequenceKey("patient", "visited")
+    SequenceKey(key=('patient',), index='visited')
+    """
+
+    key: tuple[str, ...]
+    index: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", _names(self.key))
+        object.__setattr__(self, "index", None if self.index is None else name_of(self.index))
+        if not self.key:
+            raise InvalidParameterError("SequenceKey: key must name at least one column.")
+
+
+@dataclass(frozen=True)
+class RelationalSchema:
+    """Tables, the keys between them, and whose rows they hold.
+
+    Every table is one of three: *subject*, a row of it is a person (or company, or patient) to
+    protect; *dependent*, its rows belong to a subject, by a path of foreign keys; *reference*, a
+    public look-up such as a list of airports. Roles that are not given are inferred where there is
+    one way only: a single table is a subject; if one table refers to none and each other one leads
+    to it in one way, it is the subject and they depend on it; where subjects are given, what leads
+    to them depends on them. Other tables have no role, and metrics that ask for it say so.
+
+    Parameters
+    ----------
+    tables : sequence of str, or mapping of str to TableSchema or mapping of str to str
+        The names of the tables, and the kinds of their columns as far as they are known; the
+        others are inferred from train (:meth:`infer`).
+    primary_keys : mapping of str to str or tuple of str, default={}
+        By table, beside those of a TableSchema.
+    foreign_keys : sequence of ForeignKey, default=()
+        Several between two tables, of a table to itself, and circles are allowed.
+    roles : mapping of str to {"subject", "dependent", "reference"}, default={}
+        By table.
+    paths : mapping of str to str or tuple of str, default={}
+        For dependent tables that lead to a subject in several ways (`sender`, `receiver`), the
+        columns of the foreign key by which its rows belong to it.
+    sequences : mapping of str to SequenceKey, default={}
+        By table.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a table or column that is named does not exist, or a role is none of the three; all
+        faults in one sentence.
+
+    Examples
+    --------
+    >>> from skeval.relational import ForeignKey, RelationalSchema
+    >>> schema = RelationalSchema(
+    ...     ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]
+    ... )
+    >>> schema.role("orders"), [str(key) for key in schema.path("orders", "users")]
+    ('dependent', ['orders.user -> users.id'])
+    """
+
+    tables: Any  # as given; a mapping of str to TableSchema from then on
+    primary_keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sequences: Mapping[str, SequenceKey] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tables, Mapping):
+            object.__setattr__(self, "tables", dict.fromkeys(self.tables, TableSchema({})))
+        tables = {
+            str(name): own if isinstance(own, TableSchema) else TableSchema(own)
+            for name, own in self.tables.items()
+        }
+        keys = {name: own.primary_key for name, own in tables.items() if own.primary_key}
+        keys |= {name: _names(columns) for name, columns in self.primary_keys.items()}
+        paths = {table: _names(columns) for table, columns in self.paths.items()}
+        for name, value in (
+            ("tables", tables),
+            ("primary_keys", keys),
+            ("roles", self.roles),
+            ("paths", paths),
+            ("sequences", self.sequences),
+        ):
+            object.__setattr__(self, name, MappingProxyType(dict(value)))
+        object.__setattr__(self, "foreign_keys", tuple(dict.fromkeys(self.foreign_keys)))
+        if faults := list(self._faults()):
+            raise InvalidParameterError(f"RelationalSchema: {'; '.join(faults)}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a mappingproxy can be neither pickled nor deep-copied
+        parts = (getattr(self, item.name) for item in fields(self))
+        return RelationalSchema, tuple(p if isinstance(p, tuple) else dict(p) for p in parts)
+
+    def _faults(self) -> Iterator[str]:
+        if not self.tables:
+            yield "no table is given"
+        for what in ("primary_keys", "roles", "paths", "sequences"):
+            if unknown := [name for name in getattr(self, what) if name not in self.tables]:
+                yield f"{what} names no table of the schema: {', '.join(unknown)}"
+        if wrong := [f"{n} is {r!r}" for n, r in self.roles.items() if r not in get_args(Role)]:
+            yield f"roles must be among {', '.join(get_args(Role))}; {', '.join(wrong)}"
+        for key in self.foreign_keys:
+            if unknown := [name for name in (key.child, key.parent) if name not in self.tables]:
+                yield f"the foreign key {key} names no table of the schema: {', '.join(unknown)}"
+        for table, columns in self.paths.items():
+            if not any(key.child == table and key.columns == columns for key in self.foreign_keys):
+                yield f"paths: {table}.{_joined(columns)} is no foreign key"
+
+    def infer(
+        self, tables: Mapping[str, pd.DataFrame], kinds: Mapping[str, Any] | None = None
+    ) -> RelationalSchema:
+        """Complete the kinds of the columns from the rows.
+
+        Keys are ids, which no distance looks at; but a key that names a row of a reference table,
+        as an airline does, is a category, and columns of a composite key stay what they are.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+            Training rows, by table.
+        kinds : mapping of str to TableSchema or mapping, optional
+            Kinds that are known beyond those of the schema, by table.
+
+        Returns
+        -------
+        RelationalSchema
+
+        Raises
+        ------
+        SchemaMismatchError
+            If tables or columns that the schema names are missing; all in one sentence.
+        """
+        faults = [f"train lacks the table {name}" for name in self.tables if name not in tables]
+        for name in self.tables:
+            if name not in tables:
+                continue
+            absent = [c for c in self.columns_named(name) if c not in tables[name].columns]
+            if absent:
+                faults.append(f"{name} lacks {', '.join(absent)}")
+        if faults:
+            raise SchemaMismatchError(f"The schema does not fit train: {'; '.join(faults)}.")
+        complete = {}
+        for name, schema in self.tables.items():
+            own: dict[str, Kind] = {**self._kinds_of_keys(name, tables[name]), **schema.kinds}
+            known = (kinds or {}).get(name, {})
+            own |= known.kinds if isinstance(known, TableSchema) else known
+            start = TableSchema(own, datetime_formats=schema.datetime_formats)
+            complete[name] = replace(
+                TableSchema.infer(tables[name], start),
+                primary_key=self.primary_keys.get(name, ()),
+            )
+        return replace(self, tables=complete)
+
+    def columns_named(self, table: str) -> list[str]:
+        """Return the columns of a table that keys and sequences name."""
+        sequence = self.sequences.get(table)
+        named = [
+            *self.primary_keys.get(table, ()),
+            *(c for key in self.foreign_keys if key.child == table for c in key.columns),
+            *(c for key in self.foreign_keys if key.parent == table for c in key.parent_columns),
+            *((*sequence.key, *filter(None, [sequence.index])) if sequence else ()),
+        ]
+        return list(dict.fromkeys(named))
+
+    def _kinds_of_keys(self, table: str, rows: pd.DataFrame) -> dict[str, Kind]:
+        primary = self.primary_keys.get(table, ())
+        kinds: dict[str, Kind] = {}
+        if len(primary) > 1:  # their columns are inferred as any other, but where they refer
+            kinds |= TableSchema.infer(rows[list(primary)]).kinds
+        else:
+            kinds |= dict.fromkeys(primary, "id")
+        for key in self.foreign_keys:
+            if key.child == table and len(key.columns) == 1:
+                public = self.role(key.parent) == "reference"
+                kinds[key.columns[0]] = "categorical" if public else "id"
+        if sequence := self.sequences.get(table):
+            kinds |= {c: "id" for c in sequence.key if kinds.get(c) != "categorical"}
+        return kinds
+
+    def role(self, table: str) -> Role | None:
+        """Return what a table is; None where it is not given and cannot be inferred."""
+        return self._roles.get(table)
+
+    @property
+    def subjects(self) -> list[str]:
+        """Names of the tables whose rows are to be protected."""
+        return [name for name in self.tables if self.role(name) == "subject"]
+
+    @property
+    def references(self) -> list[str]:
+        """Names of the public tables."""
+        return [name for name in self.tables if self.role(name) == "reference"]
+
+    def dependents(self, subject: str) -> list[str]:
+        """Return the names of the tables whose rows belong to this subject."""
+        others = [name for name in self.tables if self.role(name) == "dependent"]
+        return [name for name in others if self.paths_to(name, subject)]
+
+    def path(self, table: str, subject: str) -> tuple[ForeignKey, ...]:
+        """Return the foreign keys that lead from a dependent table to its subject.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is none, or several.
+        """
+        paths = self.paths_to(table, subject)
+        if len(paths) != 1:
+            ways = [_joined(path[0].columns) for path in paths]
+            raise InvalidParameterError(
+                f"{table} leads to {subject} in {len(ways) or 'no'} ways"
+                f"{': ' + ', '.join(ways) if ways else ''}. Name one foreign key: "
+                f"RelationalSchema(..., paths={{{table!r}: columns}})."
+            )
+        return paths[0]
+
+    @property
+    def undetermined(self) -> str:
+        """What subject-level metrics need to be told of the roles, in a sentence; "" if nothing."""
+        unknown = [name for name in self.tables if self.role(name) is None]
+        if unknown or not self.subjects:
+            of = ", ".join(unknown or self.tables)
+            return (
+                f"needs the role of each table, and not all can be inferred: {of}. Give them: "
+                "RelationalSchema(..., roles={table: 'subject', 'dependent' or 'reference'})."
+            )
+        several = {
+            f"{name} ({', '.join(_joined(path[0].columns) for path in ways)})"
+            for subject in self.subjects
+            for name in self.dependents(subject)
+            if len(ways := self.paths_to(name, subject)) > 1
+        }
+        lost = [
+            name
+            for name in self.tables
+            if self.role(name) == "dependent"
+            and not any(self.paths_to(name, subject) for subject in self.subjects)
+        ]
+        if several:
+            return (
+                f"needs one path to the subject, and there are several of {', '.join(several)}. "
+                "Name a foreign key: RelationalSchema(..., paths={table: columns})."
+            )
+        if lost:
+            return (
+                f"needs a path from dependent tables to a subject; none leads from "
+                f"{', '.join(lost)}. Give the foreign key, or another role."
+            )
+        return ""
+
+    def paths_to(self, table: str, subject: str) -> list[tuple[ForeignKey, ...]]:
+        """Return every path of foreign keys from a table to another, none through a table twice."""
+        return list(self._walk(table, subject, frozenset({table})))
+
+    def _walk(
+        self, table: str, subject: str, seen: frozenset[str]
+    ) -> Iterator[tuple[ForeignKey, ...]]:
+        for key in self.foreign_keys:
+            if key.child != table or self.paths.get(table, key.columns) != key.columns:
+                continue
+            if key.parent == subject and subject not in seen:
+                yield (key,)
+            elif key.parent not in seen and self.roles.get(key.parent) != "reference":
+                further = self._walk(key.parent, subject, seen | {key.parent})
+                yield from ((key, *rest) for rest in further)
+
+    @cached_property
+    def _roles(self) -> dict[str, Role]:
+        roles = dict(self.roles)
+        subjects = [name for name, role in roles.items() if role == "subject"]
+        if not subjects and not roles:
+            refers = {key.child for key in self.foreign_keys if key.child != key.parent}
+            roots = [name for name in self.tables if name not in refers]
+            others = [name for name in self.tables if name not in roots]
+            if len(roots) != 1 or any(len(self.paths_to(n, roots[0])) != 1 for n in others):
+                return roles
+            subjects, roles[roots[0]] = roots, "subject"
+        for name in self.tables:
+            if name not in roles and any(self.paths_to(name, subject) for subject in subjects):
+                roles[name] = "dependent"
+        return roles
+
+
+def _names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(name_of, [columns] if isinstance(columns, str) else columns))
+
+
+def _joined(columns: Sequence[str]) -> str:
+    return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
