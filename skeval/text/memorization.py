@@ -81,9 +81,13 @@ class TextScreen(Metric):
 
     def _compute(self, context: Context) -> Result:
         key = self._key(context)
-        if lacking := lacking_texts(corpus(context, *key), "train", "synthetic"):
+        if lacking := self._lacking(context, key):
             return undefined(lacking)
         return Result(self._measured(context, key, "train"))
+
+    def _lacking(self, context: Context, key: Key) -> str:
+        """Return why nothing can be measured; empty if it can."""
+        return lacking_texts(corpus(context, *key), "train", "synthetic")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):

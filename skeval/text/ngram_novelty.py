@@ -101,9 +101,15 @@ class NGramNovelty(TextScreen):
         super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
         self.n = n
 
+    def _lacking(self, context: Context, key: Key) -> str:
+        if lacking := super()._lacking(context, key):
+            return lacking
+        _, totals = known_grams(context, self.n, *key, "train")
+        return "" if totals.any() else "no synthetic text has a word."
+
     def _measured(self, context: Context, key: Key, role: str) -> float:
         known, totals = known_grams(context, self.n, *key, role)
-        return float(1.0 - known.sum() / totals.sum()) if totals.any() else 1.0
+        return float(1.0 - known.sum() / totals.sum())
 
     def _lists(self, context: Context, key: Key) -> MatchLists:
         return gram_lists(context, self.n, *key)
@@ -116,7 +122,7 @@ class NGramNovelty(TextScreen):
         n_grams = {"n": self.n, "n_grams": int(totals.sum())}
         return replace(
             result,
-            interval=between if totals.any() else None,
+            interval=between,
             details={**result.details, **n_grams},
         )
 
