@@ -152,6 +152,9 @@ def evaluate(
         ),
     ] = None,
     suite: Annotated[str, typer.Option(help=_PRESETS)] = "report",
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
+    ] = None,
     target: Target = None,
     sensitive: Sensitive = None,
     schema: SchemaFile = None,
@@ -166,6 +169,7 @@ def evaluate(
         _check_output(output, tuple(_WRITERS), "scores", [*tables, schema])
     train, holdout, synthetic = _read_tables(tables, header=header)
     metrics = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
+    metrics.set_params(timeout=timeout)
     result = metrics.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:

@@ -8,10 +8,12 @@ __all__ = [
     "HoldoutShiftWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
+    "LimitError",
     "MetricFailedWarning",
     "MetricWarning",
     "MissingInputError",
     "MostlySharedRowsWarning",
+    "NoTestWarning",
     "NotRememberedError",
     "NothingToMeasureWarning",
     "SchemaMismatchError",
@@ -23,6 +25,10 @@ __all__ = [
 
 class SkevalError(Exception):
     """Base of every error that skeval raises on purpose."""
+
+
+class LimitError(SkevalError):
+    """A metric went beyond the time or the memory that its suite allows."""
 
 
 class InvalidParameterError(SkevalError, ValueError):
@@ -67,6 +73,10 @@ class InvalidValueWarning(MetricWarning):
 
 class MetricFailedWarning(MetricWarning):
     """A metric of a suite raised an error; its row of the table says which."""
+
+
+class NoTestWarning(MetricWarning):
+    """A metric of privacy has a value and made no test: what the test needs was not given."""
 
 
 class NothingToMeasureWarning(DegenerateInputWarning):

@@ -23,7 +23,8 @@ from skeval.exceptions import (
     MissingInputError,
     SkevalError,
 )
-from skeval.parameters import JobCount, check_parameters, legal_sets
+from skeval.limits import within_limits
+from skeval.parameters import Count, JobCount, NonNegative, check_parameters, legal_sets
 from skeval.properties import property_warnings
 from skeval.relational_context import RelationalContext, read_context
 from skeval.result import Result, SuiteResult
@@ -57,6 +58,12 @@ class MetricSuite(_BaseComposition):
         :class:`~skeval.exceptions.HoldoutShiftWarning` is given. It costs a fraction of a second a
         fit: turn it off where many suites are fitted on the same tables, as in a search over
         generators.
+    timeout : float, optional
+        Seconds that each metric may take; one that takes longer is stopped, and listed as failed.
+        A call of compiled code runs on to its end, unheard. There is no limit by default.
+    max_memory : int, optional
+        Bytes by which the process may grow while a metric runs, with `n_jobs` that of all that run
+        at a time; a metric that takes more is stopped, and listed as failed.
 
     Attributes
     ----------
@@ -88,11 +95,15 @@ class MetricSuite(_BaseComposition):
         n_jobs: JobCount | None = None,
         on_error: Literal["warn", "raise"] = "warn",
         check_holdout: bool = True,
+        timeout: NonNegative | None = None,
+        max_memory: Count | None = None,
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
         self.on_error = on_error
         self.check_holdout = check_holdout
+        self.timeout = timeout
+        self.max_memory = max_memory
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -197,7 +208,9 @@ class MetricSuite(_BaseComposition):
         self, name: str, metric: Metric, context: Context, failures: list[MetricFailedWarning]
     ) -> Result:
         try:
-            return metric.evaluate_context(context)
+            return within_limits(
+                lambda: metric.evaluate_context(context), self.timeout, self.max_memory
+            )
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise

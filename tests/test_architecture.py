@@ -137,8 +137,8 @@ def test_only_packages_list_their_names():
 
 def families() -> dict[str, set[str]]:
     """Return of each metric of the README the family, as the words of its row's first cell."""
-    text = README.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", text, re.M)
+    content = README.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", content, re.M)
     return {
         metric: set(re.findall(r"\w+", family))
         for family, metrics in rows

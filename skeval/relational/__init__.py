@@ -6,6 +6,7 @@ from skeval.relational.cardinality import (
     CardinalityStatisticSimilarity,
 )
 from skeval.relational.k_hop import KHopCorrelation
+from skeval.relational.per_table import OfTable, PerTable
 from skeval.relational.references import ReferentialIntegrity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
@@ -19,6 +20,8 @@ __all__ = [
     "ForeignKey",
     "InterTableTrends",
     "KHopCorrelation",
+    "OfTable",
+    "PerTable",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",

@@ -84,7 +84,7 @@ def paths_up(relations: RelationalSchema, max_hops: int | None = None) -> Iterat
             (*path, key)
             for path in paths
             for key in relations.foreign_keys
-            if key.child == path[-1].parent
+            if key.child == path[-1].parent != path[0].child
             and key.parent not in {path[0].child, *(one.parent for one in path)}
         ]
 
@@ -162,8 +162,10 @@ def joint_counts(
 ) -> dict[tuple[int, int], np.ndarray]:
     """Return the joint counts of the pairs of a join, but for those of two numbers."""
     positions, weights = linked(context, role, join, weight)
-    sides = []
-    for table, side, at in zip(join.tables, join.names(context.relations), positions, strict=True):
+    sides, names = [], join.names(context.relations)
+    if not all(names):
+        return {}
+    for table, side, at in zip(join.tables, names, positions, strict=True):
         source, own = _source(context, role, table)
         measured, kinds = source.schema.measured, source.schema.kinds
         n_cells, matrix = cells(source, *binning).n_cells_, codes(source, own, *binning)

@@ -1,3 +1,12 @@
 """Free text: what it gives away, and how well it is imitated."""
 
-__all__: list[str] = []
+from skeval.text.memorization import NearDuplicateText, TextExactMatch
+from skeval.text.similarity import NGramSimilarity, TextLengthSimilarity, VocabularySimilarity
+
+__all__ = [
+    "NGramSimilarity",
+    "NearDuplicateText",
+    "TextExactMatch",
+    "TextLengthSimilarity",
+    "VocabularySimilarity",
+]

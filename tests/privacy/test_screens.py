@@ -181,7 +181,7 @@ def test_what_is_one_test_counts_once(results, leaky, first, second):
     for evaluated in (leaky, results["fresh"], results["copy"]):
         pair = SuiteResult({n: evaluated[n] for n in (first, second)}, sizes=evaluated.sizes)
         assert pair.verdict().n_tests == 1
-        assert evaluated[first].contrast.test == evaluated[second].contrast.test
+        assert evaluated[first].contrast.said == evaluated[second].contrast.said
 
 
 def test_what_is_one_test_counts_once_in_tables_of_unequal_size():

@@ -18,7 +18,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
     too_few_to_cluster,
 )
 from skeval.result import MetricTags, Result
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.verdict import Contrast
 
 
@@ -260,7 +260,9 @@ def replicated_evidence(
     what = "train rows unique among all real ones with exactly one synthetic row like them"
     return {
         "p_value": share_p_value(k, n, k_other, n_other),
-        "contrast": Contrast(what, k / n, k_other / n_other, "of holdout rows"),
+        "contrast": Contrast(
+            what, k / n, k_other / n_other, "of holdout rows", least_p=least_p_value(n, n_other)
+        ),
     }
 
 

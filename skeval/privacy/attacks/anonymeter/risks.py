@@ -280,8 +280,19 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
         p_value=adjusted[order[0]],
         baseline=float(by_chance.mean()),
         details={**details, "worst_attack": worst, "surest_attack": order[0]},
-        contrast=replace(contrast, n_tests=len(made)),
+        contrast=together(made, contrast),
         advice=next(filter(None, (made[name].evidence.advice for name in significant)), ""),
+    )
+
+
+def together(attacks: Mapping[str, Attack], surest: Contrast) -> Contrast:
+    """Return what the most significant of all attacks compared, as picked from them."""
+    contrasts = [one.evidence.contrast for one in attacks.values()]
+    return replace(
+        surest,
+        n_tests=len(attacks),
+        tests=tuple(name for one in contrasts for name in one.tests),
+        least_p=min(1.0, len(attacks) * min(one.least_p for one in contrasts)),
     )
 
 

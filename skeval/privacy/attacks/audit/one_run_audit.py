@@ -291,7 +291,8 @@ def guesses_contrast(guessed: Guessed, design: str) -> Contrast | None:
     """Return the share of right guesses beside the half of a coin; None if nothing was guessed."""
     if not guessed.n_guesses:
         return None
-    return Contrast(_GUESSES[design], guessed.n_correct / guessed.n_guesses, 0.5)
+    share, least = guessed.n_correct / guessed.n_guesses, 0.5**guessed.n_canaries
+    return Contrast(_GUESSES[design], share, 0.5, least_p=least)
 
 
 # ------------------------------------------------------------------------------ guesses of pairs

@@ -14,7 +14,7 @@ from skeval.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.result import MetricTags, Result, undefined
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.verdict import Contrast
@@ -218,6 +218,7 @@ def improvement(
             tested["fpr"],
             reference="of holdout rows",
             n_tests=tested["n_tests"],
+            least_p=least_p_value(called.n_positives, called.n_negatives),
         ),
         details={
             "f1": f1,

@@ -41,7 +41,7 @@ from skeval.privacy.attacks.membership.scores import (
 )
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import holm
+from skeval.stats.relabelling import holm, least_p_value
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
@@ -422,7 +422,13 @@ def against_half(
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
     by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
-    shown = Contrast(PAIRS.format(by=_GUESSED_BY[by]), attacks[by]["auc"], 0.5, n_tests=len(tried))
+    shown = Contrast(
+        PAIRS.format(by=_GUESSED_BY[by]),
+        attacks[by]["auc"],
+        0.5,
+        n_tests=len(tried),
+        least_p=least_of(tried),
+    )
     areas = [delong(one.members, one.others, 1.0 - 0.05 / len(tried)) for one in tried.values()]
     low, high = (max(bounds) for bounds in zip(*(area.interval for area in areas), strict=True))
     p_value = min(1.0, len(tried) * attacks[by]["p_value"])
@@ -457,8 +463,18 @@ def against_chance(
         "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / len(tried)),
         "p_value": min(1.0, len(tried) * p_value),
         "baseline": rate["by_chance"],
-        "contrast": Contrast(what, found, by_chance, n_tests=len(tried)),
+        "contrast": Contrast(
+            what, found, by_chance, n_tests=len(tried), least_p=least_of(tried, n_permutations)
+        ),
     }
+
+
+def least_of(tried: Mapping[str, MemberScores], n_permutations: int | None = None) -> float:
+    """Return the least p-value possible of all tried at once."""
+    least = (
+        least_p_value(one.members.size, one.others.size, n_permutations) for one in tried.values()
+    )
+    return min(1.0, len(tried) * min(least))
 
 
 def overview(best: str, scored: Mapping[str, MemberScores]) -> dict[str, Any]:
