@@ -1,9 +1,15 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
+from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
     CardinalityStatisticSimilarity,
+)
+from skeval.relational.detection import (
+    AggregationDetection,
+    DenormalizedDetection,
+    ParentChildDetection,
 )
 from skeval.relational.k_hop import KHopCorrelation
 from skeval.relational.per_table import OfTable, PerTable
@@ -14,13 +20,17 @@ from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
+    "AggregationDetection",
     "CardinalityBoundaryAdherence",
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
+    "DenormalizedDetection",
     "ForeignKey",
     "InterTableTrends",
     "KHopCorrelation",
     "OfTable",
+    "ParentChildAggregates",
+    "ParentChildDetection",
     "PerTable",
     "ReferentialIntegrity",
     "RelationalContext",

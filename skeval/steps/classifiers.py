@@ -254,15 +254,15 @@ def nominal_columns(context: Context, columns: ColumnChoice) -> tuple[bool, ...]
 
 
 @shared
-def ordered_rows(context: Context, role: str, columns: ColumnChoice = None) -> np.ndarray:
-    """Return a role's rows as numbers and codes, columns by name, rows in lexicographic order.
+def labelled_rows(context: Context, role: str, columns: ColumnChoice = None) -> np.ndarray:
+    """Return a role's rows as numbers and codes, columns by name.
 
     The codes are in the order of the labels, real or not: in those of the context levels that no
     real row has come last, which would tell synthetic rows where each row has a level of its own.
     """
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
     names = _names(context, columns)
-    rows = encoded(context, role, "gower")[:, [every.index(name) for name in names]] + 0.0
+    rows: np.ndarray = encoded(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
     for j, is_code in enumerate(nominal_columns(context, columns)):
         if is_code:
             levels = list(context.synthetic[names[j]].cat.categories)
@@ -270,6 +270,13 @@ def ordered_rows(context: Context, role: str, columns: ColumnChoice = None) -> n
             recoded = np.array([place[level] for level in levels] or [0], dtype=np.float64)
             present = ~np.isnan(rows[:, j])
             rows[present, j] = recoded[rows[present, j].astype(np.int64)]
+    return rows
+
+
+@shared
+def ordered_rows(context: Context, role: str, columns: ColumnChoice = None) -> np.ndarray:
+    """Return a role's labelled rows in lexicographic order."""
+    rows = labelled_rows(context, role, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
     return ordered
 
