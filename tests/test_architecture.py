@@ -35,7 +35,7 @@ BELOW = {  # what each room may know beside itself and the ground
     **{metrics: ROOMS | CORE | {"steps"} for metrics in METRICS - {"privacy"}},
     "privacy": ROOMS | CORE | {"steps", "generators"},
     # they lift what measures one table, or one column
-    "relational": ROOMS | CORE | METRICS | {"steps"},
+    "relational": ROOMS | CORE | METRICS | {"steps", "by_group"},
     "text": ROOMS | CORE | METRICS | {"steps"},
     "generators": {"tables", "stats"},
     "reporting": {"stats", "result", "verdict"},
@@ -137,8 +137,8 @@ def test_only_packages_list_their_names():
 
 def families() -> dict[str, set[str]]:
     """Return of each metric of the README the family, as the words of its row's first cell."""
-    text = README.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", text, re.M)
+    content = README.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", content, re.M)
     return {
         metric: set(re.findall(r"\w+", family))
         for family, metrics in rows

@@ -12,6 +12,8 @@ from skeval.context import Context
 from skeval.relational_context import RelationalContext
 from skeval.result import Result
 
+NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., foreign_keys=[...])."
+
 
 class RelationalMetric(Metric):
     """A metric of several tables: its author writes `_measure`, of a relational context.

@@ -6,13 +6,11 @@ import numpy as np
 
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
-from skeval.relational.base import RelationalMetric
+from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result
+from skeval.result import MetricTags, Result, mean_of_columns, undefined
 from skeval.steps.relations import parents
 from skeval.tables.relational_data import NULL, ORPHAN
-
-_NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., foreign_keys=[...])."
 
 
 class ReferentialIntegrity(RelationalMetric):
@@ -67,24 +65,23 @@ class ReferentialIntegrity(RelationalMetric):
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.foreign_keys
         if not keys:
-            return Result(np.nan, warnings=(NothingToMeasureWarning(_NO_KEYS),))
-        train = {key: parents(context, "train", key) for key in keys}
-        found = {key: parents(context, "synthetic", key) for key in keys}
+            return undefined(NO_KEYS, NothingToMeasureWarning)
+        train, synthetic = (
+            {key: parents(context, role, key) for key in keys} for role in ("train", "synthetic")
+        )
         shares = {
-            str(key): integrity(found[key], null_is_broken=not (train[key] == NULL).any())
+            str(key): integrity(synthetic[key], null_is_broken=not (train[key] == NULL).any())
             for key in keys
         }
-        return Result(
-            float(np.nanmean(list(shares.values()))),
-            details={
-                "columns": shares,
-                "train": {str(k): integrity(p, null_is_broken=False) for k, p in train.items()},
-                "null": {str(key): float((p == NULL).mean()) for key, p in found.items()},
-            },
+        return mean_of_columns(
+            shares,
+            n_total=len(keys),
+            train={str(k): integrity(p, null_is_broken=False) for k, p in train.items()},
+            null={str(key): float((p == NULL).mean()) for key, p in synthetic.items()},
         )
 
     def _summary(self, result: Result) -> str:
-        worst, share = min(result.details["columns"].items(), key=lambda item: item[1])
+        worst, share = result.details["worst"].values()
         return (
             f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
             f"{worst}: {percent(share)}, in train {percent(result.details['train'][worst])}."

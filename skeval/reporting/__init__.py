@@ -9,6 +9,7 @@ from skeval.reporting.displays.distributions import (
     ProximityDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.relations import SchemaDisplay
 from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
@@ -37,6 +38,7 @@ __all__ = [
     "PhikMatricesDisplay",
     "ProximityDisplay",
     "ROCDisplay",
+    "SchemaDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "TransitionsDisplay",
