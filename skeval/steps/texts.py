@@ -53,9 +53,9 @@ def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
     return tuple(name for name in every if name in set(columns))
 
 
-def plain_texts(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the texts of a role's column, None where missing."""
-    return context[role][column].map(str, na_action="ignore").to_numpy(dtype=object)
+def plain_texts(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the texts of a column of canonical rows, None where missing."""
+    return frame[column].map(str, na_action="ignore").to_numpy(dtype=object)
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,16 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
     composed first (NFC). Each distinct text is read once, also where rows of a table stand in the
     synthetic place for a baseline.
     """
-    texts = plain_texts(context, role, column)
+    texts = plain_texts(context[role], column)
     if role == "synthetic" and context.taken is not None:
         source, name, positions = context.taken
         return units_of(source, name, column, unit, n).take(positions)
     if n > 1:
         return _runs(units_of(context, role, column, unit), n)
+    return _read(texts, unit)
+
+
+def _read(texts: np.ndarray, unit: str) -> Units:
     which, distinct = pd.factorize(texts)
     lengths, hashes = _cut(distinct.tolist(), unit)
     keys, codes = np.unique(hashes, return_inverse=True)
@@ -178,11 +182,20 @@ def _word(ascii_only: bool) -> re.Pattern[str]:
     return re.compile(f"[\\w{ranges}]+")
 
 
-def text_numbers(context: Context, role: str, texts: Sequence[str]) -> np.ndarray:
-    """Return a number for each text of a role's columns, nan where missing; equal texts agree."""
-    columns = [units_of(context, role, column) for column in texts]
-    numbers = [np.append(units.numbers, np.nan)[units.which] for units in columns]
-    return np.column_stack([np.empty((context.n_rows(role), 0)), *numbers])
+def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[str]) -> np.ndarray:
+    """Return a number for each text of a table, nan where missing; equal texts have the same.
+
+    The table is a role's, or canonical rows that are of no role.
+    """
+    n_rows = context.n_rows(source) if isinstance(source, str) else len(source)
+    read = [
+        units_of(context, source, column)
+        if isinstance(source, str)
+        else _read(plain_texts(source, column), "words")
+        for column in texts
+    ]
+    numbers = [np.append(units.numbers, np.nan)[units.which] for units in read]
+    return np.column_stack([np.empty((n_rows, 0)), *numbers])
 
 
 class TextEncoder(Protocol):
@@ -294,10 +307,16 @@ def beside(parts: Sequence[Features]) -> Features:
 
 
 @shared
-def text_source(context: Context, column: str, vectorizer: Any = "tfidf") -> TextSource:
-    """Return the distinct texts of a column, of all tables of the context."""
+def text_source(
+    context: Context, column: str, vectorizer: Any = "tfidf", further: pd.DataFrame | None = None
+) -> TextSource:
+    """Return the distinct texts of a column, of all tables of the context and of `further` rows."""
     roles = [role for role in _ROLES if role in context]
     tables = [units_of(context, role, column) for role in roles]
+    frames = [context[role] for role in roles]
+    if further is not None:
+        tables.append(_read(plain_texts(further, column), "words"))
+        frames.append(further)
     numbers, first = np.unique(np.concatenate([t.numbers for t in tables]), return_index=True)
     keys = np.unique(np.concatenate([t.keys for t in tables]))
     lengths = np.concatenate([np.diff(t.starts) for t in tables])
@@ -311,18 +330,15 @@ def text_source(context: Context, column: str, vectorizer: Any = "tfidf") -> Tex
     counts = csr_array(vstack([pooled[first], csr_array((1, keys.size))]))
     texts, vectors = np.empty(0, dtype=object), np.empty((0, 0))
     if not isinstance(vectorizer, str):
-        texts = _texts_by_number(context, roles, column, numbers)
+        texts = _texts_by_number([plain_texts(frame, column) for frame in frames], numbers)
         if hasattr(vectorizer, "encode"):
             vectors = vectors_of(vectorizer, texts.tolist())
             vectors = np.vstack([vectors, np.zeros((1, vectors.shape[1]))])
     return TextSource(numbers, counts, texts, vectors, vectorizer)
 
 
-def _texts_by_number(
-    context: Context, roles: Sequence[str], column: str, numbers: np.ndarray
-) -> np.ndarray:
-    pooled = np.concatenate([plain_texts(context, role, column) for role in roles])
-    _, distinct = pd.factorize(pooled)
+def _texts_by_number(tables: Sequence[np.ndarray], numbers: np.ndarray) -> np.ndarray:
+    _, distinct = pd.factorize(np.concatenate(tables))
     texts = np.full(numbers.size, "", dtype=object)
     texts[np.searchsorted(numbers, _numbers_of(distinct))] = distinct
     return texts
