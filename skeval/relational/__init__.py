@@ -21,6 +21,7 @@ from skeval.relational.sequences import (
     StatisticMSAS,
 )
 from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.structure import PrimaryKeyUniqueness, SchemaStructure
 from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
@@ -44,11 +45,13 @@ __all__ = [
     "OfTable",
     "PerSubject",
     "PerTable",
+    "PrimaryKeyUniqueness",
     "ReferenceEquality",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
+    "SchemaStructure",
     "SequenceDetection",
     "SequenceKey",
     "SequenceLengthSimilarity",
