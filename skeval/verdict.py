@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning
+from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, NoTestWarning
 from skeval.formatting import as_float, number, pair, scoring_in_words
 from skeval.stats.relabelling import holm
 
@@ -32,6 +32,7 @@ _KINDS = {
     "disclosure": "measure of disclosure",
 }
 _VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
+_UNABLE = "there are too few holdout rows or relabellings to raise an alarm."
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 
@@ -40,7 +41,8 @@ _CAVEAT = "Such tests can raise an alarm and never clear a release."
 class Contrast:
     """The two numbers that a test of privacy compared, so that sentences quote what was tested.
 
-    Results that show equal contrasts made the same test, which then counts once in a suite.
+    Results that name the same `tests` made one test, which counts once in a suite, whatever its
+    numbers are; of results with equal numbers a sentence quotes one.
 
     Parameters
     ----------
@@ -58,6 +60,11 @@ class Contrast:
         Whether the numbers are shares, to be printed as percentages.
     n_tests : int, default=1
         Number of tests that this one was picked from, its p-value corrected for them.
+    tests : tuple of str, default=()
+        Names of these tests by what they look at (:func:`skeval.steps.contrasts.name_of_test`), so
+        that it is known before any number is. Empty for a test that no other metric makes.
+    least_p : float, default=0
+        The least p-value possible for tables of these sizes, whatever the synthetic rows are.
 
     Examples
     --------
@@ -74,6 +81,8 @@ class Contrast:
     high_leaks: bool = True
     share: bool = True
     n_tests: int = 1
+    tests: tuple[str, ...] = ()
+    least_p: float = 0.0
 
     def __str__(self) -> str:
         observed, expected = self.written
@@ -91,8 +100,8 @@ class Contrast:
         return above > 0 if self.high_leaks else above < 0
 
     @property
-    def test(self) -> tuple[str, float, float]:
-        """What two results have in common that made the same test."""
+    def said(self) -> tuple[str, float, float]:
+        """What two results have in common of which a sentence quotes one."""
         return self.what, self.observed, self.expected
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,7 +112,8 @@ class Contrast:
     def from_dict(cls, content: Mapping[str, Any]) -> Contrast:
         """Rebuild a contrast from what :meth:`to_dict` gave."""
         numbers = {name: as_float(content[name]) for name in ("observed", "expected")}
-        return cls(**{**content, **numbers})
+        tests = tuple(map(str, content["tests"]))
+        return cls(**{**content, **numbers, "tests": tests})
 
 
 @dataclass(frozen=True)
@@ -166,30 +176,60 @@ def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
     return _is_test(result) and as_float(result.p_value) <= level
 
 
-def adjusted_p_values(results: Mapping[str, Result]) -> dict[str, float]:
+def adjusted_p_values(
+    results: Mapping[str, Result], level: float = ALARM_LEVEL
+) -> dict[str, float]:
     """Return Holm's adjusted p-values of all tests of privacy, by metric.
 
-    Results with equal contrasts made one test; the one that was picked from the fewest gives its
-    p-value, and of several such the least significant.
+    Which tests make up the family depends on what they look at and on the sizes of the tables,
+    never on what they give: otherwise it would not hold the level.
+
+    Results that name the same tests made one, and the least significant of them gives its p-value.
+    A test that was picked from several is none of its own where the suite has all of those; it is
+    significant where one of them is, since then not all are null. Left out are tests whose least
+    possible p-value is too large for an alarm at `level`, after Tarone.
+
+    References
+    ----------
+    R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990) 515-522.
     """
-    tests: dict[Any, list[str]] = {}
+    names: dict[frozenset[str], list[str]] = {}
     for name, result in results.items():
         if _is_test(result):
-            tests.setdefault(result.contrast.test if result.contrast else name, []).append(name)
-    adjusted = holm([_p_value([results[name] for name in names]) for names in tests.values()])
-    by_metric = {
-        name: p_value
-        for names, p_value in zip(tests.values(), adjusted, strict=True)
-        for name in names
+            tests = result.contrast.tests if result.contrast else ()
+            names.setdefault(frozenset(tests or (f"of {name} alone",)), []).append(name)
+    least = {
+        tests: max(shown.least_p if (shown := results[name].contrast) else 0.0 for name in same)
+        for tests, same in names.items()
     }
+    family = _family(least, level)
+    p_values = [max(as_float(results[name].p_value) for name in names[tests]) for tests in family]
+    adjusted = dict(zip(family, holm(p_values), strict=True))
+    by_metric: dict[str, float] = {}
+    for whole, same in names.items():
+        if within := [p_value for part, p_value in adjusted.items() if part <= whole]:
+            by_metric |= dict.fromkeys(same, min(within))
     return {name: by_metric[name] for name in results if name in by_metric}
 
 
-def _p_value(same: list[Result]) -> float:
-    """Return the p-value of a test that several results made."""
-    n_tests = [result.contrast.n_tests if result.contrast else 1 for result in same]
-    simplest = [r for r, n in zip(same, n_tests, strict=True) if n == min(n_tests)]
-    return max(as_float(result.p_value) for result in simplest)
+def _family(least: Mapping[frozenset[str], float], level: float) -> list[frozenset[str]]:
+    """Return the tests to correct for: not those made up of others, nor those that cannot alarm."""
+    able = dict(least)
+    while True:
+        family = [
+            tests
+            for tests in able
+            if tests != frozenset().union(*(part for part in able if part < tests))
+        ]
+        n_able = [
+            sum(able[tests] <= level / k for tests in family) for k in range(1, len(able) + 1)
+        ]
+        corrected = next((k for k, n in enumerate(n_able, start=1) if n <= k), 1)
+        unable = [tests for tests in family if able[tests] > level / corrected]
+        if not unable:
+            return family
+        for tests in unable:
+            del able[tests]
 
 
 def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
@@ -207,12 +247,12 @@ def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
     Verdict
     """
     of_privacy = {name: r for name, r in results.items() if _aspect(r) == "privacy"}
-    adjusted = adjusted_p_values(of_privacy)
+    adjusted = adjusted_p_values(of_privacy, level)
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
     facts = tuple(dict.fromkeys(r.fact for r in of_privacy.values() if r.fact))
     has_holdout, shifted = "holdout" in results.sizes, is_shifted(results)
-    skipped = _not_looked_at(of_privacy, has_holdout)
+    skipped = _not_looked_at(of_privacy, has_holdout, adjusted)
     tested = {name: of_privacy[name] for name in adjusted}
     void = tuple(str(n) for n in results.notices if tested and isinstance(n, _VOID))
     parts = [
@@ -250,19 +290,25 @@ def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
     """Return one result of each test, the first."""
     first: dict[Any, Result] = {}
     for result in tested:
-        first.setdefault(result.contrast.test if result.contrast else id(result), result)
+        first.setdefault(result.contrast.said if result.contrast else id(result), result)
     return first
 
 
-def _not_looked_at(of_privacy: Mapping[str, Result], holdout: bool) -> dict[str, str]:
+def _not_looked_at(
+    of_privacy: Mapping[str, Result], holdout: bool, judged: Container[str]
+) -> dict[str, str]:
     reasons = {}
     for name, result in of_privacy.items():
-        if _is_test(result):
+        if name in judged:
             continue
-        if result.error:
+        if _is_test(result):
+            reasons[name] = _UNABLE
+        elif result.error:
             reasons[name] = result.error
         elif math.isnan(result.value):
             reasons[name] = " ".join(map(str, result.warnings)) or "it has no value."
+        elif untested := [str(w) for w in result.warnings if isinstance(w, NoTestWarning)]:
+            reasons[name] = " ".join(untested)
         elif result.row()["evidence"] != "disclosure":  # that family describes, and tests nothing
             reasons[name] = "it made no test." if holdout else "its test needs holdout rows."
     return reasons
@@ -271,14 +317,22 @@ def _not_looked_at(of_privacy: Mapping[str, Result], holdout: bool) -> dict[str,
 def _left_out(skipped: Mapping[str, str], n_wanted: int, has_holdout: bool) -> str:
     if not skipped:
         return ""
+    reasons = list(skipped.values())
+    unable = reasons.count(_UNABLE)
     # with a holdout, a reason that names it is another one
-    for_holdout = 0 if has_holdout else sum("holdout" in reason for reason in skipped.values())
-    others = len(skipped) - for_holdout
-    need = f"{for_holdout} of {n_wanted} tests need{'s' if for_holdout == 1 else ''} holdout rows"
-    if not for_holdout:
-        why = f"{others} of {n_wanted} tests could not be made"
-    else:
-        why = f"{need}, and {others} could not be made" if others else need
+    for_holdout = 0 if has_holdout else sum("holdout" in one for one in reasons) - unable
+    others = len(skipped) - for_holdout - unable
+    counts = [
+        (n, what)
+        for n, what in (
+            (for_holdout, f"need{'s' if for_holdout == 1 else ''} holdout rows"),
+            (unable, "could raise no alarm with so few holdout rows or relabellings"),
+            (others, "could not be made"),
+        )
+        if n
+    ]
+    why = ", and ".join(f"{n} {what}" for n, what in counts)
+    why = why.replace(" ", f" of {n_wanted} tests ", 1)
     if 2 * len(skipped) >= n_wanted:
         return f"Privacy was hardly looked at: {why}."
     return f"Not looked at: {', '.join(skipped)} ({why})."

@@ -11,14 +11,22 @@ from typing import NamedTuple
 import pytest
 
 import skeval
-from skeval import Metric, diagnostic, fidelity, privacy, text, utility
+from skeval import Metric, diagnostic, fidelity, privacy, relational, text, utility
 
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
-METRICS = {"diagnostic", "fidelity", "utility", "privacy", "text"}
+METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
 GROUND = {"exceptions", "parameters", "formatting", "files"}
 ROOMS = {"tables", "neighbors", "stats"}
-CORE = {"context", "result", "verdict", "properties", "base", "neighbor_metric"}
+CORE = {
+    "context",
+    "relational_context",
+    "result",
+    "verdict",
+    "properties",
+    "base",
+    "neighbor_metric",
+}
 BELOW = {  # what each room may know beside itself and the ground
     "tables": set(),
     "neighbors": set(),
@@ -26,6 +34,9 @@ BELOW = {  # what each room may know beside itself and the ground
     "steps": ROOMS | CORE - {"base"},
     **{metrics: ROOMS | CORE | {"steps"} for metrics in METRICS - {"privacy"}},
     "privacy": ROOMS | CORE | {"steps", "generators"},
+    # they lift what measures one table, or one column
+    "relational": ROOMS | CORE | METRICS | {"steps", "by_group"},
+    "text": ROOMS | CORE | METRICS | {"steps"},
     "generators": {"tables", "stats"},
     "reporting": {"stats", "result", "verdict"},
 }
@@ -136,11 +147,11 @@ def families() -> dict[str, set[str]]:
 
 
 def exported() -> dict[str, type[Metric]]:
-    packages = (diagnostic, fidelity, utility, privacy, text)
-    public = {name: getattr(package, name) for package in packages for name in package.__all__}
+    packages = (diagnostic, fidelity, utility, privacy, relational, text)
+    kinds = {name: getattr(package, name) for package in packages for name in package.__all__}
     return {
         name: kind
-        for name, kind in public.items()
+        for name, kind in kinds.items()
         if isinstance(kind, type) and issubclass(kind, Metric)
     }
 

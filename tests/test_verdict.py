@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
@@ -48,24 +49,88 @@ def test_alarms_are_those_below_the_level_most_significant_first():
     assert not suite(a=made(0.026), b=made(0.9)).verdict().alarm
 
 
-def test_equal_contrasts_are_one_test():
-    twice = suite(a=made(0.02, contrast=SHARED), b=made(0.02, contrast=SHARED), c=made(0.9))
+def named(*tests, observed=0.7, **fields):
+    return Contrast("rows closer to train", observed, 0.5, tests=tests, **fields)
+
+
+def test_results_that_name_one_test_count_once():
+    twice = suite(a=made(0.02, contrast=named("x")), b=made(0.01, contrast=named("x")), c=made(0.9))
     assert twice.verdict().n_tests == 2
-    assert twice.verdict().alarms == ("a", "b")
-    other = Contrast("rows closer to train", 0.7, 0.4)
-    apart = suite(a=made(0.02, contrast=SHARED), b=made(0.02, contrast=other), c=made(0.9))
-    assert apart.verdict().n_tests == 3
-    assert not apart.verdict().alarm
+    assert twice.verdict().adjusted == {"a": 0.04, "b": 0.04, "c": 0.9}
     assert "by 1 of 2 tests" in twice.verdict().sentence
+    assert "(b)" in twice.verdict().sentence  # the most significant of those that made the test
+    apart = suite(a=made(0.02, contrast=named("x")), b=made(0.02, contrast=named("y")), c=made(0.9))
+    assert not apart.verdict().alarm
 
 
-def test_the_p_value_of_a_test_that_was_picked_gives_way_to_its_own():
-    picked = Contrast(SHARED.what, SHARED.observed, SHARED.expected, n_tests=20)
-    results = suite(a=made(0.2, contrast=picked), b=made(0.01, contrast=SHARED))
-    assert results.verdict().adjusted == {"a": 0.01, "b": 0.01}
-    assert "(b)" in results.verdict().sentence  # the most significant of those that made the test
-    least = suite(a=made(0.03, contrast=SHARED), b=made(0.01, contrast=SHARED))
-    assert least.verdict().adjusted == {"a": 0.03, "b": 0.03}
+def test_equal_numbers_are_one_in_words_only():
+    """They may be equal by accident, and then count as the two tests that they are."""
+    by_accident = suite(a=made(0.02, contrast=SHARED), b=made(0.001, contrast=SHARED))
+    assert by_accident.verdict().adjusted == {"a": 0.02, "b": 0.002}
+    assert "by the only test: rows closer to train" in by_accident.verdict().sentence
+
+
+def test_what_was_picked_from_tests_of_the_suite_is_none_of_its_own():
+    parts = {n: made(p, contrast=named(n)) for n, p in (("x", 0.01), ("y", 0.6))}
+    both, other = made(0.02, contrast=named("x", "y")), made(0.03)
+    assert suite(both=both, **parts, other=other).verdict().adjusted == {
+        "both": 0.03, "x": 0.03, "y": 0.6, "other": 0.06,
+    }  # fmt: skip
+    # where the suite lacks a part, it is a test, and significant where one of its parts is, too
+    assert suite(both=both, x=parts["x"]).verdict().adjusted == {"both": 0.02, "x": 0.02}
+    assert suite(both=both, y=parts["y"]).verdict().adjusted == {"both": 0.04, "y": 0.6}
+
+
+def test_level_where_a_part_of_what_was_picked_stands_beside_it():
+    """That the two are one where the part is the less, and two where not, would give 6.1%."""
+    rng, n_suites, n_alarms = np.random.default_rng(0), 6000, 0
+    for p_values in rng.uniform(size=(n_suites, 2)):
+        shown = [named(name, observed=1.0 - p) for name, p in zip("xy", p_values, strict=True)]
+        surest = named("x", "y", observed=1.0 - p_values.min(), n_tests=2)
+        results = suite(
+            both=made(2.0 * p_values.min(), contrast=surest), x=made(p_values[0], contrast=shown[0])
+        )
+        n_alarms += min(adjusted_p_values(results).values()) <= 0.05
+    assert binom.cdf(n_alarms, n_suites, 0.05) < 0.9
+    assert n_alarms / n_suites == pytest.approx(1.0 - 0.975 * 0.9875, abs=0.01)
+
+
+def test_tests_that_cannot_alarm_are_not_looked_at():
+    """And do not cost the others: of Tarone."""
+    small = {f"s{i}": made(0.2, contrast=named(f"s{i}", least_p=0.2)) for i in range(9)}
+    judged = suite(a=made(0.04), **small).verdict()
+    assert judged.adjusted == {"a": 0.04}
+    assert judged.alarms == ("a",)
+    assert list(judged.not_looked_at) == list(small)
+    assert "too few holdout rows" in judged.not_looked_at["s0"]
+    assert judged.sentence.startswith(
+        "Privacy was hardly looked at: 9 of 10 tests could raise no alarm with so few holdout rows"
+    )
+    alone = suite(a=made(0.5, contrast=named("a", least_p=0.5))).verdict()
+    assert alone.sentence.endswith("No test of privacy was made.")
+    # 0.02 would do for two tests and not for three, of which then two are left out
+    three = {f"t{i}": made(0.02, contrast=named(f"t{i}", least_p=0.02)) for i in range(3)}
+    assert suite(**three).verdict().n_tests == 0
+    assert suite(t0=three["t0"], t1=three["t1"]).verdict().adjusted == {"t0": 0.04, "t1": 0.04}
+    assert len(suite(**three).verdict(level=0.06).adjusted) == 3
+    parts = {n: made(0.5, contrast=named(n, least_p=0.3)) for n in "xy"}
+    whole = suite(both=made(0.01, contrast=named("x", "y")), **parts).verdict()
+    assert whole.adjusted == {"both": 0.01}
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.parametrize("n_holdout", [1, 2, 30])
+def test_a_tiny_holdout_is_no_ground_to_say_that_no_leak_was_found(n_holdout):
+    train, holdout = make_mixed(200, random_state=0), make_mixed(n_holdout, random_state=1)
+    results = make_suite("screens", check_holdout=False).fit(train, holdout).evaluate(train)
+    judged = results.verdict()
+    if n_holdout == 1:
+        assert not judged.alarm
+        assert judged.sentence.startswith(
+            "Privacy was hardly looked at: 10 of 15 tests could raise"
+        )
+    else:
+        assert judged.alarm
 
 
 def test_only_tests_of_privacy_count():

@@ -18,7 +18,7 @@ from skeval.result import MetricTags, Result
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
@@ -126,7 +126,9 @@ class HittingRate(NeighborMetric):
             result,
             p_value=share_p_value(k, n, k_other, n_other),
             baseline=fresh,
-            contrast=Contrast(what, result.value, fresh, "of holdout rows"),
+            contrast=Contrast(
+                what, result.value, fresh, "of holdout rows", least_p=least_p_value(n, n_other)
+            ),
             details=details,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -238,6 +239,26 @@ def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float
     0.05
     """
     return float(hypergeom.sf(n_hits - 1, n + n_other, n_hits + n_other_hits, n))
+
+
+def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> float:
+    """Return the least p-value that a test over all choices of n of n + n_other rows can give.
+
+    Parameters
+    ----------
+    n, n_other : int
+        Sizes of both samples.
+    n_permutations : int, optional
+        How many choices are drawn at most, if not all are looked at.
+
+    Examples
+    --------
+    >>> from skeval.stats.relabelling import least_p_value
+    >>> round(least_p_value(3, 3), 4), least_p_value(100, 100, 99)
+    (0.05, 0.01)
+    """
+    log_choices = math.lgamma(n + n_other + 1) - math.lgamma(n + 1) - math.lgamma(n_other + 1)
+    return max(math.exp(-log_choices), 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

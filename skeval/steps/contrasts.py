@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from skeval.context import Context
+from skeval.context import Context, content_hash
 from skeval.result import Result
-from skeval.stats.relabelling import Relabelled
+from skeval.stats.relabelling import Relabelled, least_p_value
 from skeval.verdict import Contrast
 
 # metrics that count the same matches made one test: they must say the same of it
@@ -26,6 +27,9 @@ def contrast_of(
     reference: str,
     high_leaks: bool = True,
     share: bool = True,
+    name: str = "",
+    n_permutations: int | None = None,
+    sizes: tuple[int, int] | None = None,
 ) -> Contrast | None:
     """Return what a test over relabellings compared.
 
@@ -47,6 +51,12 @@ def contrast_of(
         Whether a large number is a leak.
     share : bool, default=True
         Whether the numbers are shares.
+    name : str, default=""
+        Of the test, if another metric makes it too; see :func:`name_of_test`.
+    n_permutations : int, optional
+        How many relabellings there are at most, where they are drawn.
+    sizes : tuple of (int, int), optional
+        How many units of train and of the holdout exchanged labels; the rows, if not said.
 
     Returns
     -------
@@ -56,7 +66,7 @@ def contrast_of(
 
     Examples
     --------
-    >>> from skeval.context import Context
+    >>> from skeval.context import Context, content_hash
     >>> from skeval.datasets import make_mixed
     >>> from skeval.stats.relabelling import Relabelled
     >>> from skeval.steps.contrasts import contrast_of
@@ -65,7 +75,8 @@ def contrast_of(
     >>> print(contrast_of(context, "rows that match", 0.6, test, reference="of the holdout"))
     rows that match: 60.0%, by chance 30.0%
     """
-    equal = context.n_rows("train") == context.n_rows("holdout")
+    sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
+    equal = sizes[0] == sizes[1]
     excess = test.observed - (0.0 if equal else test.mean)  # of equal sizes the mean is known
     expected = max(0.0, on_train - excess if high_leaks else on_train + excess)
     if not math.isfinite(on_train) or not math.isfinite(expected):
@@ -73,7 +84,36 @@ def contrast_of(
     if share:
         on_train, expected = round(on_train, 12), round(min(1.0, expected), 12)
     said = reference if equal else "by chance"
-    return Contrast(what, on_train, expected, said, high_leaks=high_leaks, share=share)
+    return Contrast(
+        what,
+        on_train,
+        expected,
+        said,
+        high_leaks=high_leaks,
+        share=share,
+        tests=(name,) if name else (),
+        least_p=least_p_value(*sizes, n_permutations),
+    )
+
+
+def name_of_test(what: str, *settings: Any) -> str:
+    """Name a test by what it looks at: of the same tables, equal names are equal tests.
+
+    Parameters
+    ----------
+    what : str
+        Such as "linkability".
+    *settings
+        All that the statistic depends on, such as columns and space, but for the tables. Seeds of
+        relabellings are none of it: the largest p-value of equal tests counts.
+
+    Examples
+    --------
+    >>> from skeval.steps.contrasts import name_of_test
+    >>> name_of_test("closer", "gower", None) == name_of_test("closer", "gower", ("age",))
+    False
+    """
+    return f"{what} {content_hash(settings)}"
 
 
 def set_against(lead: str, result: Result) -> str:

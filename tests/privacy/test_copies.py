@@ -113,7 +113,7 @@ def test_what_is_one_test_is_said_in_one_way(k, n_holdout):
         metric.fit_context(context).evaluate_context(context.with_synthetic(synthetic)).contrast
         for metric in metrics
     ]
-    assert len({contrast.test for contrast in shown}) == 1
+    assert len({contrast.said for contrast in shown}) == 1
     assert shown[0].observed == k / 200
     doubled = pd.concat([synthetic] * 2 if k else [synthetic, tables[0][:1].iloc[[0, 0]]])
     again = metrics[1].evaluate_context(context.with_synthetic(doubled)).contrast

@@ -181,7 +181,7 @@ def test_what_is_one_test_counts_once(results, leaky, first, second):
     for evaluated in (leaky, results["fresh"], results["copy"]):
         pair = SuiteResult({n: evaluated[n] for n in (first, second)}, sizes=evaluated.sizes)
         assert pair.verdict().n_tests == 1
-        assert evaluated[first].contrast.test == evaluated[second].contrast.test
+        assert evaluated[first].contrast.said == evaluated[second].contrast.said
 
 
 def test_what_is_one_test_counts_once_in_tables_of_unequal_size():
@@ -199,7 +199,8 @@ def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
         "100 of 250 synthetic rows are complete copies of train rows, all of them unique there; "
         "of 250 holdout rows none is."
     )
-    assert verdict.sentence.endswith("stronger regularisation or noise.")
+    assert "stronger regularisation or noise. Train rows are nearer" in verdict.sentence
+    assert "Most exposed" not in verdict.sentence  # they are copied from everywhere
     assert not re.search(r"\b(low|medium)\b", verdict.sentence)
 
 

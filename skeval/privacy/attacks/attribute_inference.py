@@ -27,7 +27,13 @@ from skeval.privacy.attacks.secrets import (
 )
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.cap import inference_distance
-from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
+from skeval.stats.relabelling import (
+    Scores,
+    difference_interval,
+    exchange_p_value,
+    least_p_value,
+    row_mean,
+)
 from skeval.stats.roc import delong, placements
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
@@ -397,6 +403,7 @@ class Scoring:
             of_holdout,
             reference="for holdout rows",
             high_leaks=high,
+            least_p=least_p_value(train.secrets.size, holdout.secrets.size),
         )
 
     def _row_scores(self, rows: GuessedRows) -> Scores:

@@ -18,7 +18,9 @@ from skeval.privacy.disclosure.equivalence_classes import (
     too_few_to_cluster,
 )
 from skeval.result import MetricTags, Result
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.relabelling import least_p_value, share_p_value
+from skeval.steps.exposure import advised
+from skeval.steps.samples import column_key
 from skeval.verdict import Contrast
 
 
@@ -202,7 +204,8 @@ class ReplicatedUniques(ClassMetric):
         if "holdout" not in context:
             return result
         tables = self._counts(context, "train", "holdout", "synthetic")
-        return replace(result, **replicated_evidence(*tables))
+        known = column_key(context.schema, self.quasi_identifiers)
+        return advised(context, replace(result, **replicated_evidence(*tables)), known)
 
     def _summary(self, result: Result) -> str:
         lead = (
@@ -260,7 +263,9 @@ def replicated_evidence(
     what = "train rows unique among all real ones with exactly one synthetic row like them"
     return {
         "p_value": share_p_value(k, n, k_other, n_other),
-        "contrast": Contrast(what, k / n, k_other / n_other, "of holdout rows"),
+        "contrast": Contrast(
+            what, k / n, k_other / n_other, "of holdout rows", least_p=least_p_value(n, n_other)
+        ),
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from skeval.context import Context
 from skeval.formatting import as_float, number, percent
 from skeval.result import MetricTags, Result
+from skeval.stats.relabelling import least_p_value
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import label_test
 from skeval.verdict import Contrast
@@ -149,7 +150,8 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         unit = float(thresholds[0]) * largest or 1.0
         near, fresh = (float(part.mean()) / unit for part in np.split(terms, [n_train]))
         what = "area filled from train rows to their nearest synthetic rows"
-        return test.p_value, Contrast(what, near, fresh, "from holdout rows")
+        least = least_p_value(n_train, terms.size - n_train, _N_PERMUTATIONS)
+        return test.p_value, Contrast(what, near, fresh, "from holdout rows", least_p=least)
 
     def _summary(self, result: Result) -> str:
         left = f"left of {number(as_float(result.details['threshold']))}"

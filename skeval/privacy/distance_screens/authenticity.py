@@ -125,7 +125,9 @@ class Authenticity(NeighborMetric):
         details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
         test, share = authenticity_test(context, *asked, self.n_permutations, self.random_state)
         what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
-        contrast = contrast_of(context, what, 1.0 - share, test, reference="for the holdout")
+        said: dict[str, Any] = {"n_permutations": self.n_permutations}
+        said["reference"] = "for the holdout"
+        contrast = contrast_of(context, what, 1.0 - share, test, **said)
         return replace(
             result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
         )

@@ -15,8 +15,8 @@ from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Seed, Space
 from skeval.result import MetricTags, Result
-from skeval.stats.relabelling import block_sizes, sequential_test, shuffled
-from skeval.steps.contrasts import set_against
+from skeval.stats.relabelling import block_sizes, least_p_value, sequential_test, shuffled
+from skeval.steps.contrasts import name_of_test, set_against
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.verdict import Contrast
 
@@ -102,7 +102,9 @@ class TrainShareScreen(NeighborMetric):
         """Return the fraction with its null: there is none where scales differ."""
         masses = self._masses(context, columns) if self.scale == "common" else ()
         n_train, _ = self._n_train_and_expected(context)
-        return TrainShare(tuple(self._shares(context, columns)), tuple(masses), n_train)
+        seeds = (self.num_rows_subsample, self.num_iterations, self.random_state)
+        name = name_of_test("closer", self.space, columns, *(seeds if seeds[0] else ()))
+        return TrainShare(tuple(self._shares(context, columns)), tuple(masses), n_train, name)
 
     def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
         """Return what is said of a share: its complement, its ties, its errors."""
@@ -295,6 +297,8 @@ class TrainShare:
         empty where labels cannot be exchanged, so that there is no null.
     n_train : int
         Number of train rows in a draw.
+    name : str, default=""
+        Of the test.
 
     Examples
     --------
@@ -308,6 +312,7 @@ class TrainShare:
     of_draws: tuple[float, ...]
     masses: tuple[np.ndarray, ...]
     n_train: int
+    name: str = ""
 
     @property
     def value(self) -> float:
@@ -320,7 +325,19 @@ class TrainShare:
         on_train = [float(a[: self.n_train].sum()) for a in self.masses]
         expected = [self.n_train / a.size for a in self.masses]
         # sums of many 1/n are rounded
-        return Contrast(CLOSER, round(float(np.mean(on_train)), 12), float(np.mean(expected)))
+        return Contrast(
+            CLOSER,
+            round(float(np.mean(on_train)), 12),
+            float(np.mean(expected)),
+            tests=(self.name,) if self.name else (),
+            least_p=self.least_p,
+        )
+
+    @property
+    def least_p(self) -> float:
+        """The least p-value of a share of train rows, whichever real rows are the nearest."""
+        n_real = min(a.size for a in self.masses)
+        return least_p_value(self.n_train, n_real - self.n_train)
 
     @property
     def standard_error(self) -> float:
@@ -349,7 +366,7 @@ class TrainShare:
         if np.isnan(self.z):
             return 1.0
         if min(1.0 / float(a @ a) for a in self.masses) >= _FEWEST_MASSES:
-            return float(norm.sf(self.z))
+            return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
         p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
         # draws depend on each other in an unknown way: twice the mean holds whatever it is
         return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))

@@ -199,7 +199,13 @@ class DCRShare(TrainShareScreen):
         if len(shares) > 1:
             test = largest_test(every, self.n_permutations, self.random_state)
             what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
-            contrast = Contrast(what, round(test.observed, 12), test.mean, n_tests=len(shares))
+            contrast = Contrast(
+                what,
+                round(test.observed, 12),
+                test.mean,
+                n_tests=len(shares),
+                least_p=of_all.least_p,
+            )
             fields |= {"p_value": test.p_value, "baseline": test.mean, "contrast": contrast}
         return replace(result, details=details, advice=advice(groups, details), **fields)
 

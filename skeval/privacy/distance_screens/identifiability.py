@@ -156,7 +156,9 @@ class EpsilonIdentifiability(NeighborMetric):
         }
         baseline = float(np.clip(value - excess, 0.0, 1.0))
         what = "train rows with a synthetic row nearer than any other train row"
-        contrast = contrast_of(context, what, value, test, reference="for the holdout")
+        said: dict[str, Any] = {"n_permutations": self.n_permutations}
+        said["reference"] = "for the holdout"
+        contrast = contrast_of(context, what, value, test, **said)
         return replace(
             result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
         )

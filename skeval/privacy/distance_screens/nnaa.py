@@ -117,13 +117,14 @@ class NNAAPrivacyLoss(NeighborMetric):
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         on_train, on_holdout = self._accuracies(context, columns)
         settings = (self.space, columns, self.ties, self.n_permutations, self.random_state)
-        test = loss_test(context, *settings)
+        test, tested = loss_test(context, *settings)
         half = _Z * test.spread
         what = "synthetic rows told from train rows by their nearest neighbours"
         said: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
+        said["n_permutations"] = self.n_permutations
         return replace(
             result,
-            contrast=contrast_of(context, what, float(np.mean(on_train)), test, **said),
+            contrast=contrast_of(context, what, tested, test, **said),
             interval=(max(-1.0, result.value - half), min(1.0, result.value + half)),
             p_value=test.p_value,
             baseline=0.0,
@@ -136,15 +137,20 @@ class NNAAPrivacyLoss(NeighborMetric):
         )
 
     def _summary(self, result: Result) -> str:
-        of_time = f"{percent(result.details['on_train'])} of the time"
+        on_train = percent(result.details["on_train"])
+        # that of samples of one size, the test being of all rows
+        of_time = f"{result.contrast.written[0] if result.contrast else on_train} of the time"
         return set_against(f"Neighbours tell synthetic rows from train rows {of_time}", result)
 
 
 @shared
 def loss_test(
     context: Context, space: Any, columns: Any, ties: str, n_permutations: int, seed: int
-) -> Relabelled:
-    """Hold the privacy loss on all rows against random relabellings of the real rows."""
+) -> tuple[Relabelled, float]:
+    """Hold the privacy loss on all rows against random relabellings of the real rows.
+
+    The accuracy on train that it is of is returned, too.
+    """
     of_real, rivals_at, to_synthetic = rivals(context, space, columns)
     within = nearest(context, "synthetic", "synthetic", space=space, columns=columns)[0][:, 0]
     queries = encoded(context, "synthetic", space, columns)
@@ -159,13 +165,22 @@ def loss_test(
     ]
     lengths = [tuple(part.sum(axis=1) for part in pair) for pair in pairs]
 
-    def loss(labels: np.ndarray) -> np.ndarray:
-        total = np.zeros(labels.shape[1])
+    def accuracies(labels: np.ndarray) -> np.ndarray:
+        """Return the accuracies on train and on the holdout, shape (2, n_labelings)."""
+        total = np.zeros((2, labels.shape[1]))
         for (real, synthetic), (n_real, n_synthetic) in zip(pairs, lengths, strict=True):
             own_nearer = stats.same_label_listed(real, labels, n_real)
             in_train = synthetic @ labels.astype(np.int32)
-            apart = (in_train == n_synthetic[:, None]).mean(axis=0) - (in_train == 0).mean(axis=0)
-            total += (apart - stats.train_share_contrast(own_nearer, labels)) / 2.0
-        return total / len(pairs)
+            apart = (in_train == 0, in_train == n_synthetic[:, None])
+            for i, (of_role, told) in enumerate(zip((labels, ~labels), apart, strict=True)):
+                total[i] += (own_nearer & of_role).sum(axis=0) / of_role.sum(axis=0)
+                total[i] += told.mean(axis=0)
+        return total / (2.0 * len(pairs))
 
-    return label_test(context, loss, n_permutations, seed)
+    def loss(labels: np.ndarray) -> np.ndarray:
+        on_train, on_holdout = accuracies(labels)
+        return np.asarray(on_holdout - on_train)
+
+    actual = np.arange(n_pool) < context.n_rows("train")
+    on_train = float(accuracies(actual[:, None])[0, 0])
+    return label_test(context, loss, n_permutations, seed), on_train

@@ -17,7 +17,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.contrasts import contrast_of, name_of_test, set_against
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
 from skeval.verdict import TEST_LEVEL, Contrast
@@ -137,7 +137,7 @@ class PercentileScreen(NeighborMetric):
 
         settings = (self.space, columns, self.n_permutations, self.random_state)
         test, to_train = sides_test(context, quantiles, *settings)
-        said = {"reference": "to the holdout", **_LOW}
+        said = {"reference": "to the holdout", "n_permutations": self.n_permutations, **_LOW}
         return test.p_value, contrast_of(context, self._what(), to_train, test, **said)
 
     def _what(self) -> str:
@@ -545,8 +545,9 @@ def median_evidence(
     settings = (space, columns, n_permutations, seed)
     test, to_train = sides_test(context, medians, *settings)
     what = "median distance to train"
-    said = {"reference": "to the holdout", **_LOW}
-    return test.p_value, contrast_of(context, what, to_train, test, **said)
+    said = {"reference": "to the holdout", "n_permutations": n_permutations, **_LOW}
+    name = name_of_test(what, space, columns, seed)
+    return test.p_value, contrast_of(context, what, to_train, test, name=name, **said)
 
 
 def sides_test(

@@ -16,7 +16,7 @@ from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFractio
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
 from skeval.verdict import Contrast
 
@@ -233,7 +233,8 @@ def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[fl
     k, k_other = int(is_close[:n_train].sum()), int(is_close[n_train:].sum())
     n_other = n_real - n_train
     what = "train rows much nearer to a synthetic row than to a real one"
-    shown = Contrast(what, k / n_train, k_other / n_other, "of holdout rows")
+    least = least_p_value(n_train, n_other)
+    shown = Contrast(what, k / n_train, k_other / n_other, "of holdout rows", least_p=least)
     return share_p_value(k, n_train, k_other, n_other), shown
 
 

@@ -40,12 +40,14 @@ from skeval.privacy.attacks.anonymeter.risks import (
 )
 from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
 from skeval.result import Result
+from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import (
     RISK_LEVELS,
     attack_rate,
     residual_risk,
     risk_level,
 )
+from skeval.steps.contrasts import name_of_test
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
@@ -96,6 +98,8 @@ class InferenceMetric(ResidualRiskMetric):
             float(train.mean()),
             float(holdout.mean()),
             reference="of holdout rows",
+            tests=(name_of_test(f"inference of {secret}", aux, nearly, *self._settings()),),
+            least_p=least_p_value(n, n),
         )
         advice = f"Drop or coarsen {secret}: it is inferred better of train rows than of others."
         return Attack(
@@ -111,6 +115,15 @@ class InferenceMetric(ResidualRiskMetric):
                 "majority": attack_rate(float(majority), n).to_dict(),
                 "by_secret": _by_secret(context, secret, truth, scores, n),
             },
+        )
+
+    def _settings(self) -> tuple[Any, ...]:
+        return (
+            self.tolerance,
+            self.tolerance_kind,
+            self.estimator,
+            self.n_attacks,
+            self.random_state,
         )
 
     def _margins(self, context: Context, secret: str, truth: np.ndarray) -> np.ndarray:

@@ -30,7 +30,9 @@ from skeval.privacy.attacks.anonymeter.risks import (
     targets,
 )
 from skeval.result import Result
+from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import RISK_LEVELS, random_link_rate
+from skeval.steps.contrasts import name_of_test
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
@@ -253,7 +255,13 @@ def linkability(
     train, holdout = links[:, :n], links[:, n:]
     by_row = train.mean(axis=0), holdout.mean(axis=0)
     shares = float(train.mean()), float(holdout.mean())
-    contrast = Contrast(_WHAT, *shares, reference="of holdout rows")
+    contrast = Contrast(
+        _WHAT,
+        *shares,
+        reference="of holdout rows",
+        tests=(name_of_test("linkability", splits, k, ties, n_attacks, seed),),
+        least_p=least_p_value(n, n),
+    )
     return Attack(
         successes=tuple(float(count) for count in train.sum(axis=1)),
         control=tuple(float(count) for count in holdout.sum(axis=1)),

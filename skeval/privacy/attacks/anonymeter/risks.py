@@ -34,6 +34,7 @@ from skeval.stats.risks import (
     risks_by_counts,
     scores_p_value,
 )
+from skeval.steps.exposure import advised
 from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL
@@ -198,7 +199,7 @@ class ResidualRiskMetric(Metric):
         return self._risk(context, tested=False)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        return self._finished(self._risk(context, tested=True))
+        return self._finished(advised(context, self._risk(context, tested=True)))
 
     def _risk(self, context: Context, tested: bool) -> Result:
         raise NotImplementedError(f"{type(self).__name__} must define _risk.")
@@ -280,8 +281,19 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
         p_value=adjusted[order[0]],
         baseline=float(by_chance.mean()),
         details={**details, "worst_attack": worst, "surest_attack": order[0]},
-        contrast=replace(contrast, n_tests=len(made)),
+        contrast=together(made, contrast),
         advice=next(filter(None, (made[name].evidence.advice for name in significant)), ""),
+    )
+
+
+def together(attacks: Mapping[str, Attack], surest: Contrast) -> Contrast:
+    """Return what the most significant of all attacks compared, as picked from them."""
+    contrasts = [one.evidence.contrast for one in attacks.values()]
+    return replace(
+        surest,
+        n_tests=len(attacks),
+        tests=tuple(name for one in contrasts for name in one.tests),
+        least_p=min(1.0, len(attacks) * min(one.least_p for one in contrasts)),
     )
 
 

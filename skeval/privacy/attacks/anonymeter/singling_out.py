@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -35,8 +35,9 @@ from skeval.privacy.attacks.anonymeter.risks import (
     shown_rates,
 )
 from skeval.result import Result, undefined
-from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, sequential_test
+from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, least_p_value, sequential_test
 from skeval.stats.risks import N_DRAWS, RISK_LEVELS
+from skeval.steps.contrasts import name_of_test
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.tables.preprocessing import NUMERIC
@@ -268,18 +269,25 @@ def singling_out(
     if not len(predicates):
         return None
     random = random_predicates(*table, n_cols, rng)
-    names = sorted(chosen)
-    return _tried(real, predicates, random, names, mode, size_correction, seed)
+    names, settings = sorted(chosen), (n_attacks, n_cols, max_attempts, distinct, columns, seed)
+    test = partial(
+        evidence_of_isolation,
+        real,
+        predicates,
+        names,
+        mode,
+        seed,
+        name_of_test(f"{mode} singling out", *settings),
+    )
+    return _tried(real, predicates, random, size_correction, test)
 
 
 def _tried(
     real: Distinct,
     predicates: Predicates,
     random: Predicates,
-    names: Sequence[str],
-    mode: str,
     size_correction: str,
-    seed: int,
+    test: Callable[[], Evidence],
 ) -> Attack:
     """Count what singles out in train and holdout, at equal sizes, and what guessing achieves."""
     n, sizes = len(predicates), [int(n_rows) for n_rows in real.counts.sum(axis=1)]
@@ -298,22 +306,35 @@ def _tried(
         n=n,
         guessed=min(guessed, len(random)),
         n_guessed=len(random),
-        test=partial(evidence_of_isolation, real, predicates, names, mode, seed),
+        test=test,
         details={"n_rows_compared": kept[0], "size_factor": factor},
     )
 
 
 def evidence_of_isolation(
-    real: Distinct, predicates: Predicates, names: Sequence[str], mode: str, seed: int
+    real: Distinct,
+    predicates: Predicates,
+    names: Sequence[str],
+    mode: str,
+    seed: int,
+    name: str,
 ) -> Evidence:
     """Return what relabelling says of predicates that single out, together and by column."""
-    n, n_kept = len(predicates), int(real.counts.sum(axis=1).min())
+    sizes = [int(n_rows) for n_rows in real.counts.sum(axis=1)]
+    n, n_kept = len(predicates), min(sizes)
     tested = isolation_test(real, predicates, n_kept, n_permutations=_N_PERMUTATIONS, seed=seed)
     by_column = tested.by_column(names, predicates)
     rate, (of_train, of_holdout) = tested.rate / n, (tested.observed[:, 0] / n).tolist()
     independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
     return Evidence(
-        Contrast(_WHAT[mode], of_train, of_holdout, reference="a holdout row"),
+        Contrast(
+            _WHAT[mode],
+            of_train,
+            of_holdout,
+            reference="a holdout row",
+            tests=(name,),
+            least_p=least_p_value(sizes[0], sizes[1], _N_PERMUTATIONS),
+        ),
         tested.test.p_value,
         advice_on(by_column, mode),
         drawn=tested.drawn[:, 0],

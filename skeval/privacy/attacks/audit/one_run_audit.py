@@ -27,6 +27,7 @@ from skeval.stats.dp_audit import (
     pairs_epsilon,
     pairs_p_value,
 )
+from skeval.steps.exposure import advised
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.verdict import Contrast
@@ -249,6 +250,9 @@ class OneRunDPAudit(Metric):
             contrast=guesses_contrast(guessed, self.design),
         )
 
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        return advised(context, super()._in_relation(context, result))
+
     def _summary(self, result: Result) -> str:
         details = result.details
         what = "pairs of a train and a holdout row" if details["design"] == "pairs" else "rows"
@@ -291,7 +295,8 @@ def guesses_contrast(guessed: Guessed, design: str) -> Contrast | None:
     """Return the share of right guesses beside the half of a coin; None if nothing was guessed."""
     if not guessed.n_guesses:
         return None
-    return Contrast(_GUESSES[design], guessed.n_correct / guessed.n_guesses, 0.5)
+    share, least = guessed.n_correct / guessed.n_guesses, 0.5**guessed.n_canaries
+    return Contrast(_GUESSES[design], share, 0.5, least_p=least)
 
 
 # ------------------------------------------------------------------------------ guesses of pairs

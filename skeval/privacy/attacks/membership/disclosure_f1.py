@@ -14,8 +14,9 @@ from skeval.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.result import MetricTags, Result, undefined
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
+from skeval.steps.exposure import advised
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.verdict import Contrast
 
@@ -145,6 +146,11 @@ class MembershipDisclosureF1(Metric):
         tested = nearest_test(scores, seed)
         return improvement(called, share, threshold, tested, alert=self.alert)
 
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        return advised(
+            context, super()._in_relation(context, result), column_key(context.schema, self.columns)
+        )
+
     def _summary(self, result: Result) -> str:
         f1, naive = (number(as_float(result.details[name])) for name in ("f1", "naive_f1"))
         near = result.details["nearest"]
@@ -218,6 +224,7 @@ def improvement(
             tested["fpr"],
             reference="of holdout rows",
             n_tests=tested["n_tests"],
+            least_p=least_p_value(called.n_positives, called.n_negatives),
         ),
         details={
             "f1": f1,

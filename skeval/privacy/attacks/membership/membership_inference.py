@@ -41,8 +41,10 @@ from skeval.privacy.attacks.membership.scores import (
 )
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import holm
+from skeval.stats.relabelling import holm, least_p_value
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
+from skeval.steps.exposure import advised
+from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.verdict import ALARM_LEVEL, Contrast
@@ -146,6 +148,10 @@ class MembershipInference(Metric):
         the transformer.
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
+    text : "tfidf" or None, default="tfidf"
+        Whether, in space "gower" and where no columns are chosen, "classifier" reads text columns
+        too, as the frequent words of texts weighted by their rarity (TF-IDF). The other attacks
+        look at no texts, unless a transformer as `space` makes vectors of them.
     random_state : int, default=0
         Seed of samples, halves, labels and estimators.
 
@@ -164,6 +170,7 @@ class MembershipInference(Metric):
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
     ShadowMembershipInference : An attacker who can run the generator.
     LikelihoodRatioMIA : Scores held against those of generators with and without the row.
+    skeval.text.TextMembershipInference : By texts alone.
     StackedMembershipInference : All attacks blended, as tables of the generator teach.
     DCROverfittingProtection : The screen that compares distances to train and holdout.
 
@@ -256,6 +263,7 @@ class MembershipInference(Metric):
         max_rows: Annotated[int, Interval(20)] | None = 10_000,
         space: Space = "gower",
         columns: Columns = None,
+        text: Literal["tfidf"] | None = "tfidf",
         random_state: Seed = 0,
     ) -> None:
         self.attack = attack
@@ -271,6 +279,7 @@ class MembershipInference(Metric):
         self.max_rows = max_rows
         self.space = space
         self.columns = columns
+        self.text = text
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
@@ -308,7 +317,8 @@ class MembershipInference(Metric):
         else:
             compared = against_chance(best, tried, details["tpr_at_fpr"][0], **trials)
         warnings = (*result.warnings, *hidden_leaks(details))
-        return replace(result, **compared, details=details, warnings=warnings)
+        result = replace(result, **compared, details=details, warnings=warnings)
+        return advised(context, result, columns)
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -337,8 +347,10 @@ class MembershipInference(Metric):
         names = ATTACKS if every else np.atleast_1d(self.attack).tolist()
         columns = column_key(context.schema, self.columns)
         settings = (self.space, columns, self.reference_fraction, seed, self.density)
+        read = self.text is not None and self.columns is None and is_gower(self.space)
+        texts = tuple(context.schema.columns("text")) if read else ()
         scored, left_out = scores_by_attack(
-            context, names, self.max_rows, *settings, self.n_neighbors, reference
+            context, names, self.max_rows, *settings, self.n_neighbors, reference, texts
         )
         if not scored:
             return undefined(" ".join(left_out.values()), left_out=left_out)
@@ -422,7 +434,13 @@ def against_half(
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
     by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
-    shown = Contrast(PAIRS.format(by=_GUESSED_BY[by]), attacks[by]["auc"], 0.5, n_tests=len(tried))
+    shown = Contrast(
+        PAIRS.format(by=_GUESSED_BY.get(by, by)),
+        attacks[by]["auc"],
+        0.5,
+        n_tests=len(tried),
+        least_p=least_of(tried),
+    )
     areas = [delong(one.members, one.others, 1.0 - 0.05 / len(tried)) for one in tried.values()]
     low, high = (max(bounds) for bounds in zip(*(area.interval for area in areas), strict=True))
     p_value = min(1.0, len(tried) * attacks[by]["p_value"])
@@ -457,8 +475,18 @@ def against_chance(
         "interval": clopper_pearson(n_hits, n_members, 1.0 - 0.05 / len(tried)),
         "p_value": min(1.0, len(tried) * p_value),
         "baseline": rate["by_chance"],
-        "contrast": Contrast(what, found, by_chance, n_tests=len(tried)),
+        "contrast": Contrast(
+            what, found, by_chance, n_tests=len(tried), least_p=least_of(tried, n_permutations)
+        ),
     }
+
+
+def least_of(tried: Mapping[str, MemberScores], n_permutations: int | None = None) -> float:
+    """Return the least p-value possible of all tried at once."""
+    least = (
+        least_p_value(one.members.size, one.others.size, n_permutations) for one in tried.values()
+    )
+    return min(1.0, len(tried) * min(least))
 
 
 def overview(best: str, scored: Mapping[str, MemberScores]) -> dict[str, Any]:

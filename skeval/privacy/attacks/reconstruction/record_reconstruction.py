@@ -17,6 +17,7 @@ from skeval.privacy.attacks.anonymeter.risks import Levels
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order
 from skeval.result import MetricTags, Result, undefined
+from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import (
     N_DRAWS,
     RISK_LEVELS,
@@ -27,6 +28,7 @@ from skeval.stats.risks import (
     risk_level,
     scores_p_value,
 )
+from skeval.steps.exposure import advised
 from skeval.steps.neighbors import (
     encoded,
     encoded_columns,
@@ -219,14 +221,21 @@ class RecordReconstruction(Metric):
         (_, scores), seed = self._attacked(context), self.random_state
         strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
         completed, others = (float(part.mean()) for part in scores)
-        return replace(
+        result = replace(
             result,
             p_value=scores_p_value(*scores, seed=seed),
             baseline=risk_by_chance(*scores, seed=seed),
             details={**result.details, **strata},
-            contrast=Contrast(_WHAT, completed, others, reference="of holdout records"),
+            contrast=Contrast(
+                _WHAT,
+                completed,
+                others,
+                reference="of holdout records",
+                least_p=least_p_value(*(part.size for part in scores)),
+            ),
             advice=advice_on(strata),
         )
+        return advised(context, result)
 
     def _summary(self, result: Result) -> str:
         train, holdout = (

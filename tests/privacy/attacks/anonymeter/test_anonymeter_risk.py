@@ -60,7 +60,7 @@ def test_is_the_largest(synthetic):
         else:
             assert one["p_adjusted"] >= min(1.0, 3 * max(one["p_value"], 1e-4)) * 0.9
     # a suite that holds both counts their test once
-    assert found.contrast.test == results[surest].contrast.test
+    assert found.contrast.said == results[surest].contrast.said
     assert (found.contrast.n_tests, results[surest].contrast.n_tests) == (10, 1)
     if found.p_value <= 0.05:
         assert found.advice
