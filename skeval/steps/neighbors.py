@@ -29,8 +29,8 @@ LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have 
 def preprocessor(context: Context, space: Any = "gower") -> Any:
     """Return the fitted transformer of a space; "gower" learns from train and holdout together.
 
-    So does one with an embedder of texts. A common scale matters: ranges taken from each reference table on its own put distances to
-    train and to holdout on different scales.
+    So does one with an embedder of texts. A common scale matters: ranges taken from each reference
+    table on its own put distances to train and to holdout on different scales.
     """
     rows = context.train
     # an embedder that knew the words of train alone would put other texts farther from them
