@@ -435,7 +435,7 @@ def against_half(
     """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
     by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
     shown = Contrast(
-        PAIRS.format(by=_GUESSED_BY[by]),
+        PAIRS.format(by=_GUESSED_BY.get(by, by)),
         attacks[by]["auc"],
         0.5,
         n_tests=len(tried),
