@@ -538,6 +538,8 @@ def _argument(name: str) -> Any:
         from skeval.generators import Bootstrap
 
         return Bootstrap()
+    if name in {"planted", "references"}:  # canaries: some of train's notes, and others
+        return _notes(120, 0)[:1] if name == "planted" else _notes(120, 9)[:4]
     return _ARGUMENTS[name]
 
 

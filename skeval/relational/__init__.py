@@ -1,9 +1,15 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
+from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
     CardinalityStatisticSimilarity,
+)
+from skeval.relational.detection import (
+    AggregationDetection,
+    DenormalizedDetection,
+    ParentChildDetection,
 )
 from skeval.relational.k_hop import KHopCorrelation
 from skeval.relational.nearest_sequences import NearestSequences
@@ -30,11 +36,13 @@ from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
+    "AggregationDetection",
     "AutocorrelationDifference",
     "CardinalityBoundaryAdherence",
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
     "CoherenceSimilarity",
+    "DenormalizedDetection",
     "ForeignKey",
     "InterEventTimeSimilarity",
     "InterRowMSAS",
@@ -42,6 +50,8 @@ __all__ = [
     "KHopCorrelation",
     "NearestSequences",
     "OfTable",
+    "ParentChildAggregates",
+    "ParentChildDetection",
     "PerSubject",
     "PerTable",
     "ReferenceEquality",

@@ -29,6 +29,11 @@ from skeval.tables.schema import TableSchema
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
 _MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+# scripts that leave no space between words: each character is a word of its own
+_SPACELESS = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 Features = Any  # ndarray, or csr_array
@@ -104,7 +109,8 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
     """Return the runs of `n` words or characters of a role's texts, in lower case.
 
     Words are runs of letters, digits, underscores and marks that combine with them; texts are
-    composed first (NFC). Each distinct text is read once, also where rows of a table stand in the
+    composed first (NFC). In scripts without spaces, such as Chinese or Thai, each character is a
+    word. Each distinct text is read once, also where rows of a table stand in the
     synthetic place for a baseline.
     """
     texts = plain_texts(context[role], column)
@@ -141,14 +147,36 @@ def _runs(units: Units, n: int) -> Units:
     return replace(units, starts=_starts(n_runs), keys=keys, codes=codes.astype(np.int32))
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in lower case.
+
+    Examples
+    --------
+    >>> from skeval.steps.texts import words_of
+    >>> words_of("Don't PANIC, 42!"), words_of("cafe\u0301") == words_of("CAFÉ")
+    (['don', 't', 'panic', '42'], True)
+    """
+    low = _plain(text)
+    words: list[str] = _word(low.isascii()).findall(low)
+    return words
+
+
+def word_hashes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many words each text has, and a hash of each word, as tables have them."""
+    return _cut(texts, "words")
+
+
+def _plain(text: str) -> str:
+    low = text.lower()
+    return low if low.isascii() else unicodedata.normalize("NFC", low)
+
+
 def _cut(texts: list[str], unit: str) -> tuple[np.ndarray, np.ndarray]:
     """Return how many words, or characters, each text has, and a hash of each of them."""
     lengths = np.zeros(len(texts), dtype=np.int64)
     parts, waiting, size = [], [], 0
     for i, text in enumerate(texts):
-        low = text.lower()
-        if not low.isascii():
-            low = unicodedata.normalize("NFC", low)
+        low = _plain(text)
         units = low if unit == "characters" else _word(low.isascii()).findall(low)
         lengths[i] = len(units)
         waiting.append(units)
@@ -179,7 +207,7 @@ def _word(ascii_only: bool) -> re.Pattern[str]:
     ends = np.flatnonzero(np.diff(marks) > 1)
     first, last = marks[np.r_[0, ends + 1]], marks[np.r_[ends, marks.size - 1]]
     ranges = "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(first, last, strict=True))
-    return re.compile(f"[\\w{ranges}]+")
+    return re.compile(f"[{_SPACELESS}]|(?:[^\\W{_SPACELESS}]|[{ranges}])+")
 
 
 def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[str]) -> np.ndarray:

@@ -13,18 +13,19 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
-from skeval.parameters import Count, Interval, OpenFraction, Seed
+from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
 from skeval.privacy.near_texts import NearPairs, similar_pairs, token_sets
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.steps.contrasts import contrast_of, set_against
-from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, TextColumns, corpus, text_columns
+from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, chosen_texts, corpus
 
 ADVICE = (
     "Drop the texts that repeat one of train, take out of train what stands there more than once, "
     "and train for fewer steps or with noise."
 )
+_ALONE = 2
 ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
 
 
@@ -49,7 +50,7 @@ class TextScreen(Metric):
 
     def __init__(
         self,
-        columns: TextColumns = None,
+        columns: AnyColumns = None,
         group: GroupColumn = None,
         *,
         n_permutations: Count = 1999,
@@ -73,16 +74,20 @@ class TextScreen(Metric):
         """Return the result with its interval, fact and further details."""
 
     def _prepare(self, context: Context) -> None:
-        text_columns(context.schema, self.columns, self.group)
+        chosen_texts(context.schema, self.columns, self.group)
 
     def _key(self, context: Context) -> Key:
-        return text_columns(context.schema, self.columns, self.group), self.group
+        return chosen_texts(context.schema, self.columns, self.group), self.group
 
     def _compute(self, context: Context) -> Result:
         key = self._key(context)
-        if lacking := lacking_texts(corpus(context, *key), "train", "synthetic"):
+        if lacking := self._lacking(context, key):
             return undefined(lacking)
         return Result(self._measured(context, key, "train"))
+
+    def _lacking(self, context: Context, key: Key) -> str:
+        """Return why nothing can be measured; empty if it can."""
+        return lacking_texts(corpus(context, *key), "train", "synthetic")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -202,7 +207,7 @@ class TextExactMatch(TextScreen):
 
     def __init__(
         self,
-        columns: TextColumns = None,
+        columns: AnyColumns = None,
         group: GroupColumn = None,
         *,
         form: Literal["folded", "exact"] = "folded",
@@ -309,7 +314,7 @@ class NearDuplicateText(TextScreen):
 
     def __init__(
         self,
-        columns: TextColumns = None,
+        columns: AnyColumns = None,
         group: GroupColumn = None,
         *,
         threshold: OpenFraction = 0.8,
@@ -325,8 +330,10 @@ class NearDuplicateText(TextScreen):
         return near_pairs(context, *key, float(self.threshold), self.edit_length)
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
-        n_near = self._near(context, key)[0 if role == "train" else 1]
-        return n_near / corpus(context, *key).n_texts("synthetic")
+        to_train, to_holdout, _ = self._near(context, key)
+        return (to_train if role == "train" else to_holdout) / corpus(context, *key).n_texts(
+            "synthetic"
+        )
 
     def _lists(self, context: Context, key: Key) -> MatchLists:
         return self._near(context, key)[2]
@@ -444,7 +451,9 @@ def near_pairs(
     texts = corpus(context, columns, group)
     queries, real = texts.numbers("synthetic"), texts.numbers("train", "holdout")
     in_holdout = texts.held.get("holdout", np.zeros(texts.texts.size, dtype=np.bool_))
-    longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
+    longest = _ALONE  # without a holdout it is enough to know whether there is more than one
+    if in_holdout.any():
+        longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
     pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)
     sets = token_sets([texts.texts], edit_length)
     left, right = sets.which[queries], sets.which[real]
