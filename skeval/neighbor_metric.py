@@ -10,6 +10,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, Seed, Space
 from skeval.result import Result, undefined
+from skeval.steps.exposure import advised
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import column_key
 
@@ -47,7 +48,7 @@ class NeighborMetric(Metric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if not np.isnan(result.value):
             columns = None if self.columns is None else column_key(context.schema, self.columns)
-            result = self._with_evidence(context, columns, result)
+            result = advised(context, self._with_evidence(context, columns, result), columns)
         return super()._in_relation(context, result)
 
     def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:

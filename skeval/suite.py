@@ -352,6 +352,7 @@ def evaluate_draws(
 def make_suite(
     preset: str = "report",
     *,
+    schema: RelationalSchema | None = None,
     target: str | None = None,
     sensitive: str | None = None,
     random_state: int = 0,
@@ -369,6 +370,10 @@ def make_suite(
         privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
         reports hold, the shapes of columns and the trends of pairs, validity and structure, with
         their properties in the names (:meth:`SuiteResult.properties`).
+    schema : RelationalSchema, optional
+        Of several tables, with their keys and roles: the suite then measures what relates them,
+        each table by itself, under the name "table/metric", and the subjects with all their rows.
+        "syneval" and "utility" are of one table.
     target : str, optional
         The column that models predict. Where it is given, the report has utility too.
     sensitive : str, optional
@@ -405,10 +410,15 @@ def make_suite(
             "make_suite: 'utility' needs a column to predict. "
             "Name it: make_suite('utility', target=column)."
         )
-    metrics = PRESETS[preset](target, sensitive)
+    if schema is None:
+        metrics = PRESETS[preset](target, sensitive)
+    else:
+        from skeval.relational.presets import relational_metrics
+
+        metrics = relational_metrics(preset, schema)
     for _, metric in metrics:
-        if "random_state" in metric.get_params():
-            metric.set_params(random_state=random_state)
+        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
+        metric.set_params(**dict.fromkeys(seeds, random_state))
     return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout)
 
 

@@ -14,6 +14,15 @@ from skeval.relational.detection import (
 from skeval.relational.k_hop import KHopCorrelation
 from skeval.relational.per_table import OfTable, PerTable
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequences import (
+    AutocorrelationDifference,
+    InterEventTimeSimilarity,
+    InterRowMSAS,
+    SequenceLengthSimilarity,
+    StatisticMSAS,
+)
+from skeval.relational.transfer import RelationalTSTR
+from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
 from skeval.tables.relational_data import RelationalData
@@ -21,11 +30,15 @@ from skeval.tables.relational_schema import ForeignKey, RelationalSchema, Sequen
 
 __all__ = [
     "AggregationDetection",
+    "AutocorrelationDifference",
     "CardinalityBoundaryAdherence",
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
+    "CoherenceSimilarity",
     "DenormalizedDetection",
     "ForeignKey",
+    "InterEventTimeSimilarity",
+    "InterRowMSAS",
     "InterTableTrends",
     "KHopCorrelation",
     "OfTable",
@@ -36,5 +49,9 @@ __all__ = [
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
+    "RelationalTSTR",
     "SequenceKey",
+    "SequenceLengthSimilarity",
+    "StatisticMSAS",
+    "TransitionSimilarity",
 ]

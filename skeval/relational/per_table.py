@@ -18,7 +18,7 @@ from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, without_tests
 from skeval.relational_context import RelationalContext
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.relabelling import holm
-from skeval.steps.subjects import limited, one_row_each, owners
+from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners
 from skeval.verdict import TEST_LEVEL, Contrast
 
 TableName = Annotated[str, Legal("the name of a table", is_text, -1)]
@@ -29,6 +29,10 @@ TableNames = Annotated[
         lambda value: not isinstance(value, int) and are_columns(value),
         -1,
     ),
+]
+MaxRows = Annotated[
+    int | tuple[int, int, int] | None,
+    Legal("a positive int, three of them, or None", are_limits, 0),
 ]
 Aggregate = Annotated[
     str | Callable[[list[float]], float],
@@ -61,8 +65,9 @@ class OfTable(Lifted):
         What to measure. It is cloned, never fitted itself.
     table : str
         The table. Metrics of privacy take no reference table.
-    max_rows : int or None, default=None
-        Rows of each role at most, a seeded sample; None for all.
+    max_rows : int, tuple of (int, int, int) or None, default=None
+        Rows of each role at most, a seeded sample; or of train, of the holdout and of the synthetic
+        table. None for all.
     n_draws : int, default=5
         Of a dependent table, how often one row a subject is drawn for the test.
     random_state : int, default=0
@@ -125,7 +130,7 @@ class OfTable(Lifted):
         metric: AnyMetric,
         table: TableName,
         *,
-        max_rows: Count | None = None,
+        max_rows: MaxRows = None,
         n_draws: Count = 5,
         random_state: Seed = 0,
     ) -> None:
@@ -194,8 +199,9 @@ class PerTable(Metric):
     tables : list of str or None, default=None
         Which tables: None for all that have the columns which the metric names, for metrics of
         privacy without reference tables.
-    max_rows : int or None, default=None
-        Rows of each table and role at most, a seeded sample; None for all.
+    max_rows : int, tuple of (int, int, int) or None, default=None
+        Rows of each table and role at most, a seeded sample; or of train, of the holdout and of the
+        synthetic table. None for all.
     n_draws : int, default=5
         Of a dependent table, how often one row a subject is drawn for the test; see
         :class:`OfTable`.
@@ -251,7 +257,7 @@ class PerTable(Metric):
         aggregate: Aggregate = "mean",
         tables: TableNames = None,
         *,
-        max_rows: Count | None = None,
+        max_rows: MaxRows = None,
         n_draws: Count = 5,
         random_state: Seed = 0,
     ) -> None:
@@ -388,7 +394,7 @@ def subject_results(
     metric: Metric,
     table: str,
     subject: str,
-    max_rows: int | None,
+    max_rows: RowLimit,
     n_draws: int,
     seed: int,
 ) -> list[Result]:

@@ -11,6 +11,9 @@ from skeval.steps.relations import subject_positions
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.tables.relational_schema import RelationalSchema
 
+_ROLES = ("train", "holdout", "synthetic")
+RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
+
 
 def owners(relations: RelationalSchema, table: str) -> list[str]:
     """Return the subjects that the rows of a dependent table belong to, by one path each.
@@ -24,30 +27,49 @@ def owners(relations: RelationalSchema, table: str) -> list[str]:
     return [subject for subject, ways in paths.items() if ways]
 
 
-def limited(context: RelationalContext, table: str, max_rows: int | None, seed: int) -> Context:
+def limited(context: RelationalContext, table: str, max_rows: RowLimit, seed: int) -> Context:
     """Return the context of one table with at most so many rows of each role, drawn at random."""
     own = context.table(table)
-    roles = tuple(role for role in ("train", "holdout", "synthetic") if role in own)
-    if max_rows is None or all(own.n_rows(role) <= max_rows for role in roles):
+    limits = tuple((role, n) for role, n in limits_of(max_rows).items() if role in own)
+    if all(n is None or own.n_rows(role) <= n for role, n in limits):
         return own
-    return _limited(context, table, max_rows, seed, roles)
+    return _limited(context, table, limits, seed)
+
+
+def are_limits(value: object) -> bool:
+    """Tell whether a value is a greatest number of rows, or one for each of the three roles."""
+    several = list(value) if isinstance(value, tuple | list) else [value]
+    counts = all(n is None or (isinstance(n, int | np.integer) and n >= 1) for n in several)
+    return counts and (several == [value] or len(several) == len(_ROLES))
+
+
+def limits_of(max_rows: RowLimit) -> dict[str, int | None]:
+    """Return the greatest number of rows of each role.
+
+    Examples
+    --------
+    >>> from skeval.steps.subjects import limits_of
+    >>> limits_of((500, 250, None))
+    {'train': 500, 'holdout': 250, 'synthetic': None}
+    """
+    several = max_rows if isinstance(max_rows, tuple | list) else (max_rows,) * len(_ROLES)
+    return dict(zip(_ROLES, several, strict=True))
 
 
 @shared
 def _limited(
-    context: RelationalContext, table: str, max_rows: int, seed: int, roles: tuple[str, ...]
+    context: RelationalContext, table: str, limits: tuple[tuple[str, int | None], ...], seed: int
 ) -> Context:
     own = context.table(table)  # its roles are named: real tables alone are another context
-    sizes = {role: own.n_rows(role) for role in roles}
     return rows_taken(
         own,
-        {role: sample_positions(n, max_rows, named_seed(role, seed)) for role, n in sizes.items()},
+        {role: sample_positions(own.n_rows(role), n, named_seed(role, seed)) for role, n in limits},
     )
 
 
 @shared
 def one_row_each(
-    context: RelationalContext, table: str, subject: str, max_rows: int | None, seed: int
+    context: RelationalContext, table: str, subject: str, max_rows: RowLimit, seed: int
 ) -> Context:
     """Return the context of a dependent table with one random row of each real subject.
 
@@ -67,7 +89,8 @@ def one_row_each(
             whose = subject_positions(context, role, table, subject)
             rows[role] = one_of_each(whose, named_seed(role, seed))
     n_synthetic = own.n_rows("synthetic")
-    rows["synthetic"] = sample_positions(n_synthetic, max_rows, named_seed("synthetic", seed))
+    most = limits_of(max_rows)["synthetic"]
+    rows["synthetic"] = sample_positions(n_synthetic, most, named_seed("synthetic", seed))
     return rows_taken(own, rows)
 
 

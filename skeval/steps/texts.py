@@ -257,7 +257,7 @@ class _TfIdf:
         norms = np.sqrt(weighted.multiply(weighted).sum(axis=1))
         unit = diags_array(1.0 / np.maximum(norms, 1e-12)) @ weighted
         missing = np.isnan(numbers)[:, None].astype(np.float64)
-        return hstack([csr_array(unit), csr_array(missing)], format="csr")
+        return beside([csr_array(unit), missing])
 
 
 @dataclass(frozen=True)
@@ -284,6 +284,13 @@ class _Fitted:
         texts = np.append(self.source.texts, "")[self.source.rows(numbers)]
         features = self.transformer.transform([*texts])
         return csr_array(features) if issparse(features) else np.asarray(features, dtype=float)
+
+
+def beside(parts: Sequence[Features]) -> Features:
+    """Return features side by side, sparse if some are."""
+    if any(map(issparse, parts)):
+        return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+    return np.hstack(parts)
 
 
 @shared

@@ -485,7 +485,7 @@ class OneHot:
             for j, is_code in enumerate(self.nominal)
         ]
         owners = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
-        return np.hstack(parts), owners
+        return np.hstack([np.empty((len(rows), 0)), *parts]), owners
 
 
 def _without_infinities(values: np.ndarray) -> np.ndarray:

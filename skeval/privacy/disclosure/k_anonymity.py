@@ -19,6 +19,8 @@ from skeval.privacy.disclosure.equivalence_classes import (
 )
 from skeval.result import MetricTags, Result
 from skeval.stats.relabelling import least_p_value, share_p_value
+from skeval.steps.exposure import advised
+from skeval.steps.samples import column_key
 from skeval.verdict import Contrast
 
 
@@ -202,7 +204,8 @@ class ReplicatedUniques(ClassMetric):
         if "holdout" not in context:
             return result
         tables = self._counts(context, "train", "holdout", "synthetic")
-        return replace(result, **replicated_evidence(*tables))
+        known = column_key(context.schema, self.quasi_identifiers)
+        return advised(context, replace(result, **replicated_evidence(*tables)), known)
 
     def _summary(self, result: Result) -> str:
         lead = (

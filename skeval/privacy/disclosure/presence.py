@@ -19,6 +19,8 @@ from skeval.privacy.disclosure.equivalence_classes import (
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.matches import match_contrast
 from skeval.steps.contrasts import contrast_of
+from skeval.steps.exposure import advised
+from skeval.steps.samples import column_key
 from skeval.verdict import Contrast
 
 _N_PERMUTATIONS = 1999
@@ -233,7 +235,8 @@ class DeltaPresence(ClassMetric):
         if self.mode == "cluster" or np.isnan(result.value):
             return result
         p_value, contrast = presence_evidence(context, *self._population(context))
-        return replace(result, p_value=p_value, contrast=contrast)
+        known = column_key(context.schema, self.quasi_identifiers)
+        return advised(context, replace(result, p_value=p_value, contrast=contrast), known)
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":

@@ -146,7 +146,12 @@ def _arrow(ax: Axes, start: Point, end: Point, label: str, share: float) -> None
 
     bend = _bend(start, end)
     path = Path([start, bend, end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
-    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 8.0, "color": GREY, "linewidth": 0.7}
+    style: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 8.0,
+        "color": GREY,
+        "linewidth": 0.7,
+    }
     ax.add_patch(FancyArrowPatch(path=path, zorder=2, **style))
     rest = 1.0 - share
     x, y = (

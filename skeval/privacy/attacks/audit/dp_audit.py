@@ -266,6 +266,10 @@ class DPAudit(Metric):
                 rates.fpr,
                 reference="of tables made without it",
             ),
+            advice=(
+                "Fit with more noise, or clip what one row can change: the presence of a single "
+                "row shows in the tables that the generator makes."
+            ),
         )
 
     def _summary(self, result: Result) -> str:

@@ -27,6 +27,7 @@ from skeval.stats.dp_audit import (
     pairs_epsilon,
     pairs_p_value,
 )
+from skeval.steps.exposure import advised
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.verdict import Contrast
@@ -248,6 +249,9 @@ class OneRunDPAudit(Metric):
             warnings=() if guessed.n_guesses else (DegenerateInputWarning(_ALL_ALIKE),),
             contrast=guesses_contrast(guessed, self.design),
         )
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        return advised(context, super()._in_relation(context, result))
 
     def _summary(self, result: Result) -> str:
         details = result.details

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from skeval.context import Context, shared
+from skeval.context import Context
 from skeval.privacy.attacks.membership.rows import drawing_order, validation_half
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats import roc
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
-from skeval.steps.neighbors import pool_index
+from skeval.steps.exposure import outlyingness
 from skeval.steps.samples import ColumnChoice
 
 _SHARES = (0.01, 0.05, 0.5)  # of the scored rows, those with the highest scores
@@ -239,22 +239,6 @@ def precision_at(
     low, _ = clopper_pearson(int(np.floor(hits)), k, confidence)
     _, high = clopper_pearson(int(np.ceil(hits)), k, confidence)
     return float(hits / k), (low, high)
-
-
-@shared
-def outlyingness(context: Context, space: Any, columns: ColumnChoice) -> tuple[np.ndarray, ...]:
-    """Return how far each row of train, and of the holdout, is from other real rows.
-
-    The mean distance to the five nearest other rows of both tables together, so that it does not
-    depend on which rows were train.
-    """
-    pool = pool_index(context, space, columns)
-    n_rows = len(pool.rows)
-    k = min(_N_NEAREST, n_rows - 1)
-    distances, _ = pool.others(np.arange(n_rows), k, np.full(n_rows, np.inf))
-    means = distances.mean(axis=1)
-    n_train = context.n_rows("train")
-    return means[:n_train], means[n_train:]
 
 
 def groups_by_outlyingness(

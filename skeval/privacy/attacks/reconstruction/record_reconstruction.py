@@ -28,6 +28,7 @@ from skeval.stats.risks import (
     risk_level,
     scores_p_value,
 )
+from skeval.steps.exposure import advised
 from skeval.steps.neighbors import (
     encoded,
     encoded_columns,
@@ -220,7 +221,7 @@ class RecordReconstruction(Metric):
         (_, scores), seed = self._attacked(context), self.random_state
         strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
         completed, others = (float(part.mean()) for part in scores)
-        return replace(
+        result = replace(
             result,
             p_value=scores_p_value(*scores, seed=seed),
             baseline=risk_by_chance(*scores, seed=seed),
@@ -234,6 +235,7 @@ class RecordReconstruction(Metric):
             ),
             advice=advice_on(strata),
         )
+        return advised(context, result)
 
     def _summary(self, result: Result) -> str:
         train, holdout = (

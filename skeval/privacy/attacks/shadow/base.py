@@ -28,7 +28,7 @@ from skeval.privacy.attacks.shadow.game import (
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
-from skeval.verdict import TEST_LEVEL, Contrast
+from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, Contrast
 
 _FEW = 50  # tables that a target is tested on
 _N_DRAWS = 2000
@@ -248,6 +248,7 @@ def largest_advantage(
     ]
     surest = min(advantages, key=lambda one: (one.p_value, -one.value))
     shown = tested(surest.n_hits / surest.n, surest.by_chance)
+    n_exposed = sum(p_value <= ALARM_LEVEL for p_value in corrected)
     return Result(
         max(one.value for one in advantages),
         interval=(max(lows), max(highs)),
@@ -265,6 +266,23 @@ def largest_advantage(
         },
         warnings=(MetricWarning(few),) if game.n_eval < _FEW else (),
         contrast=replace(shown, n_tests=len(advantages)),
+        advice=advice_on_targets(n_exposed, len(targets)) if n_exposed else "",
+    )
+
+
+def advice_on_targets(n_exposed: int, n_targets: int) -> str:
+    """Return what to do if some of the rows that were chosen as targets are given away.
+
+    Examples
+    --------
+    >>> from skeval.privacy.attacks.shadow.base import advice_on_targets
+    >>> advice_on_targets(2, 5).split(":")[0]
+    '2 of 5 targets are given away'
+    """
+    are = f"{n_exposed} of {n_targets} targets {'is' if n_exposed == 1 else 'are'} given away"
+    return (
+        f"{are}: leave out or coarsen rows as unlike the others as these, or fit with noise "
+        "(differential privacy), which bounds what any one row can change."
     )
 
 

@@ -163,6 +163,7 @@ class PrivacyGain(Metric):
             },
             warnings=of_release.warnings,
             contrast=of_release.contrast,
+            advice=of_release.advice,
         )
 
     def _summary(self, result: Result) -> str:

@@ -40,6 +40,7 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
+from skeval.steps.exposure import advised
 from skeval.steps.samples import nothing_to_measure
 from skeval.verdict import Contrast
 
@@ -235,7 +236,8 @@ class StackedMembershipInference(Metric):
         scores = pooled_scores(context, chosen, pool, seed)
         tried = {_NAME: self._blended(context, pool), **dict(zip(chosen, scores, strict=True))}
         alphas = tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
-        return replace(result, details={**result.details, **overview(tried, pool, alphas, seed)})
+        added = overview(tried, pool, alphas, seed)
+        return advised(context, replace(result, details={**result.details, **added}))
 
     def _summary(self, result: Result) -> str:
         singly = {n: a for n, a in result.details.get("attacks", {}).items() if n != _NAME}

@@ -11,12 +11,12 @@ from skeval.privacy import MembershipInference
 from skeval.privacy.attacks.membership.rates import (
     bayes_precision,
     groups_by_outlyingness,
-    outlyingness,
     precision_at,
 )
 from skeval.privacy.attacks.membership.scores import member_scores
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value
+from skeval.steps.exposure import outlyingness
 
 
 def frame(rows: np.ndarray) -> pd.DataFrame:

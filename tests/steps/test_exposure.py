@@ -1,0 +1,90 @@
+"""Where a leak lies: columns and groups of rows that were copied, and none where nothing was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context, Result, make_suite
+from skeval.datasets import make_mixed
+from skeval.steps.exposure import (
+    advice_on_leak,
+    advised,
+    exposed_columns,
+    exposed_group,
+    outlyingness,
+)
+
+TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
+
+
+def context_of(released):
+    return Context.of(TRAIN, HOLDOUT).with_synthetic(released)
+
+
+def test_the_columns_that_were_copied_are_named():
+    """Each in an order of its own: no row is nearer, only values are."""
+    order = np.random.default_rng(0).permutation(300)
+    released = FRESH.assign(income=TRAIN["income"].to_numpy()[order])
+    assert exposed_columns(context_of(released)) == ["income"]
+    assert exposed_columns(context_of(released), ("age", "visits", "city")) == []
+
+
+def test_rows_that_were_copied_are_named_by_their_group():
+    copied = TRAIN[TRAIN["plan"] == "premium"]
+    released = pd.concat([copied, FRESH[len(copied) :]], ignore_index=True)
+    assert exposed_group(context_of(released)) == f"{len(copied)} train rows where plan is premium"
+    assert f"Most exposed are the {len(copied)} train rows" in advice_on_leak(context_of(released))
+
+
+def test_outliers_that_were_copied_are_named():
+    of_train, of_holdout = outlyingness(Context.of(TRAIN, HOLDOUT), "gower", None)
+    least = np.quantile(np.concatenate([of_train, of_holdout]), 0.9)
+    copied = TRAIN[of_train > least]
+    released = pd.concat([copied, FRESH[len(copied) :]], ignore_index=True)
+    group = exposed_group(context_of(released))
+    assert (
+        group == f"{len(copied)} train rows among the tenth of the rows that is least like others"
+    )
+
+
+def test_groups_have_ten_rows_of_both_tables_at_least():
+    few = TRAIN.assign(plan=["rare"] * 9 + ["usual"] * 291)
+    fresh = FRESH.assign(plan="usual")
+    released = pd.concat([few[:9], fresh[9:]], ignore_index=True)
+    context = Context.of(few, HOLDOUT.assign(plan=["rare"] * 9 + ["usual"] * 291))
+    assert "rare" not in exposed_group(context.with_synthetic(released))
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_fresh_rows_expose_nothing(seed):
+    context = context_of(make_mixed(300, random_state=seed))
+    assert exposed_columns(context) == []
+    assert exposed_group(context) == ""
+    assert advice_on_leak(context).startswith("No single column stands out")
+
+
+def test_constant_and_missing_columns_are_no_obstacle():
+    tables = [t.assign(one=1.0, none=np.nan) for t in (TRAIN, HOLDOUT, TRAIN)]
+    assert exposed_columns(Context.of(*tables[:2]).with_synthetic(tables[2]))
+    assert advice_on_leak(Context.of(TRAIN).with_synthetic(FRESH)) == ""
+
+
+def test_only_what_is_significant_is_advised_on_and_never_twice():
+    context = context_of(TRAIN)
+    assert advised(context, Result(0.5, p_value=0.06)).advice == ""
+    assert advised(context, Result(0.5)).advice == ""
+    assert advised(context, Result(0.5, p_value=0.05)).advice == advice_on_leak(context)
+    assert advised(context, Result(0.5, p_value=0.01, advice="Drop it.")).advice == "Drop it."
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_every_alarm_says_what_to_do():
+    released = pd.concat([TRAIN[:150], FRESH[150:]], ignore_index=True)
+    results = make_suite("privacy", check_holdout=False).fit(TRAIN, HOLDOUT).evaluate(released)
+    verdict = results.verdict()
+    assert len(verdict.alarms) > 15
+    for name in verdict.alarms:
+        assert results[name].advice, name
+        assert results[name].advice in verdict.sentence
