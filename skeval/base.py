@@ -17,12 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.parameters import Legal, check_parameters, legal_sets
-from skeval.result import MetricTags, Result
+from skeval.relational_context import RelationalContext, read_context
+from skeval.result import MetricTags, Need, Result
 from skeval.stats.intervals import halves_interval
 from skeval.steps.halves import halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import TableSchema
 
 _N_HALVINGS = 5  # of each table, for the noise of a difference
 _FEWEST_HALVED = 20  # rows, under which halves say nothing
@@ -32,11 +34,17 @@ _UNMET = {
     "Pass them: fit(train, holdout=rows).",
     "keys": "needs a primary key. "
     "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
+    "relational": "compares several tables. Pass them by name: "
+    "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
     "text": "needs a text column, and the table has none. "
     "Name one: fit(train, schema={{column: 'text'}}).",
     "target": "needs a target, a column of the table that can be measured. "
     "Name it: {metric}(target=column).",
 }
+_ONE_TABLE = (
+    "measures one table, and fit received several. Lift it: PerTable({metric}(...)), or "
+    "PerSubject({metric}(...)) for the subjects with all their rows."
+)
 
 
 class Metric(BaseEstimator):
@@ -103,18 +111,19 @@ class Metric(BaseEstimator):
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | Mapping[str, Kind] | None = None,
+        schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
         check_holdout: bool = False,
     ) -> Self:
         """Take the real tables.
 
         Parameters
         ----------
-        train : table of shape (n_train, n_columns)
-            The rows that the generator learned from: pandas, polars or pyarrow.
-        holdout : table of shape (n_holdout, n_columns), optional
+        train : table of shape (n_train, n_columns), or mapping of str to table
+            The rows that the generator learned from: pandas, polars or pyarrow. Metrics of
+            :mod:`skeval.relational` take several tables, by name, or a RelationalData.
+        holdout : table of shape (n_holdout, n_columns), or mapping of str to table, optional
             Real rows of the same population that the generator never saw.
-        schema : TableSchema or mapping of str to str, optional
+        schema : TableSchema, RelationalSchema or mapping of str to str, optional
             The kinds of the columns; those not named are inferred from train.
         check_holdout : bool, default=False
             Whether to look if train and holdout can be told apart, which makes contrasts of the
@@ -135,7 +144,7 @@ class Metric(BaseEstimator):
             If the tables cannot be used; all faulty columns are named at once.
         """
         self.named_columns()  # an illegal parameter is found before large tables are read
-        context = Context.of(train, holdout, schema=schema)
+        context = read_context(train, holdout, schema=schema)
         self.fit_context(context)
         if check_holdout:
             context.notices += shift_notices(context)
@@ -145,9 +154,10 @@ class Metric(BaseEstimator):
 
     def fit_context(self, context: Context) -> Self:
         """Take real tables that were read already, as a suite does to share them."""
-        if named := self.named_columns():
+        named, unmet = self.named_columns(), self.unmet_need(context)
+        if named and not isinstance(context, RelationalContext):
             check_measured(context.schema, named, type(self).__name__)
-        if unmet := self.unmet_need(context):
+        if unmet:
             raise MissingInputError(f"{type(self).__name__} {unmet}")
         self._prepare(context)
         self.context_ = context
@@ -196,14 +206,21 @@ class Metric(BaseEstimator):
 
     def unmet_need(self, context: Context) -> str | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
+        if isinstance(context, RelationalContext) and "relational" not in self.tags.needs:
+            return _ONE_TABLE.format(metric=type(self).__name__)
+        unmet = self.unmet_needs(context)
+        return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+
+    def unmet_needs(self, context: Context) -> list[Need]:
+        """Return the needs of the metric that the real tables leave unmet, by name."""
         met = {
             "holdout": "holdout" in context,
             "keys": bool(context.schema.primary_key),
             "text": bool(context.schema.columns("text")),
             "target": getattr(self, "target", None) is not None,
+            "relational": isinstance(context, RelationalContext),
         }
-        unmet = [need for need in sorted(self.tags.needs) if not met.get(need, True)]
-        return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+        return [need for need in sorted(self.tags.needs) if not met.get(need, True)]
 
     def named_columns(self) -> dict[str, list[str]]:
         """Return the columns that parameters name, by parameter; each must be one of train's.

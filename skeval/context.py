@@ -28,6 +28,7 @@ from skeval.exceptions import (
     NotRememberedError,
     SharedRowsWarning,
 )
+from skeval.limits import Stopped
 from skeval.tables.frames import (
     as_frame,
     conform,
@@ -43,14 +44,15 @@ _SHARED_ROWS = (
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
-_MOST = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
+MOST_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
 
-_NOT_REMEMBERED = (
+NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
     "context_.remember_rows = True before pickling (the file then holds them)."
 )
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound="Context")
 
 
 class Context:
@@ -88,6 +90,9 @@ class Context:
         The context of the real tables alone.
     remember_rows : bool
         As given; it may be set later.
+    taken : tuple of (Context, str, ndarray) or None
+        Where the synthetic rows were taken from: positions of rows of a role in another context, so
+        that what is dear to read, as texts are, is read once.
     """
 
     def __init__(
@@ -108,6 +113,7 @@ class Context:
         self.remember_rows = remember_rows
         self.precision = dict(precision or {})
         self.real = parent or self  # a view of a context, as steps get one, refers to the whole one
+        self.taken: tuple[Context, str, np.ndarray] | None = None
         self._tables = tables  # None where a pickle left them out
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
@@ -138,7 +144,7 @@ class Context:
 
     def __getitem__(self, role: str) -> pd.DataFrame:
         if self._tables is None:
-            raise NotRememberedError(_NOT_REMEMBERED)
+            raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
         self._roles.add(role)
@@ -195,7 +201,7 @@ class Context:
         }
         notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
-            kind = MostlySharedRowsWarning if share > _MOST else SharedRowsWarning
+            kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
             notices.append(kind(_SHARED_ROWS.format(share=share)))
         said = tuple(notices)
         return cls(schema, tables, levels=levels, notices=said, given=frames, precision=precision)
@@ -233,14 +239,16 @@ class Context:
         rows: pd.DataFrame,
         given: pd.DataFrame | None = None,
         notices: tuple[MetricWarning, ...] = (),
+        taken: tuple[Context, str, np.ndarray] | None = None,
     ) -> Context:
         """Return a context in which canonical `rows` stand in the synthetic place.
 
-        `given` are the same rows as they were given; the canonical ones if not said.
+        `given` are the same rows as they were given; the canonical ones if not said. `taken` says
+        of which role of which context they are, and at which positions.
         """
         if self.real._tables is None:
-            raise NotRememberedError(_NOT_REMEMBERED)
-        return Context(
+            raise NotRememberedError(NOT_REMEMBERED)
+        context = Context(
             self.schema,
             {**self.real._tables, "synthetic": rows},
             levels=self.levels,
@@ -249,6 +257,8 @@ class Context:
             parent=self.real,
             precision=self.real.precision,
         )
+        context.taken = taken
+        return context
 
     def _at(self, precision: Precision) -> Context:
         """Return the context of the real rows with their values at a coarser precision.
@@ -276,26 +286,34 @@ class Context:
         """
         if key in self._running:
             raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
-        with self._lock:
-            known = (self._parent._memo.get(key) if self._parent else None) or self._memo.get(key)
-            if known is None:
-                known = future = self._memo[key] = Future()
-            else:
-                future = None
-        if future is not None:
-            view = object.__new__(Context)
-            vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
-            try:
+        known: Future[tuple[Any, frozenset[str]]] | None = None
+        future = None
+        try:
+            with self._lock:
+                above = self._parent._memo.get(key) if self._parent else None
+                known = above or self._memo.get(key)
+                if known is None:
+                    known = future = self._memo[key] = Future()
+            if future is not None:
+                view = object.__new__(type(self))
+                vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
                 future.set_result((_frozen(compute(view)), frozenset(view._roles)))
-            except BaseException as error:
-                with self._lock:
-                    self._memo.pop(key, None)  # an error is no result: the next caller tries again
-                future.set_exception(error)
-            else:
                 if self._parent is not None and "synthetic" not in view._roles:
                     with self._lock:
                         self._parent._memo.setdefault(key, future)
-        value, roles = known.result()
+        except BaseException as error:
+            if future is not None and not future.done():
+                with self._lock:
+                    self._memo.pop(key, None)  # an error is no result: the next caller tries again
+                future.set_exception(error)
+            if future is None or known is None:
+                raise
+        try:
+            value, roles = known.result()
+        except Stopped:
+            if future is not None:
+                raise
+            return self.recall(key, compute)  # what stopped another metric stops not this one
         self._roles.update(roles)  # a step depends on what its own steps depend on
         return cast("T", value)
 
@@ -369,8 +387,8 @@ def content_hash(argument: Any) -> str:
 
 
 def shared(
-    step: Callable[Concatenate[Context, P], T],
-) -> Callable[Concatenate[Context, P], T]:
+    step: Callable[Concatenate[C, P], T],
+) -> Callable[Concatenate[C, P], T]:
     """Make a function of a context compute once for equal arguments.
 
     Parameters
@@ -406,10 +424,10 @@ def shared(
     signature = inspect.signature(step)
 
     @functools.wraps(step)
-    def recalled(context: Context, *args: P.args, **kwargs: P.kwargs) -> T:
+    def recalled(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
         key = (recalled, *(_key(value) for value in list(bound.arguments.values())[1:]))
-        return context.recall(key, lambda view: step(view, *args, **kwargs))
+        return context.recall(key, lambda view: step(cast("C", view), *args, **kwargs))
 
-    return cast("Callable[Concatenate[Context, P], T]", recalled)
+    return cast("Callable[Concatenate[C, P], T]", recalled)

@@ -8,21 +8,28 @@ __all__ = [
     "HoldoutShiftWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
+    "LimitError",
     "MetricFailedWarning",
     "MetricWarning",
     "MissingInputError",
     "MostlySharedRowsWarning",
+    "NoTestWarning",
     "NotRememberedError",
     "NothingToMeasureWarning",
     "SchemaMismatchError",
     "SharedRowsWarning",
     "SkevalError",
     "TableError",
+    "TextLeftOutWarning",
 ]
 
 
 class SkevalError(Exception):
     """Base of every error that skeval raises on purpose."""
+
+
+class LimitError(SkevalError):
+    """A metric went beyond the time or the memory that its suite allows."""
 
 
 class InvalidParameterError(SkevalError, ValueError):
@@ -69,6 +76,10 @@ class MetricFailedWarning(MetricWarning):
     """A metric of a suite raised an error; its row of the table says which."""
 
 
+class NoTestWarning(MetricWarning):
+    """A metric of privacy has a value and made no test: what the test needs was not given."""
+
+
 class NothingToMeasureWarning(DegenerateInputWarning):
     """No column or pair is of the kind that the metric measures, or as strong as it asks for.
 
@@ -82,3 +93,7 @@ class SharedRowsWarning(MetricWarning):
 
 class MostlySharedRowsWarning(SharedRowsWarning):
     """Most holdout rows also stand in train, so that contrasts of the two cannot find a leak."""
+
+
+class TextLeftOutWarning(MetricWarning):
+    """Text columns that the metrics of a suite leave out, but those of texts."""

@@ -6,20 +6,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
 from skeval.steps.samples import sampled
 from skeval.suite import MetricSuite, make_suite
 from skeval.tables.frames import as_frame
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import TableSchema
 
 ENDINGS = (".pdf", ".html", ".htm")
+MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
 Chosen = int | Sequence[str]
+Limit = int | Mapping[str, int] | None
+T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 
 
@@ -67,19 +72,22 @@ class ReportColumns:
         return cls(chosen, chosen, chosen, chosen)
 
 
+Wanted = ReportColumns | int | Sequence[str] | None
+
+
 def report(
     train: Any,
     holdout: Any,
     synthetic: Any,
     path: str | Path,
     *,
-    n_max_train: int | None = None,
-    n_max_test: int | None = None,
-    columns: ReportColumns | int | Sequence[str] | None = None,
+    n_max_train: int | Mapping[str, int] | None = None,
+    n_max_test: int | Mapping[str, int] | None = None,
+    columns: Wanted | Mapping[str, Wanted] = None,
     target: str | None = None,
     sensitive: str | None = None,
     suite: MetricSuite | None = None,
-    schema: TableSchema | Mapping[str, Kind] | None = None,
+    schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
     progress: bool = True,
 ) -> SuiteResult:
@@ -87,28 +95,35 @@ def report(
 
     Parameters
     ----------
-    train : table of shape (n_train, n_columns)
-        The rows that the generator learned from: pandas, polars or pyarrow.
-    holdout : table of shape (n_holdout, n_columns) or None
-        Real rows of the same population that the generator never saw. Without them there are no
-        baselines, and metrics that need them are listed as left out.
-    synthetic : table of shape (n_synthetic, n_columns)
+    train : table of shape (n_train, n_columns), or mapping of str to table
+        The rows that the generator learned from: pandas, polars or pyarrow. Several tables are
+        given by name, or as a :class:`~skeval.relational.RelationalData`.
+    holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
+        Real rows of the same population that the generator never saw; of several tables, of other
+        subjects. Without them there are no baselines, and metrics that need them are listed as left
+        out.
+    synthetic : table of shape (n_synthetic, n_columns), or mapping of str to table
         The rows under evaluation.
     path : str or Path
         Where to write: ending in ``.pdf``, or in ``.html`` or ``.htm`` for an HTML page. An
         existing file is replaced only when the report is complete.
-    n_max_train, n_max_test : int, optional
-        Greatest number of rows of train and of the holdout, drawn at random.
-    columns : ReportColumns, int or list of str, optional
-        Which columns each section looks at; an int or a list holds for every section.
+    n_max_train, n_max_test : int or mapping of str to int, optional
+        Greatest number of rows of train and of the holdout, drawn at random. Of several tables, of
+        each, or by table; what looks at a table by itself then takes at most as many synthetic rows
+        as of train, and 5,000 of each role where nothing is said, while keys, links and subjects
+        are those of all rows.
+    columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
+        Which columns each section looks at; an int or a list holds for every section. Of several
+        tables, of each, or by table.
     target : str, optional
         The column that models predict; the report then has utility too.
     sensitive : str, optional
         The column of the measures of fairness.
     suite : MetricSuite, optional
         What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
-    schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns; those not named are inferred from train.
+    schema : TableSchema, RelationalSchema or mapping of str to str, optional
+        The kinds of the columns; those not named are inferred from train. Of several tables, their
+        keys and roles.
     random_state : int, default=0
         Seed of samples and of the default suite.
     progress : bool, default=True
@@ -140,20 +155,53 @@ def report(
     """
     from skeval.reporting import HTMLRenderer, PDFRenderer
 
-    chosen = ReportColumns.of(columns)
     path = check_output(path, ENDINGS, owner="report")
-    train = sampled(as_frame(train, "train"), _positive(n_max_train, "n_max_train"), random_state)
-    if holdout is not None:
-        holdout = as_frame(holdout, "holdout")
-        holdout = sampled(holdout, _positive(n_max_test, "n_max_test"), random_state)
-    if suite is None:
-        suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
+    limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
+    chosen: Any
+    if isinstance(train, Mapping):
+        relations = RelationalContext.of(train, schema=cast("Any", schema)).relations
+        schema, chosen = relations, _by_table(columns, relations, ReportColumns.of)
+        if suite is None:
+            most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
+            suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
+    else:
+        chosen = ReportColumns.of(cast("Wanted", columns))
+        of_train, of_test = (cast("int | None", limit) for limit in limits)
+        train = sampled(as_frame(train, "train"), of_train, random_state)
+        if holdout is not None:
+            holdout = sampled(as_frame(holdout, "holdout"), of_test, random_state)
+        if suite is None:
+            suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
     renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
     with _shown(progress) as tick:
         suite.fit(train, holdout, schema=schema)
         result = suite.evaluate(synthetic, progress=tick("measured"))
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
+
+
+def relational_report_suite(
+    relations: RelationalSchema,
+    columns: Mapping[str, ReportColumns],
+    n_train: Mapping[str, int],
+    n_test: Mapping[str, int],
+    *,
+    random_state: int = 0,
+) -> MetricSuite:
+    """Return the default suite of several tables, looking at these columns and rows of each."""
+    suite = make_suite("report", schema=relations, random_state=random_state, n_jobs=-1)
+    settings: dict[str, Any] = {}
+    for name, metric in suite.metrics:
+        table, _, own = name.rpartition("/")
+        if not table:
+            continue
+        settings[f"{name}__max_rows"] = (n_train[table], n_test[table], n_train[table])
+        settings |= {
+            f"{name}__metric__{parameter}": value
+            for parameter, value in _chosen(own, columns[table]).items()
+            if parameter in metric.metric.get_params()
+        }
+    return suite.set_params(**settings)
 
 
 def report_suite(
@@ -164,18 +212,31 @@ def report_suite(
     sensitive: str | None = None,
 ) -> MetricSuite:
     """Return the default suite, looking at these columns."""
-    every = None if columns.pairs == "all" else columns.pairs
-    knn = ("nn_distances", "privacy_score", "dcr_overfitting", "dcr_baseline")
     suite = make_suite(
         "report", target=target, sensitive=sensitive, random_state=random_state, n_jobs=-1
     )
     return suite.set_params(
-        similarity__columns=_joined(columns.univ, columns.biv),
-        similarity__n_pairs=every,
-        similarity__pair_columns=columns.biv,
-        phik_difference__columns=columns.phik,
-        **{f"{name}__columns": columns.knn for name in knn},
+        **{
+            f"{name}__{parameter}": value
+            for name, metric in suite.metrics
+            for parameter, value in _chosen(name, columns).items()
+            if parameter in metric.get_params()
+        }
     )
+
+
+def _chosen(name: str, columns: ReportColumns) -> dict[str, Any]:
+    """Return the parameters of a metric of the report that say which columns it looks at."""
+    if name == "similarity":
+        return {
+            "columns": _joined(columns.univ, columns.biv),
+            "n_pairs": None if columns.pairs == "all" else columns.pairs,
+            "pair_columns": columns.biv,
+        }
+    if name == "phik_difference":
+        return {"columns": columns.phik}
+    distances = ("nn_distances", "privacy_score", "dcr_overfitting", "dcr_baseline")
+    return {"columns": columns.knn} if name in distances else {}
 
 
 def _joined(first: Chosen, second: Chosen) -> Chosen | None:
@@ -187,10 +248,25 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     return list(dict.fromkeys([*first, *second]))
 
 
-def _positive(n: int | None, name: str) -> int | None:
-    if n is not None and n < 1:
-        raise InvalidParameterError(f"report: {name} must be a positive int or None, got {n!r}.")
-    return n
+def _positive(limit: Limit, name: str) -> Limit:
+    wrong = [n for n in (limit.values() if isinstance(limit, Mapping) else [limit]) if n and n < 1]
+    if wrong or limit == 0:
+        raise InvalidParameterError(
+            f"report: {name} must be a positive int or None, got {limit!r}."
+        )
+    return limit
+
+
+def _by_table(given: Any, relations: RelationalSchema, read: Callable[[Any], T]) -> dict[str, T]:
+    """Return a choice for each table: the same for all, or by name."""
+    if isinstance(given, Mapping):
+        if unknown := [name for name in given if name not in relations.tables]:
+            raise InvalidParameterError(
+                f"report: there is no table {', '.join(map(str, unknown))}; there are "
+                f"{', '.join(relations.tables)}."
+            )
+        return {name: read(given.get(name)) for name in relations.tables}
+    return {name: read(given) for name in relations.tables}
 
 
 @contextmanager

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from skeval.reporting import Display
 
 
-_TEXTS = ("metric", "error", "summary", "fact", "advice")
+_TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
@@ -167,6 +167,8 @@ class Result:
         A count that stands whatever a test says of it, such as of copies of train rows; a sentence.
     advice : str
         Where a leak lies and what to do about it; a sentence, printed beside an alarm only.
+    table : str
+        Of several tables, the one that was measured; empty where there is one only, or all were.
 
     Examples
     --------
@@ -190,6 +192,7 @@ class Result:
     contrast: Contrast | None = None
     fact: str = ""
     advice: str = ""
+    table: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -214,6 +217,7 @@ class Result:
         tags = self.tags
         return {
             "metric": self.metric,
+            **({"table": self.table} if self.table else {}),
             "aspect": tags.aspect if tags else "",
             "value": self.value,
             "low": low,
@@ -334,9 +338,14 @@ class SuiteResult(Mapping[str, Result]):
 
         `p_adjusted` is the p-value of a test of privacy by Holm's procedure over all of them: the
         chance that clean tables have any below 0.05 is at most 5%.
+
+        Of several tables, `table` is the one that was measured; empty where all were.
         """
-        rows = [{**result.row(), "metric": name} for name, result in self.items()]
-        frame = pd.DataFrame(rows, columns=list(Result(np.nan).row()))
+        table = next((result.table for result in self.values() if result.table), "")
+        rows = [
+            {**result.row(), "metric": name, "table": result.table} for name, result in self.items()
+        ]
+        frame = pd.DataFrame(rows, columns=list(Result(np.nan, table=table).row()))
         adjusted = frame["metric"].map(adjusted_p_values(self)).astype(float)
         frame.insert(frame.columns.get_loc("p_value") + 1, "p_adjusted", adjusted)
         return frame

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning
+from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, NoTestWarning
 from skeval.formatting import as_float, number, pair, scoring_in_words
 from skeval.stats.relabelling import holm
 
@@ -307,6 +307,8 @@ def _not_looked_at(
             reasons[name] = result.error
         elif math.isnan(result.value):
             reasons[name] = " ".join(map(str, result.warnings)) or "it has no value."
+        elif untested := [str(w) for w in result.warnings if isinstance(w, NoTestWarning)]:
+            reasons[name] = " ".join(untested)
         elif result.row()["evidence"] != "disclosure":  # that family describes, and tests nothing
             reasons[name] = "it made no test." if holdout else "its test needs holdout rows."
     return reasons

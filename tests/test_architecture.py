@@ -11,14 +11,22 @@ from typing import NamedTuple
 import pytest
 
 import skeval
-from skeval import Metric, diagnostic, fidelity, privacy, utility
+from skeval import Metric, diagnostic, fidelity, privacy, relational, text, utility
 
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
 GROUND = {"exceptions", "parameters", "formatting", "files"}
 ROOMS = {"tables", "neighbors", "stats"}
-CORE = {"context", "result", "verdict", "properties", "base", "neighbor_metric"}
+CORE = {
+    "context",
+    "relational_context",
+    "result",
+    "verdict",
+    "properties",
+    "base",
+    "neighbor_metric",
+}
 BELOW = {  # what each room may know beside itself and the ground
     "tables": set(),
     "neighbors": set(),
@@ -26,6 +34,9 @@ BELOW = {  # what each room may know beside itself and the ground
     "steps": ROOMS | CORE - {"base"},
     **{metrics: ROOMS | CORE | {"steps"} for metrics in METRICS - {"privacy"}},
     "privacy": ROOMS | CORE | {"steps", "generators"},
+    # they lift what measures one table, or one column
+    "relational": ROOMS | CORE | METRICS | {"steps", "by_group"},
+    "text": ROOMS | CORE | METRICS | {"steps"},
     "generators": {"tables", "stats"},
     "reporting": {"stats", "result", "verdict"},
 }
@@ -126,8 +137,8 @@ def test_only_packages_list_their_names():
 
 def families() -> dict[str, set[str]]:
     """Return of each metric of the README the family, as the words of its row's first cell."""
-    text = README.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", text, re.M)
+    content = README.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", content, re.M)
     return {
         metric: set(re.findall(r"\w+", family))
         for family, metrics in rows
@@ -136,8 +147,13 @@ def families() -> dict[str, set[str]]:
 
 
 def exported() -> dict[str, type[Metric]]:
-    packages = (diagnostic, fidelity, utility, privacy)
-    return {name: getattr(package, name) for package in packages for name in package.__all__}
+    packages = (diagnostic, fidelity, utility, privacy, relational, text)
+    kinds = {name: getattr(package, name) for package in packages for name in package.__all__}
+    return {
+        name: kind
+        for name, kind in kinds.items()
+        if isinstance(kind, type) and issubclass(kind, Metric)
+    }
 
 
 def test_the_readme_lists_every_metric():

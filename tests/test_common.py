@@ -14,7 +14,7 @@ from skeval import Metric
 from skeval.checks.contract import CHECKS, Evaluations, default_tables, example_of
 from skeval.reporting.text import finding
 
-PACKAGES = ("diagnostic", "fidelity", "privacy", "utility")
+PACKAGES = ("diagnostic", "fidelity", "privacy", "text", "utility")
 
 
 def exported() -> list[Metric]:
@@ -51,7 +51,7 @@ of_each = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(met
 def test_contract(metric):
     for check in CHECKS:  # one test of many: to run and to report each costs more than most of them
         if check.__name__ not in SLOW:
-            check(clone(metric), default_tables(), SHARED[type(metric)])
+            check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_contract(metric):
 )
 @of_each
 def test_contract_at_length(metric, check):
-    check(clone(metric), default_tables(), SHARED[type(metric)])
+    check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
 @of_each

@@ -37,7 +37,7 @@ def check_metric(
         An instance, not fitted.
     tables : tuple of (train, holdout, synthetic), optional
         Tables to check on, where the metric needs certain columns; those of
-        :func:`skeval.datasets.make_mixed` otherwise.
+        :func:`skeval.datasets.make_mixed` otherwise, with a column of notes where it needs text.
     on_fail : {"raise", "warn", "record"}, default="raise"
         What a failure does; it is in the records in any case.
     expected_failures : mapping of str to str, optional
@@ -64,7 +64,7 @@ def check_metric(
     """
     expected = dict(expected_failures or {})
     _check_arguments(metric, on_fail, expected)
-    tables = tables or default_tables()
+    tables = tables or default_tables(metric)
     shared = Evaluations(metric, tables)
     records = []
     for check in CHECKS:
@@ -133,7 +133,7 @@ def parametrize_with_metric_checks(
     import pytest
 
     def bound(check: Check, shared: Evaluations) -> Callable[[Metric], None]:
-        return lambda metric: check(clone(metric), tables or default_tables(), shared)
+        return lambda metric: check(clone(metric), tables or default_tables(metric), shared)
 
     cases = []
     for metric in metrics:

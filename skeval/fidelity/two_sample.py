@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from skeval.steps.classifiers import (
     FEWEST,
     MAX_ROWS,
     Classifier,
+    Read,
     Scores,
     Split,
     balanced_rows,
@@ -31,12 +33,13 @@ from skeval.steps.classifiers import (
     importances,
     nominal_columns,
     out_of_fold,
+    read_columns,
     relabelled,
     split,
+    text_sources,
     too_few,
     with_defaults,
 )
-from skeval.steps.samples import ColumnChoice
 from skeval.verdict import WARNING_LEVEL
 
 _N_TOP = 5
@@ -63,9 +66,10 @@ class ClassifierTwoSampleTest(Metric):
         Share of rows that are called rightly, or share of pairs of a synthetic and a real row in
         which the synthetic one has the higher score.
     estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot columns. The default is gradient boosting
-        of small trees (xgboost), on ranks. A tree and a logistic regression are run in any case,
-        and stand in ``details["models"]``: what a linear model cannot tell apart, a tree may.
+        Of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix where there
+        are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree and a
+        logistic regression are run in any case, and stand in ``details["models"]``: what a linear
+        model cannot tell apart, a tree may.
     test : {"holdout", "permutation"}, default="holdout"
         The p-value is of unseen rows after one split, or of permuted labels, for which the
         classifier is fitted `n_folds` times a permutation.
@@ -78,7 +82,11 @@ class ClassifierTwoSampleTest(Metric):
     max_rows : int or None, default=10_000
         Rows of each table that are looked at, a seeded sample.
     columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
+        The columns to look at; None for all but ids and the primary key.
+    text : "tfidf" or None, default="tfidf"
+        Whether, where no columns are chosen, text columns are read too: as the 1,000 most frequent
+        words of those that two texts have, weighted by their rarity (TF-IDF). None leaves texts
+        out.
     random_state : int, default=0
         Seed of samples, folds, permutations and classifiers.
 
@@ -143,6 +151,8 @@ class ClassifierTwoSampleTest(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
 
+    _rows_are: ClassVar[str] = "row"
+
     def __init__(
         self,
         scoring: Literal["accuracy", "auc"] = "accuracy",
@@ -154,6 +164,7 @@ class ClassifierTwoSampleTest(Metric):
         n_permutations: Annotated[int, Interval(19)] = 199,
         max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
         columns: Columns = None,
+        text: Literal["tfidf"] | None = "tfidf",
         random_state: Seed = 0,
     ) -> None:
         self.scoring = scoring
@@ -164,13 +175,15 @@ class ClassifierTwoSampleTest(Metric):
         self.n_permutations = n_permutations
         self.max_rows = max_rows
         self.columns = columns
+        self.text = text
         self.random_state = random_state
 
     def _compute(self, context: Context) -> Result:
-        if reason := too_few(context, self.columns, self.n_folds):
+        columns = self._read(context)
+        if reason := too_few(context, columns, self.n_folds):
             return undefined(reason)
-        name, estimator = next(iter(with_defaults(self.estimator).items()))
-        scores = fold_scores(context, estimator, *self._rows)
+        name, estimator = next(iter(self._models().items()))
+        scores = fold_scores(context, estimator, columns, *self._rows)
         value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
         similarity = 2.0 - 2.0 * max(area, 0.5)
         low, high = _interval(scores, value, self.scoring)
@@ -189,17 +202,29 @@ class ClassifierTwoSampleTest(Metric):
             },
         )
 
+    def _read(self, context: Context) -> Read:
+        """Return the columns that the classifier reads."""
+        return read_columns(context, self.columns, self.text)
+
+    def _models(self) -> dict[str, Any]:
+        """Return the classifiers to run by name, the first being the headline."""
+        return with_defaults(self.estimator)
+
     @property
-    def _rows(self) -> tuple[ColumnChoice, int, int | None, int]:
-        return self.columns, self.n_folds, self.max_rows, self.random_state
+    def _rows(self) -> tuple[int, int | None, int]:
+        return self.n_folds, self.max_rows, self.random_state
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if math.isnan(result.value):
             return result
-        models, chosen = with_defaults(self.estimator), result.details["model"]
-        halves = (self.columns, self.test_size, self.max_rows, self.random_state)
+        models, chosen = self._models(), result.details["model"]
+        columns = self._read(context)
+        rows, halves = (
+            (columns, *self._rows),
+            (columns, self.test_size, self.max_rows, self.random_state),
+        )
         tested = {
-            name: _tested(context, model, self.scoring, self._rows, halves)
+            name: _tested(context, model, self.scoring, rows, halves)
             for name, model in models.items()
         }
         headline = tested[chosen][1]
@@ -207,7 +232,7 @@ class ClassifierTwoSampleTest(Metric):
         if self.test == "permutation":
             fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
             real = "holdout" if fresh else "train"
-            settings = (self.scoring, real, self.n_permutations, *self._rows)
+            settings = (self.scoring, real, self.n_permutations, *rows)
             p_value = permutation_p_value(context, models[chosen], *settings)
         every = importances(context, models[chosen], *halves)
         details = {
@@ -216,12 +241,14 @@ class ClassifierTwoSampleTest(Metric):
             "split": headline,
             "test": {"kind": self.test, "real_rows": real},
             "top_features": dict(list(every.items())[:_N_TOP]),
-            "copied_share": copied_share(context, self.columns),
+            "copied_share": copied_share(context, columns),
         }
         return replace(result, p_value=p_value, details=details, warnings=_notices(headline))
 
     def _summary(self, result: Result) -> str:
-        what = "rows on the right side" if self.scoring == "accuracy" else "pairs of rows in order"
+        what = f"{self._rows_are}s on the right side"
+        if self.scoring == "auc":
+            what = f"pairs of {self._rows_are}s in order"
         return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
 
 
@@ -289,17 +316,18 @@ def permutation_p_value(
     scoring: str,
     real: str,
     n_permutations: int,
-    columns: ColumnChoice,
+    columns: Read,
     n_folds: int,
     max_rows: int | None,
     seed: int,
 ) -> float:
     """Return the share of label permutations, the actual one among them, that reach the score."""
     tables = balanced_rows(context, real, columns, max_rows, seed)
-    nominal = nominal_columns(context, columns)
+    nominal, texts = nominal_columns(context, columns), text_sources(context, columns)
+    out_of_folds = partial(out_of_fold, n_folds=n_folds, seed=seed, texts=texts)
 
     def score(first: np.ndarray, second: np.ndarray) -> float:
-        scores = out_of_fold(estimator, first, second, nominal, n_folds=n_folds, seed=seed)
+        scores = out_of_folds(estimator, first, second, nominal)
         return _statistic(scores, scoring)
 
     least = score(*tables) - _NOISE

@@ -9,6 +9,7 @@ from skeval.reporting.displays.distributions import (
     ProximityDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.relations import SchemaDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -35,6 +36,7 @@ __all__ = [
     "PhikMatricesDisplay",
     "ProximityDisplay",
     "ROCDisplay",
+    "SchemaDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "ValueDisplay",

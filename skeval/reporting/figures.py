@@ -163,13 +163,14 @@ class FigureRenderer(Renderer):
     def _draw(self, content: Plan, folder: Path) -> None:
         for done, section in enumerate(content.sections, start=1):
             for i, item in enumerate(section.items):
-                name = _file_name(section.name, i, len(section.items), item)
+                name = _file_name(section.key, i, len(section.items), item)
                 save(item.display.plot(), folder / f"{name}.{self.format}", self.format)
-            self._report(section.name, done, content)
+            self._report(section.key, done, content)
 
 
 def _file_name(section: str, i: int, n: int, item: Item) -> str:
     """Return a name that any file system takes; a number in front distinguishes equal ones."""
     words = re.sub(r"[^a-z0-9]+", "_", item.heading.split(":")[0].lower()).strip("_")[:40]
     counter = f"{i + 1:0{len(str(n))}d}-" if n > 1 else ""
+    section = re.sub(r"[^\w-]+", "-", section)
     return f"{section}-{counter}{words}".rstrip("-")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from string import Template
+from urllib.parse import quote
 
 from skeval.formatting import number, shown_interval
 from skeval.reporting.displays.distributions import PairDisplay
@@ -104,7 +105,7 @@ class HTMLRenderer(FileRenderer):
         parts = []
         for done, section in enumerate(content.sections, start=1):
             parts.append(_scores(content) if section.name == "scores" else _section(section))
-            self._report(section.name, done, content)
+            self._report(section.key, done, content)
         return _PAGE.substitute(
             title=escape(self.title),
             style=_STYLE,
@@ -133,8 +134,14 @@ def _paragraph(text: str, kind: str) -> str:
 
 
 def _contents(sections: Sequence[Section]) -> str:
-    links = "\n".join(f'<li><a href="#{s.name}">{escape(s.title)}</a></li>' for s in sections)
+    links = "\n".join(
+        f'<li><a href="#{quote(_anchor(s))}">{escape(s.heading)}</a></li>' for s in sections
+    )
     return f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>'
+
+
+def _anchor(section: Section) -> str:
+    return re.sub(r"\s", "_", section.key)
 
 
 def _listed(title: str, texts: Sequence[str]) -> str:
@@ -201,7 +208,7 @@ def _section(section: Section) -> str:
         spans = (f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles)
         key = f'<p class="key">{"".join(spans)}</p>'
     return (
-        f'<section id="{section.name}">\n<h2>{escape(section.title)}</h2>\n'
+        f'<section id="{escape(_anchor(section))}">\n<h2>{escape(section.heading)}</h2>\n'
         f"{_paragraph(section.intro, 'quiet')}\n{key}\n{figures}\n</section>"
     )
 

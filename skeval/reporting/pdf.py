@@ -78,8 +78,15 @@ class PDFRenderer(FileRenderer):
 
         drawn, firsts, links = self._drawn(content)
         writer = PdfWriter(clone_from=PdfReader(drawn))
+        tables: dict[str, Any] = {}
         for section in content.sections:
-            writer.add_outline_item(title=section.title, page_number=firsts[section.name])
+            page = firsts[section.key]
+            if section.table and section.table not in tables:
+                tables[section.table] = writer.add_outline_item(
+                    title=section.table, page_number=page
+                )
+            above = tables.get(section.table)
+            writer.add_outline_item(title=section.title, page_number=page, parent=above)
         for page_number, box, name in links:
             _link(writer, page_number, box, firsts[name])
         subject = "Evaluation of synthetic data"
@@ -152,7 +159,7 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
         if section.name != "scores"
         for i, items in enumerate(section.layout.paged(section.items))
     ]
-    cover = _cover(plan, title, [section.name for section, *_ in body])
+    cover = _cover(plan, title, [section.key for section, *_ in body])
     total = len(cover) + len(body)
     for n, blocks in enumerate(cover, start=1):
         page = Page()
@@ -162,10 +169,10 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
         yield "scores", page
     for n, (section, items, continued) in enumerate(body, start=len(cover) + 1):
         page = Page(landscape=section.layout.landscape)
-        y = page.heading(section.title, section.intro, continued=continued)
+        y = page.heading(section.heading, section.intro, continued=continued)
         section.layout.draw(page, y, items)
         page.footer(title, n, total)
-        yield section.name, page
+        yield section.key, page
 
 
 def _cover(plan: Plan, title: str, names: Sequence[str]) -> list[list[tuple[float, Block]]]:
@@ -243,10 +250,10 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
         for i, section in enumerate(sections):
             x, base = MARGIN + (i // n_rows) * (column + 4.0), y + 9.5 + (i % n_rows) * pitch
             right = x + column - 8.0
-            page.text(x, base, section.title, 8.5)
-            page.text(right, base, str(numbers.get(section.name, "")), 8.5, ha="right", color=GREY)
+            page.fitted(x, base, section.heading, right - x - 8.0, 8.5)
+            page.text(right, base, str(numbers.get(section.key, "")), 8.5, ha="right", color=GREY)
             page.rule(base + 1.4, x, right)
-            page.links.append((x, base - 3.5, right, base + 1.4, section.name))
+            page.links.append((x, base - 3.5, right, base + 1.4, section.key))
 
     return Block(8.0 + n_rows * pitch + 4.0, draw)
 
@@ -255,13 +262,20 @@ def _table(suite_result: SuiteResult) -> Iterator[Block]:
     """Yield the header and the rows of the table of scores, a heading where the aspect changes."""
     head = Block(9.0, _table_head)
     yield head
-    aspect, alarms, shifted = "", suite_result.verdict().alarms, is_shifted(suite_result)
+    kind, alarms, shifted = "", suite_result.verdict().alarms, is_shifted(suite_result)
     for name, result in suite_result.items():
         if not result.error:
-            before, aspect = aspect, result.tags.aspect if result.tags is not None else aspect
-            heading = aspect if aspect != before else ""
+            before, kind = kind, _group(result, kind)
+            heading = kind if kind != before else ""
             text = finding(result, name in alarms, shifted)
-            yield _row(name, result, heading, head, name in alarms, text)
+            shown = name.removeprefix(f"{result.table}/")
+            yield _row(shown, result, heading, head, name in alarms, text)
+
+
+def _group(result: Result, before: str) -> str:
+    """Return what the rows of a table of scores are headed by: the aspect, of a table or of all."""
+    aspect = result.tags.aspect.capitalize() if result.tags is not None else before
+    return f"{result.table}: {aspect.lower()}" if result.table else aspect
 
 
 def _table_head(page: Page, y: float) -> None:
@@ -273,13 +287,13 @@ def _table_head(page: Page, y: float) -> None:
     page.rule(y + 7.0, color=GREY)
 
 
-def _row(name: str, result: Result, aspect: str, head: Block, alarm: bool, text: str) -> Block:
-    top = 5.5 if aspect else 0.0
+def _row(name: str, result: Result, heading: str, head: Block, alarm: bool, text: str) -> Block:
+    top = 5.5 if heading else 0.0
 
     def draw(page: Page, y: float) -> None:
-        if aspect:
-            style = {"weight": "bold", "color": COLOURS["train"]}
-            page.text(MARGIN, y + 4.0, aspect.capitalize(), 8.0, **style)
+        if heading:
+            style: dict[str, Any] = {"weight": "bold", "color": COLOURS["train"]}
+            page.fitted(MARGIN, y + 4.0, heading, WIDTH, 8.0, **style)
         _numbers(page, y + top + 4.6, name, result, alarm)
         end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)
         page.rule(end + 1.2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -141,6 +141,8 @@ class Section:
         How they are laid out.
     on_request : bool
         Whether few suites measure it, so that it is not missed where none of its metrics is there.
+    table : str
+        Where the data are several tables, whose section it is; empty for what is of all.
     items : tuple of Item
         The figures; none in the table.
     """
@@ -152,7 +154,18 @@ class Section:
     fill: Callable[[Mapping[str, Result], Any], Filled] = _each
     layout: Layout = STACKED
     on_request: bool = False
+    table: str = ""
     items: tuple[Item, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Its name, with that of the table where there are several; unique in a report."""
+        return f"{self.table}/{self.name}" if self.table else self.name
+
+    @property
+    def heading(self) -> str:
+        """Its title, with the name of the table where there are several."""
+        return f"{self.table}: {self.title}" if self.table else self.title
 
     def results(self, suite_result: SuiteResult) -> dict[str, Result]:
         """Return the results that belong here, whether they can be drawn or not."""
@@ -186,6 +199,15 @@ def _display_name(result: Result) -> str:
 
 SECTIONS = (
     Section("scores", "Scores", display=_ANY, fill=_all_scores),
+    Section(
+        "schema",
+        "Tables and keys",
+        """Boxes are tables, with their numbers of rows in train, holdout and synthetic; arrows lead
+        from a foreign key to the table that it names. A thick border: the subjects, whose rows are
+        to be protected, with all that depends on them. Dashed: public tables.""",
+        display="SchemaDisplay",
+        on_request=True,
+    ),
     Section(
         "similarity",
         "Similarity matrix",
@@ -292,8 +314,10 @@ class Plan:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def sizes(self) -> str:
-        """Say how many rows each table has, and how many columns were compared."""
+        """Say how many rows there are, and how many tables or columns were compared."""
         sizes = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
+        if tables := {result.table for result in self.suite_result.values() if result.table}:
+            return ", ".join([*sizes, f"{len(tables):,} tables"])
         n_columns = max([0, *(len(r.details.get("names", [])) for r in self.suite_result.values())])
         if n_columns:
             sizes.append(f"{n_columns:,} columns")
@@ -326,8 +350,9 @@ def plan(
     ----------
     suite_result : SuiteResult
         Of any suite.
-    columns : ReportColumns, optional
-        Its `univ` and `biv` choose columns: the first *n* or a list of names; all otherwise.
+    columns : ReportColumns or mapping of str to ReportColumns, optional
+        Its `univ` and `biv` choose columns: the first *n* or a list of names; all otherwise. By
+        table, where there are several.
     sections : iterable of str, optional
         Names among those of :data:`SECTIONS`; all that the results allow otherwise.
 
@@ -354,12 +379,31 @@ def plan(
             f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
         )
     shown, left_out = [], {}
-    for section in SECTIONS:
-        filled = section.filled(suite_result, columns) if section.name in chosen else section
+    for section, results, choice in _parts(suite_result, columns):
+        filled = section.filled(results, choice) if section.name in chosen else section
         if filled.items:
             shown.append(filled)
         elif section.name in chosen:
             asked_for = sections is not None or not section.on_request
-            if asked_for or section.results(suite_result):
-                left_out[section.title] = section.why_empty(suite_result)
+            if asked_for or section.results(results):
+                left_out[section.heading] = section.why_empty(results)
     return Plan(suite_result, tuple(shown), left_out)
+
+
+def _parts(suite_result: SuiteResult, columns: Any) -> Iterator[tuple[Section, SuiteResult, Any]]:
+    """Yield each section with the results that it may show, and the choice of columns.
+
+    Of several tables, what looks at all of them comes first, then each table by itself, with the
+    sections that its results have; the scores stand together.
+    """
+    tables = dict.fromkeys(result.table for result in suite_result.values() if result.table)
+    for table in ("", *tables):
+        results = {name: r for name, r in suite_result.items() if r.table == table}
+        own = SuiteResult(results, sizes=suite_result.sizes)
+        choice = columns.get(table) if isinstance(columns, Mapping) else columns
+        for section in SECTIONS:
+            if section.display == _ANY:
+                if not table:
+                    yield section, suite_result, choice
+            elif not tables or section.results(own):
+                yield replace(section, table=table), own, choice

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from scipy.stats import hypergeom
 
 from skeval.stats.disclosure import joint_classes
@@ -17,6 +18,7 @@ _WHOLE = 2.0**53  # from here on every float is a whole number
 _TENS = np.array([float(f"1e{i}") for i in range(309)])
 _BLOCK = 2**21  # counts held at once
 _DRAWS_A_ROW = 16  # a count drawn costs about as much as so many rows dealt out
+_ALL = np.iinfo(np.uint64).max  # every bit of a word
 _WORD = 64  # relabellings held at once, one bit each
 _AT_ONCE = 16 * _WORD  # relabellings between two looks at the outcome
 _LISTS_AT_ONCE = 2**15  # lists whose bits are spread out at once
@@ -415,6 +417,87 @@ def list_contrast(
     return replace(test, mean=mean)
 
 
+def held_contrast(
+    lists: MatchLists, holders: csr_array, n_train: int, *, n_permutations: int, seed: int
+) -> Relabelled:
+    """Hold the share with a train match, less that with a holdout match, against relabelled units.
+
+    Parameters
+    ----------
+    lists : MatchLists
+        What matches; weights and `n_rows` may be any units of what is counted.
+    holders : csr_array of shape (n_values, n_units)
+        Which units hold each value, such as the authors of a text: units change places as a whole.
+    n_train : int
+        How many of the units are train; they come first.
+    n_permutations : int
+        Number of random relabellings at most, where the test is not exact.
+    seed : int
+        Of the relabellings.
+
+    Returns
+    -------
+    Relabelled
+
+    Notes
+    -----
+    A list matches train if a unit of train holds one of its values. Values that no unit holds do
+    not count. Where each unit holds one value at most, the test is that of :func:`list_contrast`,
+    exact if it can be.
+
+    Examples
+    --------
+    Six authors have three texts each; the synthetic rows repeat those of the three in train.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from skeval.stats.matches import MatchLists, held_contrast
+    >>> holders = csr_array(np.repeat(np.eye(6), 3, axis=0))
+    >>> lists = MatchLists(np.arange(10), np.arange(9), np.ones(9, dtype=int), n_rows=9)
+    >>> test = held_contrast(lists, holders, 3, n_permutations=999, seed=0)
+    >>> test.observed, round(test.p_value, 2)
+    (1.0, 0.04)
+    """
+    lists = _held_lists(lists, np.diff(holders.indptr) > 0)
+    n_units = holders.shape[1]
+    is_train = np.arange(n_units) < n_train
+    if not lists.weights.size or np.diff(holders.tocsc().indptr).max(initial=0) <= 1:
+        sides = (is_train, ~is_train)
+        train, holdout = (np.asarray(holders @ side.astype(np.int64)) for side in sides)
+        return list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
+    listed, values = np.unique(lists.values, return_inverse=True)
+    units, held = np.unique(holders[listed].indices, return_inverse=True)
+    starts = holders[listed].indptr[:-1]
+
+    def counted(train: np.ndarray, n: int) -> np.ndarray:
+        in_train, in_holdout = (np.bitwise_or.reduceat(w[held], starts) for w in (train, ~train))
+        return _statistics(lists, values, in_train, in_holdout, n) / lists.n_rows
+
+    observed = float(counted(np.where(is_train[units], _ALL, 0).astype(np.uint64), 1)[0])
+    rng = np.random.default_rng(seed)
+
+    def draws(n: int) -> np.ndarray:
+        in_train = rng.hypergeometric(n_train, n_units - n_train, units.size, n)
+        return np.concatenate([counted(*side) for side in _label_words(units.size, in_train, rng)])
+
+    return sequential_test(observed, map(draws, block_sizes(n_permutations, _AT_ONCE)))
+
+
+def _held_lists(lists: MatchLists, is_held: np.ndarray) -> MatchLists:
+    """Return lists without values that nobody holds; those of the same one value are pooled."""
+    owners = np.repeat(np.arange(lists.weights.size), np.diff(lists.starts))
+    kept = is_held[lists.values]
+    owners, values = owners[kept], lists.values[kept]
+    alone = np.bincount(owners, minlength=lists.weights.size)[owners] == 1
+    totals = np.bincount(values[alone], weights=lists.weights[owners[alone]])
+    single = np.flatnonzero(totals)
+    weights = np.concatenate([lists.weights, totals[single].astype(np.int64)])
+    owners = np.concatenate([owners[~alone], lists.weights.size + np.arange(single.size)])
+    return MatchLists.of_pairs(
+        owners, np.concatenate([values[~alone], single]), weights, lists.n_rows
+    )
+
+
 def _lonely(lists: MatchLists, copies: np.ndarray) -> np.ndarray:
     """Return which lists are of one row, whose value stands once and in no longer list."""
     lengths = np.diff(lists.starts)
@@ -432,8 +515,15 @@ def _relabelled_sides(
 
     `n_train` says for each relabelling how many of the copies are train.
     """
-    n_rows = int(copies.sum())
     starts = np.concatenate([[0], np.cumsum(copies)[:-1]])
+    for words, n in _label_words(int(copies.sum()), n_train, rng):
+        yield n, (np.bitwise_or.reduceat(words, starts), np.bitwise_or.reduceat(~words, starts))
+
+
+def _label_words(
+    n_rows: int, n_train: np.ndarray, rng: np.random.Generator
+) -> Iterator[tuple[np.ndarray, int]]:
+    """Yield random labels of rows, 64 relabellings a word, and how many of the bits are used."""
     for start in range(0, n_train.size, _WORD):
         labels = np.zeros((_WORD, n_rows), dtype=np.bool_)
         n = min(_WORD, n_train.size - start)
@@ -441,8 +531,7 @@ def _relabelled_sides(
             chosen = rng.choice(n_rows, n_train[start + i], replace=False, shuffle=False)
             labels[i, chosen] = True
         packed = np.packbits(labels, axis=0, bitorder="little")
-        words = np.ascontiguousarray(packed.T).view(np.uint64).reshape(-1)
-        yield n, (np.bitwise_or.reduceat(words, starts), np.bitwise_or.reduceat(~words, starts))
+        yield np.ascontiguousarray(packed.T).view(np.uint64).reshape(-1), n
 
 
 def _statistics(

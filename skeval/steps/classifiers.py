@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
@@ -15,11 +16,20 @@ from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
+from skeval.steps.texts import (
+    Features,
+    TextEncoder,
+    TextSource,
+    beside,
+    text_numbers,
+    text_source,
+)
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
+_BINS_OF_TEXTS = 32  # of a feature: histograms of a thousand words cost more than the rows
 _WIDE = 100  # columns from which Newton's method costs more than it saves
 MAX_ROWS = 10_000
 FEWEST = 10
@@ -58,24 +68,82 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """Columns that classifiers read where texts are among them: as features of their words.
+
+    Attributes
+    ----------
+    measured, texts : tuple of str
+        Names of columns.
+    vectorizer : "tfidf", transformer or object with `encode`
+        What makes features of texts.
+    """
+
+    measured: tuple[str, ...]
+    texts: tuple[str, ...]
+    vectorizer: Any = "tfidf"
+
+
+Read = ColumnChoice | Chosen  # columns that classifiers read
+
+
+@dataclass(frozen=True)
+class WithTexts:
+    """The encoder of rows whose last columns are numbers of texts.
+
+    Attributes
+    ----------
+    plain : Ranks or OneHot
+        Of the other columns.
+    texts : list of TextEncoder
+        One a column of texts.
+    shift : float
+        What is added to the features of the other columns: where trees read sparse features, 0 is
+        a missing one.
+    """
+
+    plain: Ranks | OneHot
+    texts: list[TextEncoder]
+    shift: float
+
+    def transform(self, rows: np.ndarray) -> Features:
+        """Return the features, sparse where those of texts are."""
+        return beside(self._parts(rows))
+
+    @property
+    def owners(self) -> np.ndarray:
+        """For each feature the column of the rows that it stems from."""
+        none = np.full((1, len(self.plain.nominal) + len(self.texts)), np.nan)
+        n_first, *n_texts = [part.shape[1] for part in self._parts(none)]
+        places = len(self.plain.nominal) + np.arange(len(n_texts))
+        return np.concatenate([self.plain.owners[:n_first], np.repeat(places, n_texts)])
+
+    def _parts(self, rows: np.ndarray) -> list[Features]:
+        n_plain = len(self.plain.nominal)
+        numbers = rows[:, n_plain:].T
+        texts = [one.transform(own) for one, own in zip(self.texts, numbers, strict=True)]
+        return [self.plain.transform(rows[:, :n_plain]) + self.shift, *texts]
+
+
+@dataclass(frozen=True)
 class Model:
     """A fitted classifier behind its encoder; a constant one if no column varies."""
 
-    encoder: Ranks | OneHot
+    encoder: Ranks | OneHot | WithTexts
     classifier: Any
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         """Return a score in [0, 1] for each row."""
         return self.scores_of(self.encoder.transform(rows))
 
-    def scores_of(self, features: np.ndarray) -> np.ndarray:
+    def scores_of(self, features: Features) -> np.ndarray:
         """Return a score in [0, 1] for each row that the encoder has transformed."""
         if self.classifier is None:
-            return np.full(len(features), 0.5)
+            return np.full(features.shape[0], 0.5)
         return positive_scores(self.classifier, features)
 
 
-def positive_scores(classifier: Any, features: np.ndarray) -> np.ndarray:
+def positive_scores(classifier: Any, features: Features) -> np.ndarray:
     """Return scores in [0, 1], above 1/2 where a fitted classifier predicts the label 1."""
     if hasattr(classifier, "predict_proba"):
         column = list(classifier.classes_).index(1)
@@ -97,7 +165,12 @@ def fitted_classifier(classifier: Any, features: np.ndarray, labels: np.ndarray,
 
 
 def learn(
-    estimator: Any, rows: np.ndarray, labels: np.ndarray, nominal: Sequence[bool], seed: int
+    estimator: Any,
+    rows: np.ndarray,
+    labels: np.ndarray,
+    nominal: Sequence[bool],
+    seed: int,
+    texts: Sequence[TextSource] = (),
 ) -> Model:
     """Fit a classifier, and the encoder in front of it, on labelled rows.
 
@@ -113,29 +186,40 @@ def learn(
         Which columns are codes.
     seed : int
         Of estimators whose `random_state` is None.
+    texts : sequence of TextSource
+        Of the last columns of the rows, which hold numbers of texts; features of these are learned
+        from the same rows.
 
     Returns
     -------
     Model
     """
-    by_ranks = isinstance(estimator, str) and estimator in {TREE, CART}
-    encoder = Ranks.of(rows, nominal) if by_ranks else OneHot.of(rows, nominal)
+    # sparse features that are missing are for xgboost alone
+    by_ranks = isinstance(estimator, str) and estimator in ({TREE} if texts else {TREE, CART})
+    n_plain = rows.shape[1] - len(texts)
+    plain = (Ranks if by_ranks else OneHot).of(rows[:, :n_plain], nominal)
+    encoder: Ranks | OneHot | WithTexts = plain
+    if texts:
+        numbers = rows[:, n_plain:].T
+        encoders = [one.encoder(own) for one, own in zip(texts, numbers, strict=True)]
+        encoder = WithTexts(plain, encoders, shift=1.0 if by_ranks else 0.0)
     features = encoder.transform(rows)
     if features.shape[1] == 0:
         return Model(encoder, None)
-    classifier = _classifier(estimator, features.shape, seed)
+    classifier = _classifier(estimator, features, seed)
     classifier.fit(features, labels.astype(np.int64))
     return Model(encoder, classifier)
 
 
-def _classifier(estimator: Any, shape: tuple[int, ...], seed: int) -> Any:
+def _classifier(estimator: Any, features: Features, seed: int) -> Any:
     # not at the top: who never asks for a classifier need not wait for these
     if not isinstance(estimator, str):
         return seeded(clone(estimator), seed)
     if estimator == LINEAR:
         from sklearn.linear_model import LogisticRegression
 
-        solver = "newton-cholesky" if shape[1] <= _WIDE else "lbfgs"
+        is_narrow = features.shape[1] <= _WIDE and not issparse(features)
+        solver = "newton-cholesky" if is_narrow else "lbfgs"
         return LogisticRegression(C=1.0, solver=solver, max_iter=1000)
     if estimator == CART:
         from sklearn.tree import DecisionTreeClassifier
@@ -143,10 +227,12 @@ def _classifier(estimator: Any, shape: tuple[int, ...], seed: int) -> Any:
         return DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
     from xgboost import XGBClassifier
 
-    method = "exact" if shape[0] <= _EXACT_TREES else "hist"
+    is_small = features.shape[0] <= _EXACT_TREES and not issparse(features)
+    method = "exact" if is_small else "hist"
+    bins = {"max_bin": _BINS_OF_TEXTS} if issparse(features) else {}
     # one thread: sums of floats, and hence trees, would depend on the number of them
     return XGBClassifier(
-        n_estimators=100, max_depth=3, tree_method=method, n_jobs=1, random_state=seed
+        n_estimators=100, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
     )
 
 
@@ -158,6 +244,7 @@ def out_of_fold(
     *,
     n_folds: int = 5,
     seed: int = 0,
+    texts: Sequence[TextSource] = (),
 ) -> Scores:
     """Return scores of all rows, each by a classifier that learned from the other folds.
 
@@ -173,6 +260,8 @@ def out_of_fold(
         Number of folds; each has its share of both tables.
     seed : int, default=0
         Of the folds.
+    texts : sequence of TextSource
+        As :func:`learn` takes them.
 
     Returns
     -------
@@ -185,7 +274,7 @@ def out_of_fold(
     scores = np.empty(len(rows))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     for seen, unseen in folds.split(rows, labels):
-        model = learn(estimator, rows[seen], labels[seen], nominal, seed)
+        model = learn(estimator, rows[seen], labels[seen], nominal, seed, texts)
         scores[unseen] = model.scores(rows[unseen])
     return Scores(scores[: len(real)], scores[len(real) :])
 
@@ -229,9 +318,9 @@ def candidates(estimator: Any) -> dict[str, Any]:
     return named(list(estimator) if isinstance(estimator, list | tuple) else [estimator])
 
 
-def too_few(context: Context, columns: ColumnChoice, n_folds: int = 0) -> str:
+def too_few(context: Context, columns: Read, n_folds: int = 0) -> str:
     """Return why no classifier can be run on these tables; empty if one can."""
-    if not _names(context, columns):
+    if not _names(context, columns) and not _texts(columns):
         return "no column of this table can be measured."
     fewest = max(FEWEST, n_folds)
     short = [role for role in ROLES if context.n_rows(role) < fewest]
@@ -241,28 +330,51 @@ def too_few(context: Context, columns: ColumnChoice, n_folds: int = 0) -> str:
     return f"a classifier needs {fewest} rows of each table to learn from and to score; {counts}."
 
 
-def _names(context: Context, columns: ColumnChoice) -> list[str]:
-    """Return the columns that classifiers see, sorted: their order must not matter."""
+def read_columns(context: Context, columns: ColumnChoice, text: str | None) -> Read:
+    """Return the choice of columns with all text columns; unchanged if columns were chosen."""
+    texts = context.schema.columns("text")
+    if text is None or columns is not None or not texts:
+        return columns
+    return Chosen(tuple(_names(context, None)), tuple(sorted(texts)), text)
+
+
+def _texts(columns: Read) -> tuple[str, ...]:
+    return columns.texts if isinstance(columns, Chosen) else ()
+
+
+def text_sources(context: Context, columns: Read) -> list[TextSource]:
+    """Return what is known of the texts that classifiers read, a column each."""
+    if not isinstance(columns, Chosen):
+        return []
+    return [text_source(context, name, columns.vectorizer) for name in columns.texts]
+
+
+def _names(context: Context, columns: Read) -> list[str]:
+    """Return the measured columns that classifiers see, sorted: their order must not matter."""
+    if isinstance(columns, Chosen):
+        return sorted(columns.measured)
     keys = set(context.schema.primary_key) if columns is None else set()
     return sorted(set(chosen_columns(context.schema, columns)) - keys)
 
 
-def nominal_columns(context: Context, columns: ColumnChoice) -> tuple[bool, ...]:
+def nominal_columns(context: Context, columns: Read) -> tuple[bool, ...]:
     """Return which of the columns that classifiers see are codes of categories."""
     nominal = set(context.schema.columns(*NOMINAL))
     return tuple(name in nominal for name in _names(context, columns))
 
 
 @shared
-def ordered_rows(context: Context, role: str, columns: ColumnChoice = None) -> np.ndarray:
-    """Return a role's rows as numbers and codes, columns by name, rows in lexicographic order.
+def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
+    """Return a role's rows as numbers and codes, columns by name.
+
+    Texts come last, as numbers that tell them apart.
 
     The codes are in the order of the labels, real or not: in those of the context levels that no
     real row has come last, which would tell synthetic rows where each row has a level of its own.
     """
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
     names = _names(context, columns)
-    rows = encoded(context, role, "gower")[:, [every.index(name) for name in names]] + 0.0
+    rows: np.ndarray = encoded(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
     for j, is_code in enumerate(nominal_columns(context, columns)):
         if is_code:
             levels = list(context.synthetic[names[j]].cat.categories)
@@ -270,12 +382,19 @@ def ordered_rows(context: Context, role: str, columns: ColumnChoice = None) -> n
             recoded = np.array([place[level] for level in levels] or [0], dtype=np.float64)
             present = ~np.isnan(rows[:, j])
             rows[present, j] = recoded[rows[present, j].astype(np.int64)]
+    return np.column_stack([rows, text_numbers(context, role, _texts(columns))])
+
+
+@shared
+def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
+    """Return a role's labelled rows in lexicographic order."""
+    rows = labelled_rows(context, role, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
     return ordered
 
 
 def drawn_rows(
-    context: Context, role: str, columns: ColumnChoice, n_drawn: int | None, seed: int
+    context: Context, role: str, columns: Read, n_drawn: int | None, seed: int
 ) -> np.ndarray:
     """Return a seeded sample of a role's ordered rows; all if there are no more."""
     rows = ordered_rows(context, role, columns)
@@ -283,7 +402,7 @@ def drawn_rows(
 
 
 @shared
-def copied_share(context: Context, columns: ColumnChoice = None) -> float:
+def copied_share(context: Context, columns: Read = None) -> float:
     """Return the share of synthetic rows that stand in train, as far as classifiers see."""
     train, synthetic = (
         pd.util.hash_pandas_object(pd.DataFrame(ordered_rows(context, role, columns)), index=False)
@@ -296,7 +415,7 @@ def copied_share(context: Context, columns: ColumnChoice = None) -> float:
 def fold_scores(
     context: Context,
     estimator: Any,
-    columns: ColumnChoice,
+    columns: Read,
     n_folds: int,
     max_rows: int | None,
     seed: int,
@@ -305,11 +424,12 @@ def fold_scores(
     """Return out-of-fold scores of as many real as synthetic rows."""
     rows = balanced_rows(context, real, columns, max_rows, seed)
     nominal = nominal_columns(context, columns)
-    return out_of_fold(estimator, *rows, nominal, n_folds=n_folds, seed=seed)
+    texts = text_sources(context, columns)
+    return out_of_fold(estimator, *rows, nominal, n_folds=n_folds, seed=seed, texts=texts)
 
 
 def balanced_rows(
-    context: Context, real: str, columns: ColumnChoice, max_rows: int | None, seed: int
+    context: Context, real: str, columns: Read, max_rows: int | None, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return as many rows of a real table as of the synthetic one, seeded samples of the larger."""
     n_rows = min(context.n_rows(real), context.n_rows("synthetic"))
@@ -337,7 +457,7 @@ def relabelled(
 def split(
     context: Context,
     estimator: Any,
-    columns: ColumnChoice,
+    columns: Read,
     test_size: float,
     max_rows: int | None,
     seed: int,
@@ -362,14 +482,15 @@ def split(
     n_learned = min(len(seen), len(learned))
     rows = np.concatenate([learned[:n_learned], seen[:n_learned]])
     labels = np.repeat([0, 1], n_learned)
-    model = learn(estimator, rows, labels, nominal_columns(context, columns), seed)
+    texts = text_sources(context, columns)
+    model = learn(estimator, rows, labels, nominal_columns(context, columns), seed, texts)
     tested = tested[:n_test]
     scores = Scores(model.scores(tested), model.scores(unseen))
     return Split(scores, "holdout" if fresh else "train", n_learned, model, tested, unseen)
 
 
 def _shuffled(
-    context: Context, role: str, columns: ColumnChoice, max_rows: int | None, seed: int
+    context: Context, role: str, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
     rows = drawn_rows(context, role, columns, max_rows, seed)
     return rows[np.random.default_rng(named_seed(f"halves of {role}", seed)).permutation(len(rows))]
@@ -383,7 +504,7 @@ def _test_rows(n_rows: int, test_size: float) -> int:
 def importances(
     context: Context,
     estimator: Any,
-    columns: ColumnChoice,
+    columns: Read,
     test_size: float,
     max_rows: int | None,
     seed: int,
@@ -396,9 +517,10 @@ def importances(
     rng = np.random.default_rng(seed)
     whole = _auc(tested.model, features, len(real))
     falls = {}
-    for j, name in enumerate(_names(context, columns)):
-        mixed, own = features.copy(), owners == j
-        mixed[:, own] = features[rng.permutation(len(features))][:, own]
+    for j, name in enumerate([*_names(context, columns), *_texts(columns)]):
+        own, order = owners == j, rng.permutation(features.shape[0])
+        mixed = beside([features[:, ~own], features[order][:, own]])
+        mixed = mixed[:, np.argsort(np.argsort(own, kind="stable"))]
         falls[name] = whole - _auc(tested.model, mixed, len(real)) if own.any() else 0.0
     return dict(sorted(falls.items(), key=lambda pair: -pair[1]))
 

@@ -29,6 +29,7 @@ def contrast_of(
     share: bool = True,
     name: str = "",
     n_permutations: int | None = None,
+    sizes: tuple[int, int] | None = None,
 ) -> Contrast | None:
     """Return what a test over relabellings compared.
 
@@ -54,6 +55,8 @@ def contrast_of(
         Of the test, if another metric makes it too; see :func:`name_of_test`.
     n_permutations : int, optional
         How many relabellings there are at most, where they are drawn.
+    sizes : tuple of (int, int), optional
+        How many units of train and of the holdout exchanged labels; the rows, if not said.
 
     Returns
     -------
@@ -72,7 +75,7 @@ def contrast_of(
     >>> print(contrast_of(context, "rows that match", 0.6, test, reference="of the holdout"))
     rows that match: 60.0%, by chance 30.0%
     """
-    sizes = context.n_rows("train"), context.n_rows("holdout")
+    sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
     equal = sizes[0] == sizes[1]
     excess = test.observed - (0.0 if equal else test.mean)  # of equal sizes the mean is known
     expected = max(0.0, on_train - excess if high_leaks else on_train + excess)

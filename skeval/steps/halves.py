@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 
 from skeval.context import Context, shared
-from skeval.steps.samples import named_seed
+from skeval.steps.samples import in_place, named_seed
 
 _KEPT = 20_000  # rows, up to which the halves are kept for the other metrics of a suite
 
@@ -43,15 +42,7 @@ def halvings(context: Context, role: str, n_rows: int, n_halvings: int) -> Itera
 @shared
 def halved(context: Context, role: str, n_rows: int, seed: int) -> Halves:
     """Return the contexts of two disjoint samples of a role, of ``n_rows // 2`` rows each."""
-    rows, given = context[role], context.given(role)
     rng, half = np.random.default_rng(named_seed(role, seed)), n_rows // 2
-    order = rng.permutation(len(rows))
+    order = rng.permutation(context.n_rows(role))
     first, second = (np.sort(part) for part in (order[:half], order[half : 2 * half]))
-    return (
-        context.standing_in(_taken(rows, first), _taken(given, first)),
-        context.standing_in(_taken(rows, second), _taken(given, second)),
-    )
-
-
-def _taken(frame: pd.DataFrame, positions: np.ndarray) -> pd.DataFrame:
-    return frame.iloc[positions].reset_index(drop=True)
+    return in_place(context, role, first), in_place(context, role, second)

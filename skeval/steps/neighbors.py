@@ -33,7 +33,10 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
     train and to holdout on different scales.
     """
     if not isinstance(space, str):
-        return clone(space).fit(context.train)
+        space = clone(space)
+        if isinstance(space, TablePreprocessor) and space.schema is None:
+            space.schema = context.schema  # else short texts would be inferred as categories
+        return space.fit(context.train)
     real = [context[role] for role in ("train", "holdout") if role in context]
     learned_from = pd.concat(real, ignore_index=True) if space == "gower" else context.train
     checked: Any = space  # by the preprocessor

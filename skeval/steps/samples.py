@@ -74,17 +74,22 @@ def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) 
 @shared
 def holdout_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context in which `n_rows` of the holdout stand in the synthetic place."""
-    rows, given = (sampled(t, n_rows, seed) for t in (context.holdout, context.given("holdout")))
-    return context.standing_in(rows, given)
+    return in_place(context, "holdout", sample_positions(context.n_rows("holdout"), n_rows, seed))
 
 
 @shared
 def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context with `n_rows` of the synthetic rows."""
-    rows, given = (
-        sampled(t, n_rows, seed) for t in (context.synthetic, context.given("synthetic"))
-    )
-    return context.standing_in(rows, given)
+    positions = sample_positions(context.n_rows("synthetic"), n_rows, seed)
+    return in_place(context, "synthetic", positions)
+
+
+def in_place(context: Context, role: str, positions: np.ndarray) -> Context:
+    """Return a context in which some of a role's rows stand in the synthetic place."""
+    tables = context[role], context.given(role)
+    if positions.size < len(tables[0]):
+        tables = tuple(t.iloc[positions].reset_index(drop=True) for t in tables)
+    return context.standing_in(*tables, taken=(context, role, positions))
 
 
 def check_measured(

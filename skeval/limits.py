@@ -1,0 +1,106 @@
+"""Limits of time and memory for one piece of work among many."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from skeval.exceptions import LimitError
+
+T = TypeVar("T")
+_TICK = 0.02  # seconds between looks at clock and memory
+_GRACE = 1.0  # seconds for work to end after it was told to
+_STATM = Path("/proc/self/statm")
+
+
+class Stopped(BaseException):
+    """Work went beyond its limit; no error, so that nothing that is stopped swallows it."""
+
+
+def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | None) -> T:
+    """Do work in a thread that is told to stop when it takes too long or too much.
+
+    Parameters
+    ----------
+    work : callable
+        Without arguments.
+    seconds : float or None
+        Of wall time; no limit if None.
+    n_bytes : int or None
+        By which the memory of the whole process may grow meanwhile; no limit if None.
+
+    Returns
+    -------
+    object
+        What `work` returns.
+
+    Raises
+    ------
+    LimitError
+        If it went beyond a limit. A call of compiled code ends before its thread does: it may run
+        on for a while, unheard.
+
+    Examples
+    --------
+    >>> from skeval.limits import within_limits
+    >>> within_limits(lambda: 1 + 1, 60.0, None)
+    2
+    """
+    if seconds is None and n_bytes is None:
+        return work()
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # raised again below, in the thread that waits
+            failure.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)  # never keeps the process alive
+    start, before = time.monotonic(), _memory()
+    thread.start()
+    exceeded = ""
+    while thread.is_alive() and not exceeded:
+        thread.join(_TICK)
+        exceeded = _exceeded(time.monotonic() - start, _memory() - before, seconds, n_bytes)
+    if exceeded and thread.is_alive():
+        _stop(thread)
+        thread.join(_GRACE)
+    if outcome:
+        return outcome[0]
+    if failure and not isinstance(failure[0], Stopped):
+        raise failure[0]
+    raise LimitError(exceeded)
+
+
+def _exceeded(elapsed: float, grown: int, seconds: float | None, n_bytes: int | None) -> str:
+    if seconds is not None and elapsed > seconds:
+        return f"it took longer than timeout={seconds:g} seconds, and was stopped."
+    if n_bytes is not None and grown > n_bytes:
+        return f"it took more than max_memory={n_bytes:,} bytes, and was stopped."
+    return ""
+
+
+def _stop(thread: threading.Thread) -> None:
+    """Raise :class:`Stopped` in a thread, at its next step of Python."""
+    ident = ctypes.c_ulong(thread.ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stopped))
+
+
+def _memory() -> int:
+    """Return the bytes of memory that the process holds; where none can be told, its greatest."""
+    if _STATM.exists():
+        return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -1,0 +1,513 @@
+"""Any metric of one table, on one of several tables or on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, cast
+
+import numpy as np
+
+from skeval.base import Metric
+from skeval.by_group import AnyMetric, goodness
+from skeval.context import Context
+from skeval.exceptions import InvalidParameterError, NoTestWarning
+from skeval.formatting import as_float
+from skeval.parameters import Count, Legal, Seed, are_columns, is_text
+from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, without_tests
+from skeval.relational_context import RelationalContext
+from skeval.result import MetricTags, Result, undefined
+from skeval.stats.relabelling import holm
+from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners
+from skeval.verdict import TEST_LEVEL, Contrast
+
+TableName = Annotated[str, Legal("the name of a table", is_text, -1)]
+TableNames = Annotated[
+    list[str] | None,
+    Legal(
+        "a list of names of tables or None",
+        lambda value: not isinstance(value, int) and are_columns(value),
+        -1,
+    ),
+]
+MaxRows = Annotated[
+    int | tuple[int, int, int] | None,
+    Legal("a positive int, three of them, or None", are_limits, 0),
+]
+Aggregate = Annotated[
+    str | Callable[[list[float]], float],
+    Legal("'mean', 'worst' or a callable", lambda v: v in ("mean", "worst") or callable(v), "sum"),
+]
+_PUBLIC = (
+    "looks for what was learned of persons, and {table} is a reference table, which is public. "
+    "Give it another role, or compare it by ReferenceEquality."
+)
+_NO_TEST = (
+    "no test is made in {table}: whose its rows are is not known, and rows of one person are one "
+    "piece of evidence. The schema {undetermined}"
+)
+_TOO_FEW = "no test is made in {table}: of one row a subject the metric has none."
+
+
+class OfTable(Lifted):
+    """A metric of one table, on one of several tables: its value there, and its result.
+
+    Orders, visits and accounts are tables as any other, and each metric of one table says
+    something of them. What it cannot know is that the rows of one person belong together: ten
+    thousand visits of a hundred patients are a hundred independent observations, not ten thousand.
+    A test of privacy that exchanges rows between train and holdout would find a leak where two
+    tables hold different patients. Where the rows depend on a subject, the test is made on rows
+    that are independent.
+
+    Parameters
+    ----------
+    metric : Metric
+        What to measure. It is cloned, never fitted itself.
+    table : str
+        The table. Metrics of privacy take no reference table.
+    max_rows : int, tuple of (int, int, int) or None, default=None
+        Rows of each role at most, a seeded sample; or of train, of the holdout and of the synthetic
+        table. None for all.
+    n_draws : int, default=5
+        Of a dependent table, how often one row a subject is drawn for the test.
+    random_state : int, default=0
+        Seed of the draws.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if there is no such table, or the metric refuses its parameters there.
+    MissingInputError
+        At fit, if the metric needs something that is not given, or is one of privacy and the table
+        a reference.
+
+    See Also
+    --------
+    PerTable : All tables at once.
+    PerSubject : The subjects, each with all its rows.
+
+    Notes
+    -----
+    The result is that of the metric, under the metric's name; ``Result.table`` names the table, as
+    contrast, fact and advice do.
+
+    Of a privacy metric on a dependent table, the value is that of all rows, and the p-value that of
+    one random row of each train and each holdout subject, beside all synthetic rows: if nothing was
+    learned of any one subject, which of these rows were train is exchangeable. The p-values of
+    several draws depend on each other, and are exchangeable: a little less than twice their mean is
+    a valid p-value [1]_; of one draw, its own. With several subjects (flights of planes and of
+    pilots) the largest p-value is taken. Rows without a subject are left out of the test. The
+    contrast has the means over the draws,
+    ``details["by_subject"]`` their p-values. An interval or difference that takes rows for
+    independent is left out, as are p-values in the details.
+
+    Where the schema does not say whose the rows are, a value is given and no test made, with a
+    :class:`~skeval.exceptions.NoTestWarning`.
+
+    References
+    ----------
+    .. [1] M. Gasparin, R. Wang, A. Ramdas, "Combining exchangeable p-values", Proceedings of the
+       National Academy of Sciences 122 (2025) e2410849122, doi:10.1073/pnas.2410849122.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import KSComplement
+    >>> from skeval.relational import OfTable
+    >>> train = {"users": pd.DataFrame({"age": [31.0, 45.0]}), "bikes": pd.DataFrame({"n": [1.5]})}
+    >>> result = OfTable(KSComplement(), "users").fit(train).evaluate(train)
+    >>> result.table, result.value
+    ('users', 1.0)
+    """
+
+    def __init__(
+        self,
+        metric: AnyMetric,
+        table: TableName,
+        *,
+        max_rows: MaxRows = None,
+        n_draws: Count = 5,
+        random_state: Seed = 0,
+    ) -> None:
+        self.metric = metric
+        self.table = table
+        self.max_rows = max_rows
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def _refusal(self, context: RelationalContext) -> str:
+        relations = context.relations
+        check_tables(context, [self.table], type(self).__name__, "table")
+        public = self.tags.aspect == "privacy" and relations.role(self.table) == "reference"
+        return _PUBLIC.format(table=self.table) if public else ""
+
+    def _own(self, context: RelationalContext) -> Context:
+        return limited(context, self.table, self.max_rows, self.random_state)
+
+    def _place(self, context: RelationalContext) -> str:
+        return self.table
+
+    def _tested(self, context: RelationalContext, result: Result) -> Result:
+        relations, table = context.relations, self.table
+        if relations.role(table) == "subject" or len(relations.tables) == 1:
+            return result
+        if self.tags.aspect != "privacy" or relations.role(table) == "reference":
+            return replace(result, difference=None)  # rows may well be of one subject
+        if result.p_value is None:
+            return replace(result, interval=None, difference=None)
+        metric, own = self.metric, self._own(context)
+        # what is said of the row-wise tests does not hold: the warnings of the value do
+        warnings = fitted(metric, own)._result(own).warnings
+        result = replace(
+            result,
+            p_value=None,
+            contrast=None,
+            interval=None,
+            difference=None,
+            details=without_tests(result.details),
+            warnings=warnings,
+        )
+        if subjects := owners(relations, table):
+            settings = (self.max_rows, self.n_draws, self.random_state)
+            tests = {s: subject_results(context, metric, table, s, *settings) for s in subjects}
+            result = with_subject_test(result, tests, table)
+        else:
+            said = _NO_TEST.format(table=table, undetermined=relations.undetermined)
+            result = replace(result, warnings=(*warnings, NoTestWarning(said)))
+        return replace(result, summary=metric._summary(result))
+
+
+class PerTable(Metric):
+    """A metric of one table on all tables, and the mean or the worst of its values.
+
+    A database leaks where its worst table does, and its likeness is that of all its tables. The
+    metric is applied to each table by itself; the value says how the tables do together, and
+    ``details`` how each of them does.
+
+    Parameters
+    ----------
+    metric : Metric
+        What to measure. It is cloned, never fitted itself.
+    aggregate : {"mean", "worst"} or callable, default="mean"
+        Of the values of the tables; a callable takes their list. "worst" goes by the metric's
+        direction.
+    tables : list of str or None, default=None
+        Which tables: None for all that have the columns which the metric names, for metrics of
+        privacy without reference tables.
+    max_rows : int, tuple of (int, int, int) or None, default=None
+        Rows of each table and role at most, a seeded sample; or of train, of the holdout and of the
+        synthetic table. None for all.
+    n_draws : int, default=5
+        Of a dependent table, how often one row a subject is drawn for the test; see
+        :class:`OfTable`.
+    random_state : int, default=0
+        Seed of the draws.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if there is no such table, or the metric refuses its parameters in one.
+    MissingInputError
+        At fit, if the metric needs something that is not given.
+
+    See Also
+    --------
+    OfTable : One table, with the metric's own result.
+    PerSubject : The subjects, each with all its rows.
+    skeval.ByGroup : Groups of the rows of one table.
+
+    Notes
+    -----
+    ``details["columns"]`` has the value of each table, ``details["baseline_columns"]`` that of
+    fresh real rows, ``details["tables"]`` numbers of rows and p-values, as they are and after Holm.
+    The p-value is the least after Holm, so that many tables raise no more false alarms than one;
+    the contrast is that of the table which has it. A table without a value, as one of keys alone,
+    is left out of the aggregate. The baseline is the aggregate of those of the tables; there is no
+    interval.
+
+    A mean lets a good table buy back a bad one: for privacy, take "worst".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.fidelity import KSComplement
+    >>> from skeval.relational import PerTable
+    >>> train = {"a": pd.DataFrame({"x": [1.5, 2.5]}), "b": pd.DataFrame({"y": [1.5, 2.5]})}
+    >>> synthetic = {"a": train["a"], "b": pd.DataFrame({"y": [1.5, 1.5]})}
+    >>> result = PerTable(KSComplement()).fit(train).evaluate(synthetic)
+    >>> result.value, result.details["columns"]
+    (0.75, {'a': 1.0, 'b': 0.5})
+    """
+
+    tags: ClassVar[MetricTags] = TagsOfMetric("ColumnScoresDisplay")  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        metric: AnyMetric,
+        aggregate: Aggregate = "mean",
+        tables: TableNames = None,
+        *,
+        max_rows: MaxRows = None,
+        n_draws: Count = 5,
+        random_state: Seed = 0,
+    ) -> None:
+        self.metric = metric
+        self.aggregate = aggregate
+        self.tables = tables
+        self.max_rows = max_rows
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Say which need of the metric all tables leave unmet, and the cure; None if none."""
+        if not isinstance(context, RelationalContext):
+            return super().unmet_need(context)
+        check_tables(context, self.tables or [], type(self).__name__, "tables")
+        chosen = self._chosen(context)
+        unmet = [need for one in chosen.values() if (need := one.unmet_need(context))]
+        if self.tables is not None or len(unmet) == len(chosen):
+            return next(iter(unmet), None if chosen else "finds no table that it can measure.")
+        return None
+
+    def _prepare(self, context: Context) -> None:
+        for one in self._measured(context).values():
+            one._prepare(context)
+
+    def _chosen(self, context: RelationalContext) -> dict[str, OfTable]:
+        """Return the metric on each table that is looked at."""
+        relations, named = context.relations, self.metric.named_columns()
+        columns = {column for columns in named.values() for column in columns}
+        public = set(relations.references) if self.tags.aspect == "privacy" else set()
+        every = [
+            name
+            for name, own in relations.tables.items()
+            if name not in public and columns <= set(own.measured)
+        ]
+        settings = {name: getattr(self, name) for name in ("max_rows", "n_draws", "random_state")}
+        return {name: OfTable(self.metric, name, **settings) for name in self.tables or every}
+
+    def _measured(self, context: Context) -> dict[str, OfTable]:
+        relational = cast("RelationalContext", context)
+        chosen = self._chosen(relational)
+        return {name: one for name, one in chosen.items() if not one.unmet_need(context)}
+
+    def _compute(self, context: Context) -> Result:
+        results = {
+            name: one._finished(one._compute(context))
+            for name, one in self._measured(context).items()
+        }
+        return self._aggregated(context, results)
+
+    def _aggregated(self, context: Context, results: Mapping[str, Result]) -> Result:
+        tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
+        tags = replace(tags, needs=self.tags.needs, display=self.tags.display)
+        values = {name: result.value for name, result in results.items()}
+        known = {name: value for name, value in values.items() if not np.isnan(value)}
+        said = tuple(type(w)(f"{name}: {w}") for name, r in results.items() for w in r.warnings)
+        if not known:
+            nothing = undefined("no table has a value.")
+            return replace(nothing, tags=tags, warnings=(*said, *nothing.warnings))
+        worst = min(known, key=lambda name: goodness(known[name], tags))
+        return Result(
+            self._of(list(known.values()), tags),
+            tags=tags,
+            details={
+                "columns": values,
+                "worst": {"column": worst, "value": known[worst]},
+                "tables": {name: n_rows(context, name) for name in results},
+            },
+            warnings=said,
+        )
+
+    def _of(self, values: list[float], tags: MetricTags) -> float:
+        if self.aggregate == "worst":
+            return min(values, key=lambda value: goodness(value, tags))
+        of = np.mean if self.aggregate == "mean" else cast("Any", self.aggregate)
+        return float(of(values))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        every = {n: one.evaluate_context(context) for n, one in self._measured(context).items()}
+        known = {name: one for name, one in every.items() if not np.isnan(one.value)}
+        baselines = {n: one.baseline for n, one in known.items() if one.baseline is not None}
+        tests = {n: one.p_value for n, one in known.items() if one.p_value is not None}
+        corrected = dict(zip(tests, holm(list(tests.values())), strict=True))
+        tables = {name: dict(sizes) for name, sizes in result.details["tables"].items()}
+        for name, p_value in tests.items():
+            tables[name] |= {"p_value": p_value, "holm_p_value": corrected[name]}
+        worst = dict(result.details["worst"])
+        worst["summary"] = known[worst["column"]].summary
+        complete = len(baselines) == len(known)
+        untested = [w for one in every.values() for w in one.warnings if _is_no_test(w)]
+        return replace(
+            result,
+            baseline=self._of(list(baselines.values()), result.tags or self.tags)
+            if complete
+            else None,
+            p_value=min(corrected.values(), default=None),
+            details={
+                **result.details,
+                "tables": tables,
+                "worst": worst,
+                "baseline_columns": baselines,
+            },
+            fact=" ".join(one.fact for one in known.values() if one.fact),
+            warnings=(*result.warnings, *untested),
+            **most_significant(known, corrected),
+        )
+
+    def _summary(self, result: Result) -> str:
+        worst, n_tables = result.details["worst"], len(result.details["columns"])
+        of = f"Of {n_tables} tables, {worst['column']} is the worst"
+        return f"{of}. {worst['summary']}" if worst["summary"] else f"{of} ({worst['value']:.3g})."
+
+
+def check_tables(context: RelationalContext, names: list[str], owner: str, parameter: str) -> None:
+    """Refuse names of tables that are not there."""
+    if unknown := [name for name in names if name not in context.relations.tables]:
+        raise InvalidParameterError(
+            f"{owner}: {parameter} names {', '.join(unknown)}, which is no table. "
+            f"Tables: {', '.join(context.relations.tables)}."
+        )
+
+
+def n_rows(context: Context, table: str) -> dict[str, int]:
+    """Return the number of rows of a table by role."""
+    own = cast("RelationalContext", context).table(table)
+    roles = [role for role in ("train", "holdout", "synthetic") if role in own]
+    return {f"n_{role}": own.n_rows(role) for role in roles}
+
+
+def subject_results(
+    context: RelationalContext,
+    metric: Metric,
+    table: str,
+    subject: str,
+    max_rows: RowLimit,
+    n_draws: int,
+    seed: int,
+) -> list[Result]:
+    """Return the results of a metric on several draws of one row a subject."""
+    draws = [
+        one_row_each(context, table, subject, max_rows, seed + draw) for draw in range(n_draws)
+    ]
+    return [fitted(metric, drawn).evaluate_context(drawn) for drawn in draws]
+
+
+def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: str) -> Result:
+    """Return a result with the p-value and the contrast of draws of one row a subject.
+
+    Parameters
+    ----------
+    result : Result
+        Of all rows, without a test.
+    tests : mapping of str to list of Result
+        By subject, the results of the draws.
+    table : str
+        Whose rows they are.
+
+    Returns
+    -------
+    Result
+        With the largest of the subjects' p-values, each merged of its draws.
+    """
+    p_values = {
+        subject: [as_float(one.p_value) if one.p_value is not None else np.nan for one in draws]
+        for subject, draws in tests.items()
+    }
+    if any(np.isnan(values).any() for values in p_values.values()):
+        said = NoTestWarning(_TOO_FEW.format(table=table))
+        return replace(result, warnings=(*result.warnings, said))
+    of_each = {subject: merged_p_value(values) for subject, values in p_values.items()}
+    subject = max(of_each, key=lambda name: of_each[name])
+    details = {**result.details, "by_subject": {"subject": subject, "p_values": p_values[subject]}}
+    if "passed" in details:
+        details["passed"] = of_each[subject] > TEST_LEVEL
+    return replace(
+        result,
+        p_value=of_each[subject],
+        contrast=mean_contrast([one.contrast for one in tests[subject]], subject),
+        details=details,
+    )
+
+
+def merged_p_value(p_values: list[float]) -> float:
+    r"""Return one p-value of several that are exchangeable, whatever they have in common.
+
+    Of one, itself; of more, at most twice the mean of the first k, whatever k is.
+
+    Notes
+    -----
+    For a level a, ``(2 - 2 p / a)_+ / a`` is an e-value, of mean 1 at most if there is nothing to
+    find. Means of the first k exchangeable e-values all stay below ``1 / a`` with a chance of at
+    least ``1 - a``: the least a for which one of them does not is
+
+    .. math:: \min_{k \le K} \min_{m > k / 2} \frac{2}{2 m - k} \sum_{i \le m} p_{(i)}
+
+    with the m smallest of the first k.
+
+    Examples
+    --------
+    >>> from skeval.relational.per_table import merged_p_value
+    >>> merged_p_value([0.25, 0.125]), merged_p_value([0.25]), merged_p_value([0.125, 0.5])
+    (0.375, 0.25, 0.25)
+    """
+    if len(p_values) == 1:
+        return float(p_values[0])
+    least = 1.0
+    for k in range(1, len(p_values) + 1):
+        sums = np.cumsum(np.sort(p_values[:k]))
+        m = np.arange(k // 2 + 1, k + 1)
+        least = min(least, float((2.0 * sums[m - 1] / (2 * m - k)).min()))
+    return least
+
+
+def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | None:
+    """Return the means of what several draws compared; None if one of them shows nothing."""
+    shown = [one for one in contrasts if one is not None]
+    if len(shown) < len(contrasts):
+        return None
+    observed, expected = (
+        round(float(np.mean([getattr(one, side) for one in shown])), 12)
+        for side in ("observed", "expected")
+    )
+    first, each = shown[0], f"one row each of {subject}"
+    return replace(
+        first,
+        what=f"{first.what} ({each})",
+        observed=observed,
+        expected=expected,
+        tests=tuple(f"{name}, {len(shown)} draws of {each}" for name in first.tests),
+        least_p=merged_p_value([one.least_p for one in shown]),
+    )
+
+
+def most_significant(results: Mapping[str, Result], corrected: Mapping[str, float]) -> Any:
+    """Return contrast and advice of the table that has the least p-value."""
+    name = min(corrected, key=lambda table: corrected[table], default="")
+    shown = results[name].contrast if name else None
+    if shown is not None:
+        every = [one for table in corrected if (one := results[table].contrast) is not None]
+        named = len(every) == len(corrected) and all(one.tests for one in every)
+        shown = replace(
+            shown,
+            n_tests=shown.n_tests * len(corrected),
+            tests=tuple(test for one in every for test in one.tests) if named else (),
+            least_p=min(1.0, len(corrected) * min(one.least_p for one in every)),
+        )
+    return {"contrast": shown, "advice": results[name].advice if name else ""}
+
+
+def _is_no_test(warning: object) -> bool:
+    return isinstance(warning, NoTestWarning)

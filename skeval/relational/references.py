@@ -1,0 +1,94 @@
+"""Whether the keys of synthetic tables name rows that are there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skeval.exceptions import NothingToMeasureWarning
+from skeval.formatting import percent
+from skeval.relational.base import NO_KEYS, RelationalMetric
+from skeval.relational_context import RelationalContext
+from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.steps.relations import parents
+from skeval.tables.relational_data import NULL, ORPHAN
+
+
+class ReferentialIntegrity(RelationalMetric):
+    """Share of child rows whose key names a parent row: 1 if all do, 0 if none does.
+
+    Orders without a customer break every join, and a database refuses them. But real tables have
+    such rows too: a sixth of the flights of New York name a plane that its register lacks. So each
+    share stands beside that of train and of the holdout; the value is the mean over the foreign
+    keys.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    Notes
+    -----
+    Missing keys are counted apart, in ``details["null"]``: where train has some in a foreign key,
+    they are left out of its share; where train has none, they count as broken.
+    ``details["columns"]`` has the share of each foreign key, ``details["train"]`` those of train.
+
+    References
+    ----------
+    Published under this name by SDMetrics.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import ForeignKey, ReferentialIntegrity, RelationalSchema
+    >>> schema = RelationalSchema(
+    ...     ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]
+    ... )
+    >>> users = pd.DataFrame({"id": [1, 2, 3]})
+    >>> train = {"users": users, "orders": pd.DataFrame({"user": [1, 1, 2, 3]})}
+    >>> synthetic = {"users": users, "orders": pd.DataFrame({"user": [1, 1, 2, 9]})}
+    >>> ReferentialIntegrity().fit(train, schema=schema).score(synthetic)
+    0.75
+    """
+
+    tags = MetricTags(
+        "diagnostic",
+        needs=frozenset({"relational"}),
+        greater_is_better=True,
+        bounds=(0, 1),
+        display="ColumnScoresDisplay",
+    )
+    _parts = ("null",)
+
+    def __init__(self) -> None:
+        pass
+
+    def _measure(self, context: RelationalContext) -> Result:
+        keys = context.relations.foreign_keys
+        if not keys:
+            return undefined(NO_KEYS, NothingToMeasureWarning)
+        train, synthetic = (
+            {key: parents(context, role, key) for key in keys} for role in ("train", "synthetic")
+        )
+        shares = {
+            str(key): integrity(synthetic[key], null_is_broken=not (train[key] == NULL).any())
+            for key in keys
+        }
+        return mean_of_columns(
+            shares,
+            n_total=len(keys),
+            train={str(k): integrity(p, null_is_broken=False) for k, p in train.items()},
+            null={str(key): float((p == NULL).mean()) for key, p in synthetic.items()},
+        )
+
+    def _summary(self, result: Result) -> str:
+        worst, share = result.details["worst"].values()
+        return (
+            f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
+            f"{worst}: {percent(share)}, in train {percent(result.details['train'][worst])}."
+        )
+
+
+def integrity(positions: np.ndarray, *, null_is_broken: bool) -> float:
+    """Return the share of keys that name a row, nan if there is none to count."""
+    counted = positions if null_is_broken else positions[positions != NULL]
+    return float((counted > ORPHAN).mean()) if counted.size else float("nan")

@@ -1,0 +1,214 @@
+"""Rows of a parent table with what their children are like: a table that any metric can take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.parameters import Legal
+from skeval.relational_context import RelationalContext
+from skeval.stats.grouped import grouped_levels, grouped_numbers
+from skeval.steps.relations import Column, Path, column_of, parents, path_positions
+from skeval.tables.preprocessing import NUMERIC
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import Kind, TableSchema
+
+Stat = Literal[
+    "count", "mean", "median", "std", "min", "max", "span", "nunique", "mode", "mode_share"
+]
+Scope = Literal["children", "subject"]
+STATS: tuple[Stat, ...] = (
+    *("count", "mean", "std", "min", "max", "span", "nunique", "mode", "mode_share"),
+)
+Stats = Annotated[
+    Sequence[Stat],
+    Legal(
+        f"a list of {', '.join(get_args(Stat))}",
+        lambda value: (
+            isinstance(value, list | tuple)
+            and len(value) > 0
+            and all(name in get_args(Stat) for name in value)
+        ),
+        ["sum"],
+    ),
+]
+_DAY = 86_400e6  # in microseconds
+
+
+def aggregated_context(
+    context: RelationalContext,
+    table: str,
+    stats: tuple[Stat, ...] = STATS,
+    scope: Scope = "children",
+) -> Context:
+    """Return the rows of a table with aggregates of their children, as a context of one table.
+
+    Parameters
+    ----------
+    context : RelationalContext
+        The tables.
+    table : str
+        Whose rows: a parent, or a subject.
+    stats : tuple of str, default=STATS
+        Of all children `count`; of numbers `mean`, `median`, `std` (divided by n), `min`, `max`; of
+        dates `min`, `max` and `span` in days; of categories and booleans `nunique`, `mode` and
+        `mode_share`. The columns are named "child.column.stat".
+    scope : {"children", "subject"}, default="children"
+        The tables that refer to this one, by each of their keys; or all that belong to this
+        subject, each by its path.
+
+    Returns
+    -------
+    Context
+        With the roles of `context`. Rows without children have count 0, the rest missing. Work on
+        the real rows is done once for any number of synthetic tables.
+
+    Notes
+    -----
+    Of a table of links, which holds little but two keys (:func:`is_link`), the columns of the rows
+    on the other side count as its own.
+    """
+    real = _real_aggregates(context, table, stats, scope)
+    return _with_synthetic(context, table, stats, scope) if "synthetic" in context else real
+
+
+@shared
+def _real_aggregates(
+    context: RelationalContext, table: str, stats: tuple[Stat, ...], scope: Scope
+) -> Context:
+    roles = [role for role in ("train", "holdout") if role in context]
+    tables = {role: aggregated_rows(context, role, table, stats, scope) for role in roles}
+    kinds = {name: _kind(values) for name, values in tables["train"].items()}
+    kinds |= {name: context.relations.tables[table].kinds[name] for name in _own(context, table)}
+    schema = TableSchema({str(name): kind for name, kind in kinds.items()})
+    levels = {
+        name: list(tables["train"][name].cat.categories)
+        for name in schema.columns("categorical", "boolean")
+    }
+    return Context(schema, tables, levels=levels)
+
+
+@shared
+def _with_synthetic(
+    context: RelationalContext, table: str, stats: tuple[Stat, ...], scope: Scope
+) -> Context:
+    real = _real_aggregates(context, table, stats, scope)
+    return real.standing_in(aggregated_rows(context, "synthetic", table, stats, scope))
+
+
+@shared
+def aggregated_rows(
+    context: RelationalContext, role: str, table: str, stats: tuple[Stat, ...], scope: Scope
+) -> pd.DataFrame:
+    """Return the canonical rows of one role; see :func:`aggregated_context`."""
+    own = context[role][table]
+    columns = {name: own[name].array for name in _own(context, table)}
+    for name, path in paths_below(context.relations, table, scope).items():
+        positions = path_positions(context, role, path)
+        if "count" in stats:
+            counts = np.bincount(positions[positions >= 0], minlength=len(own))
+            columns[f"{name}.count"] = counts.astype(np.float64)
+        for child, column in _child_columns(context, role, path):
+            for stat, values in _aggregates(column, positions, len(own), stats):
+                columns[f"{name}.{child}.{stat}"] = values
+    return pd.DataFrame(columns)
+
+
+def paths_below(
+    relations: RelationalSchema, table: str, scope: Scope = "children"
+) -> Mapping[str, Path]:
+    """Return the ways from other tables up to this one, by the name of the child.
+
+    Where a child refers by several keys, its name is that of the child with the columns.
+    """
+    if scope == "subject":
+        names = relations.dependents(table)
+        return {name: relations.path(name, table) for name in names}
+    keys = [key for key in relations.foreign_keys if key.parent == table]
+    several = {key.child for key in keys if sum(k.child == key.child for k in keys) > 1}
+    return {
+        f"{key.child} ({', '.join(key.columns)})" if key.child in several else key.child: (key,)
+        for key in keys
+    }
+
+
+def private_parents(relations: RelationalSchema) -> list[str]:
+    """Return the tables that others refer to and that are not public."""
+    public = set(relations.references)
+    return [n for n in relations.tables if n not in public and paths_below(relations, n)]
+
+
+def is_link(relations: RelationalSchema, table: str) -> bool:
+    """Tell whether the rows of a table link rows of others, m to n, and are little else.
+
+    It refers by two keys or more, and its primary key is made of them; or it has none, and no
+    column beside them.
+    """
+    keys = [key for key in relations.foreign_keys if key.child == table]
+    linking = {column for key in keys for column in key.columns}
+    primary = relations.primary_keys.get(table, ()) or tuple(relations.tables[table].kinds)
+    return len(keys) > 1 and set(primary) <= linking
+
+
+def _own(context: RelationalContext, table: str) -> list[str]:
+    return context.relations.tables[table].measured
+
+
+def _kind(values: pd.Series) -> Kind:
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return "categorical"
+    return "datetime" if values.dtype.kind == "M" else "continuous"
+
+
+def _child_columns(
+    context: RelationalContext, role: str, path: Path
+) -> Iterator[tuple[str, Column]]:
+    """Yield the measured columns of a child, but for its key; of links, those of the far side."""
+    relations, first = context.relations, path[0]
+    for name in relations.tables[first.child].measured:
+        if name not in first.columns:
+            yield name, column_of(context, role, first.child, name)
+    if not is_link(relations, first.child):
+        return
+    for key in relations.foreign_keys:
+        if key.child != first.child or key == first:
+            continue
+        at = parents(context, role, key)
+        for name in relations.tables[key.parent].measured:
+            if name not in key.parent_columns:
+                far = column_of(context, role, key.parent, name)
+                values = np.where(at >= 0, far.values[np.maximum(at, 0)], np.nan)
+                yield f"{', '.join(key.columns)}.{name}", far._replace(values=values)
+
+
+def _aggregates(
+    column: Column, positions: np.ndarray, n_rows: int, stats: tuple[Stat, ...]
+) -> Iterator[tuple[str, np.ndarray | pd.Categorical]]:
+    if column.kind in NUMERIC:
+        wanted = {"continuous": {"mean", "median", "std", "min", "max"}}
+        own = wanted.get(column.kind, {"min", "max", "span"})
+        names = [name for name in stats if name in own]
+        for name, values in grouped_numbers(column.values, positions, n_rows, names).items():
+            yield name, _dates(values, name) if column.kind == "datetime" else values
+        return
+    if not {"nunique", "mode", "mode_share"} & set(stats):
+        return
+    codes = np.where(np.isnan(column.values), -1, column.values).astype(np.int64)
+    n_unique, modes, shares = grouped_levels(codes, positions, n_rows, len(column.levels))
+    named = pd.Categorical.from_codes(modes, categories=column.levels)
+    for name, values in (("nunique", n_unique), ("mode", named), ("mode_share", shares)):
+        if name in stats:
+            yield name, values
+
+
+def _dates(microseconds: np.ndarray, stat: str) -> np.ndarray:
+    if stat == "span":
+        return microseconds / _DAY
+    missing = np.isnan(microseconds)
+    dates = np.where(missing, 0.0, microseconds).astype(np.int64).astype("datetime64[us]")
+    dates[missing] = np.datetime64("NaT")
+    return dates

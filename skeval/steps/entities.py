@@ -1,0 +1,425 @@
+"""What a recognizer finds in text columns, as hashes: each distinct text once, on disk if asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import unicodedata
+import uuid
+import zipfile
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.files import replacing
+from skeval.steps.samples import named_seed, sample_positions
+from skeval.steps.texts import plain_texts
+
+_BLOCK = 2000  # texts recognized between two writes to the disk
+_FORM = 1  # of what is kept on disk: raised where hashes or their meaning change
+_WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
+_SEPARATED = re.compile(r"[\d\s()+./-]*\d[\d\s()+./-]*|[A-Z]{2}\d\d[ A-Z0-9]+")
+_MARKS = "'\"\u2018\u2019\u201c\u201d\u00ab\u00bb.,;:!?()[]{}*_- "
+_ONE_AT_A_TIME = Lock()  # models are not made for threads
+
+
+class Entity(NamedTuple):
+    """A part of a text that names somebody or something.
+
+    Parameters
+    ----------
+    text : str
+        The part itself, ``whole[start:end]``.
+    label : str
+        Its type, such as ``"PERSON"``, in the words of the recognizer.
+    start, end : int
+        Where it stands, in characters.
+
+    Examples
+    --------
+    >>> from skeval.text import Entity
+    >>> Entity("Ada", "PERSON", 0, 3).label
+    'PERSON'
+    """
+
+    text: str
+    label: str
+    start: int
+    end: int
+
+
+@runtime_checkable
+class EntityRecognizer(Protocol):
+    """What finds entities in texts: any object with this method.
+
+    A property ``about``, a dict of strings with `backend`, `model` and `version`, is quoted in
+    results, and what is kept on disk goes by it.
+
+    Examples
+    --------
+    >>> from skeval.text import Entity, EntityRecognizer
+    >>> class Shouted:
+    ...     about = {"backend": "words in capitals", "model": "", "version": "1"}
+    ...
+    ...     def recognize(self, texts):
+    ...         return [[Entity(t, "SHOUT", 0, len(t))] if t.isupper() else [] for t in texts]
+    >>> isinstance(Shouted(), EntityRecognizer)
+    True
+    """
+
+    def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
+        """Return the entities of each text."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the texts of a table are read.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Text columns; all those of a row are one document.
+    recognizer : EntityRecognizer
+        What finds entities.
+    keep : object or None
+        With a method ``keeps(entity)``: which of them count.
+    n_windows : int
+        Up to how many words on both sides of an entity make a phrase.
+    n_max_texts : int or None
+        How many rows of each table are read at most.
+    seed : int
+        Of their choice.
+    group : str or None
+        A column: rows that have its values in common are chosen together.
+    memory : str or None
+        A folder.
+    """
+
+    columns: tuple[str, ...]
+    recognizer: Any
+    keep: Any = None
+    n_windows: int = 4
+    n_max_texts: int | None = None
+    seed: int = 0
+    group: str | None = None
+    memory: str | None = None
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Backend, model and version of the recognizer."""
+        said = getattr(self.recognizer, "about", None) or {
+            "backend": type(self.recognizer).__name__
+        }
+        return {name: str(said.get(name, "")) for name in ("backend", "model", "version")}
+
+
+class Recognized(NamedTuple):
+    """The entities of one text: types, hashes of shape (n_entities, 1 + n_windows), words.
+
+    The first hash is the entity's, the others those of the phrases around it, 0 for none.
+    """
+
+    types: tuple[str, ...]
+    hashes: np.ndarray
+    n_words: int
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Entities in the texts of one table.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_mentions,)
+        Places of their rows in the table.
+    types : ndarray of str of shape (n_mentions,)
+        Their types.
+    hashes : ndarray of uint64 of shape (n_mentions, 1 + n_windows)
+        Of the entity and of the phrases around it.
+    n_rows, n_words : int
+        Rows that were read, and words in them.
+    """
+
+    rows: np.ndarray
+    types: np.ndarray
+    hashes: np.ndarray
+    n_rows: int
+    n_words: int
+
+
+@shared
+def row_groups(context: Context, group: str | None) -> dict[str, np.ndarray]:
+    """Return the group of each row of train and holdout, as numbers; without a column its own."""
+    roles = [role for role in ("train", "holdout") if role in context]
+    sizes = [context.n_rows(role) for role in roles]
+    if group is None:
+        numbers = np.arange(sum(sizes))
+    else:
+        pooled = pd.concat([context.given(role)[group] for role in roles], ignore_index=True)
+        numbers = pd.factorize(pooled.map(str, na_action="ignore"))[0]
+        alone = np.flatnonzero(numbers < 0)  # a row without a group is one of its own
+        numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(alone.size)
+    return dict(zip(roles, np.split(numbers, np.cumsum(sizes)[:-1]), strict=True))
+
+
+@shared
+def rows_read(context: Context, reading: Reading, role: str) -> np.ndarray:
+    """Return which rows of a table are read: all, or a sample of rows or of whole groups."""
+    n_rows, n_max = context.n_rows(role), reading.n_max_texts
+    seed = named_seed(role, reading.seed)
+    if n_max is None or role == "synthetic" or reading.group is None:
+        return sample_positions(n_rows, n_max, seed)
+    groups = row_groups(context, reading.group)
+    pooled = np.concatenate(list(groups.values()))
+    # as many groups as have so many rows on average over both tables: whole groups stay
+    # exchangeable, which groups thinned out by half would not be with groups that are not
+    n_groups = max(1, int(n_max * np.unique(pooled).size / pooled.size))
+    own = np.unique(groups[role])
+    chosen = own[sample_positions(own.size, n_groups, seed)]
+    return np.flatnonzero(np.isin(groups[role], chosen))
+
+
+@shared
+def real_texts(context: Context, reading: Reading) -> dict[str, Recognized]:
+    """Return what is recognized in each distinct text of train and holdout, in one pass."""
+    roles = [role for role in ("train", "holdout") if role in context]
+    return recognize(_distinct(context, reading, roles), reading, {})
+
+
+@shared
+def mentions(context: Context, reading: Reading, role: str) -> Mentions:
+    """Return the entities in the texts of a table; a text of train is not read again."""
+    known = real_texts(context, reading)
+    if role == "synthetic":
+        known = recognize(_distinct(context, reading, [role]), reading, known)
+    rows = rows_read(context, reading, role)
+    places, parts, n_words = [], [], 0
+    for column in reading.columns:
+        for place, text in zip(rows, plain_texts(context, role, column)[rows], strict=True):
+            if isinstance(text, str):
+                part = known[text]
+                n_words += part.n_words
+                if part.types:
+                    places.append(place)
+                    parts.append(part)
+    lengths = [len(part.types) for part in parts]
+    hashes = [part.hashes for part in parts]
+    return Mentions(
+        rows=np.repeat(np.array(places, dtype=np.int64), lengths),
+        types=np.array([kind for part in parts for kind in part.types], dtype=np.str_),
+        hashes=np.concatenate([*hashes, np.empty((0, 1 + reading.n_windows), dtype=np.uint64)]),
+        n_rows=rows.size,
+        n_words=n_words,
+    )
+
+
+def _distinct(context: Context, reading: Reading, roles: Iterable[str]) -> list[str]:
+    texts: dict[str, None] = {}
+    for role in roles:
+        rows = rows_read(context, reading, role)
+        for column in reading.columns:
+            values = plain_texts(context, role, column)[rows]
+            texts |= dict.fromkeys(text for text in values if isinstance(text, str))
+    return list(texts)
+
+
+def recognize(
+    texts: Sequence[str], reading: Reading, known: Mapping[str, Recognized]
+) -> dict[str, Recognized]:
+    """Return what is recognized in distinct texts, that of `known` ones as it is.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        None twice.
+    reading : Reading
+        How they are read.
+    known : mapping of str to Recognized
+        Texts that were read before.
+
+    Returns
+    -------
+    dict of str to Recognized
+    """
+    read = {text: known[text] for text in texts if text in known}
+    new = [text for text in texts if text not in read]
+    store = _Store(reading) if reading.memory is not None else None
+    if store is not None and new:
+        kept = store.load()
+        read |= {text: kept[key] for text in new if (key := store.key(text)) in kept}
+        new = [text for text in new if text not in read]
+    for start in range(0, len(new), _BLOCK):
+        block = new[start : start + _BLOCK]
+        with _ONE_AT_A_TIME:
+            given = reading.recognizer.recognize(block)
+        checked = _checked(given, block, reading.about["backend"])
+        secret = store.secret if store is not None else b""
+        parts = [
+            _hashed(text, entities, reading, secret)
+            for text, entities in zip(block, checked, strict=True)
+        ]
+        if store is not None:
+            store.save(block, parts)
+        read |= dict(zip(block, parts, strict=True))
+    return read
+
+
+def _checked(given: Any, texts: Sequence[str], backend: str) -> list[list[Entity]]:
+    """Return entities as such, or raise: an error must not quote the texts."""
+    try:
+        lists = [[Entity(*entity) for entity in entities] for entities in given]
+        sound = all(
+            0 <= e.start < e.end <= len(text) and isinstance(e.label, str)
+            for text, entities in zip(texts, lists, strict=True)
+            for e in entities
+        )
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise InvalidParameterError(
+            f"recognizer: {backend} must return for each text a list of entities (text, label, "
+            "start, end) that lie within the text."
+        )
+    return lists
+
+
+def normalized(text: str) -> str:
+    """Return an entity in the form in which it is compared.
+
+    Case, spaces, marks at the ends, a genitive, an article and a title do not matter; of numbers
+    that are written in groups, only digits and letters do.
+
+    Examples
+    --------
+    >>> from skeval.steps.entities import normalized
+    >>> normalized("the  Smiths"), normalized("Ada's"), normalized("+49 (30) 901-820")
+    ('smiths', 'ada', '4930901820')
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    if _SEPARATED.fullmatch(plain):
+        return "".join(char for char in plain if char.isalnum()).casefold()
+    words = " ".join(plain.casefold().split())
+    words = re.sub(r"^(?:(?:the|a|an|(?:dr|mr|mrs|ms|prof)\.?) )+", "", words)
+    words = re.sub(r"['\u2019]s$", "", words)
+    return words.strip(_MARKS) or words
+
+
+def _hashed(text: str, entities: Sequence[Entity], reading: Reading, secret: bytes) -> Recognized:
+    words = [match.span() for match in _WORD.finditer(text)]
+    starts, ends = [start for start, _ in words], [end for _, end in words]
+    kept = [e for e in entities if reading.keep is None or reading.keep.keeps(e)]
+    hashes = np.zeros((len(kept), 1 + reading.n_windows), dtype=np.uint64)
+    for row, entity in zip(hashes, kept, strict=True):
+        name = normalized(entity.text)
+        row[0] = _number(name, secret)
+        first, last = bisect_right(ends, entity.start), bisect_left(starts, entity.end)
+        for n in range(1, reading.n_windows + 1):
+            if first - n < 0 and last + n > len(words):
+                break  # no word more than in the narrower window
+            left, right = words[max(0, first - n) : first], words[last : last + n]
+            around = [text[a:b].casefold() for a, b in left] + ["\0", name, "\0"]
+            row[n] = _number(" ".join(around + [text[a:b].casefold() for a, b in right]), secret)
+    return Recognized(tuple(e.label for e in kept), hashes, len(words))
+
+
+def _number(text: str, secret: bytes) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8, key=secret).digest()
+    return int.from_bytes(digest, "little") or 1  # 0 means none
+
+
+class _Store:
+    """A folder with hashes of what was recognized; no text, and no part of one, is written.
+
+    Hashes are keyed by a secret of the folder. Files are added, and never changed, so that several
+    processes may share a folder.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        folder = Path(str(reading.memory))
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.secret = _secret(folder / "secret")
+        parts = [_FORM, reading.about, reading.n_windows, type(reading.recognizer).__qualname__]
+        parts += [joblib.hash(_settings(part)) for part in (reading.recognizer, reading.keep)]
+        name = self._digest(json.dumps(parts, sort_keys=True)).hex()
+        self._folder, self._n_windows = folder / name, reading.n_windows
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+
+    def key(self, text: str) -> bytes:
+        return self._digest(text)
+
+    def _digest(self, text: str) -> bytes:
+        given = text.encode("utf-8", "replace")
+        return hashlib.blake2b(given, digest_size=16, key=self.secret).digest()
+
+    def load(self) -> dict[bytes, Recognized]:
+        kept: dict[bytes, Recognized] = {}
+        for path in sorted(self._folder.glob("*.npz")):
+            try:
+                with path.open("rb") as file, np.load(file) as arrays:
+                    kept |= _unpacked(arrays)
+            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+                continue  # half a file of a full disk: its texts are read again
+        return kept
+
+    def save(self, texts: Sequence[str], parts: Sequence[Recognized]) -> None:
+        keys = [self.key(text) for text in texts]
+        kinds = sorted({kind for part in parts for kind in part.types})
+        number = {kind: i for i, kind in enumerate(kinds)}
+        path = self._folder / f"{self._digest(''.join(k.hex() for k in keys)).hex()}.npz"
+        none = np.empty((0, 1 + self._n_windows), dtype=np.uint64)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(
+                file,
+                texts=np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, 16),
+                n_words=np.array([part.n_words for part in parts], dtype=np.int64),
+                lengths=np.array([len(part.types) for part in parts], dtype=np.int64),
+                kinds=np.array(kinds, dtype=np.str_),
+                types=np.array([number[k] for p in parts for k in p.types], dtype=np.int64),
+                hashes=np.concatenate([none, *(p.hashes for p in parts)]),
+            )
+
+
+def _unpacked(file: Any) -> dict[bytes, Recognized]:
+    kinds = [str(kind) for kind in file["kinds"]]
+    ends = np.cumsum(file["lengths"])
+    starts = ends - file["lengths"]
+    types, hashes, n_words = file["types"], file["hashes"], file["n_words"]
+    return {
+        bytes(key): Recognized(
+            tuple(kinds[i] for i in types[start:end]), hashes[start:end], int(words)
+        )
+        for key, start, end, words in zip(file["texts"], starts, ends, n_words, strict=True)
+    }
+
+
+def _settings(part: Any) -> Any:
+    """Return what decides what a recognizer finds, as far as an object says it."""
+    if hasattr(part, "get_params"):
+        return {name: _settings(value) for name, value in part.get_params(deep=False).items()}
+    code = getattr(part, "__code__", None)
+    # a function of the same name may have another body
+    return part if code is None else (part.__qualname__, code.co_code, repr(code.co_consts))
+
+
+def _secret(path: Path) -> bytes:
+    """Return the bytes of a file that only its owner may read; the first to ask makes it."""
+    if not path.exists():
+        drafted = path.with_name(f".secret-{uuid.uuid4().hex}")
+        with os.fdopen(os.open(drafted, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(os.urandom(32))
+        with suppress(FileExistsError):
+            os.link(drafted, path)  # whole or not at all, and never a second one
+        drafted.unlink()
+    return path.read_bytes()

@@ -1,0 +1,71 @@
+"""What relates the rows of several tables: their parents, their subjects."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import shared
+from skeval.relational_context import RelationalContext
+from skeval.tables.relational_data import ORPHAN, positions_along
+from skeval.tables.relational_schema import ForeignKey
+from skeval.tables.schema import Kind
+
+Path = tuple[ForeignKey, ...]  # from a table upwards
+
+
+class Column(NamedTuple):
+    """A column of child rows: numbers, dates in microseconds, or codes; missing is nan."""
+
+    kind: Kind
+    values: np.ndarray
+    levels: pd.Index
+
+
+@shared
+def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
+    """Return of each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
+    positions: np.ndarray = context.given(role).parent_positions(key)
+    return positions
+
+
+@shared
+def subject_positions(
+    context: RelationalContext, role: str, table: str, subject: str
+) -> np.ndarray:
+    """Return of each row of a table the position of its subject, `ORPHAN` or `NULL`."""
+    if table == subject:
+        return np.arange(len(context.given(role)[table]))
+    return path_positions(context, role, context.relations.path(table, subject))
+
+
+@shared
+def path_positions(context: RelationalContext, role: str, path: Path) -> np.ndarray:
+    """Return of each row of the lowest table the position of its row at the top of a path.
+
+    `ORPHAN` or `NULL` where one of the keys on the way up names no row.
+    """
+    return positions_along(path, lambda key: parents(context, role, key))
+
+
+@shared
+def n_children(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
+    """Return of each row of the parent table how many rows of the child table name it."""
+    positions = parents(context, role, key)
+    n_parents = len(context.given(role)[key.parent])
+    return np.bincount(positions[positions > ORPHAN], minlength=n_parents)
+
+
+@shared
+def column_of(context: RelationalContext, role: str, table: str, name: str) -> Column:
+    """Return a column of a role's table."""
+    kind, cells = context.relations.tables[table].kinds[name], context[role][table][name]
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        codes = cells.cat.codes.to_numpy().astype(np.float64)
+        return Column(kind, np.where(codes < 0, np.nan, codes), cells.cat.categories)
+    if kind == "datetime":
+        since = cells.to_numpy("datetime64[us]").astype(np.int64).astype(np.float64)
+        return Column(kind, np.where(cells.isna(), np.nan, since), pd.Index([]))
+    return Column(kind, cells.to_numpy(np.float64), pd.Index([]))

@@ -1,0 +1,397 @@
+"""Rows in order: the sequences of a table, their ties and gaps, and a row of features for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.formatting import counted
+from skeval.relational_context import RelationalContext
+from skeval.stats.disclosure import joint_classes
+from skeval.steps.relations import subject_positions
+from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.schema import Kind
+
+FEWEST_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
+_MOST_POINTS = 40  # of a line over time
+_LINES = ("mean", "low", "high")
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """The rows of a table, sequence after sequence, each in its order.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_rows,)
+        Positions in the table. Sequences are in the order of their keys, and rows with equal index
+        in the order of the table.
+    offsets : ndarray of shape (n_sequences + 1,)
+        Sequence i has the rows ``order[offsets[i]:offsets[i + 1]]``.
+    times : ndarray of shape (n_rows,) or None
+        The index of each of these rows, dates in seconds; None where the order is the table's.
+    n_without_key, n_without_index : int
+        Rows that are left out, since they belong to no sequence or have no place in it.
+    """
+
+    order: np.ndarray
+    offsets: np.ndarray
+    times: np.ndarray | None
+    n_without_key: int
+    n_without_index: int
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of rows of each sequence, shape (n_sequences,)."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def owners(self) -> np.ndarray:
+        """Which sequence each row is of, shape (n_rows,)."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """Place of each row in its sequence, from 0, shape (n_rows,)."""
+        return np.arange(self.order.size) - self.offsets[self.owners]
+
+    def pairs(self, lag: int = 1) -> np.ndarray:
+        """Return the places i in `order` such that i + lag is of the same sequence."""
+        firsts = np.arange(max(0, self.order.size - lag))
+        return firsts[self.owners[firsts] == self.owners[firsts + lag]]
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        """Differences of the index from row to row, shape (n_pairs,); empty without an index."""
+        firsts = self.pairs()
+        return np.empty(0) if self.times is None else self.times[firsts + 1] - self.times[firsts]
+
+
+@shared
+def sequences(context: RelationalContext, role: str, table: str, ordered: bool = True) -> Sequences:
+    """Return the sequences of a table; rows without index are left out only if `ordered`."""
+    key = context.relations.sequences[table]
+    codes = _key_codes(context.given(role)[table][list(key.key)])
+    times = _times(context, role, table, key.index)
+    no_key, no_index = codes < 0, np.zeros(codes.size, dtype=bool)
+    if times is not None:
+        no_index = np.isnan(times) & ~no_key
+    places = np.flatnonzero(~no_key & ~(no_index & ordered))
+    if times is None:
+        order = places[np.argsort(codes[places], kind="stable")]
+    else:
+        order = places[np.lexsort((times[places], codes[places]))]
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    return Sequences(
+        order,
+        np.append(starts, order.size),
+        None if times is None else times[order],
+        int(no_key.sum()),
+        int(no_index.sum()),
+    )
+
+
+def _key_codes(keys: pd.DataFrame) -> np.ndarray:
+    """Return whole numbers in the order of the keys; -1 where a cell is missing."""
+    columns = [pd.factorize(keys[name], sort=True)[0] for name in keys]
+    missing = np.any([codes < 0 for codes in columns], axis=0)
+    codes = columns[0] if len(columns) == 1 else joint_classes(np.column_stack(columns))
+    return np.where(missing, -1, codes)
+
+
+def _times(
+    context: RelationalContext, role: str, table: str, index: str | None
+) -> np.ndarray | None:
+    if index is None:
+        return None
+    kind = context.relations.tables[table].kinds[index]
+    if kind in NUMERIC:
+        return column_values(context[role][table][index])
+    if kind == "id":  # whole numbers that differ in all rows are taken for a key
+        given = context.given(role)[table][index]
+        numbers = pd.to_numeric(given, errors="coerce").to_numpy("float64", na_value=np.nan)
+        if not np.isnan(numbers).all():
+            return np.asarray(numbers)
+    raise InvalidParameterError(
+        f"The sequences of {table} are ordered by {index}, which is {kind}; an index has numbers "
+        "or dates. Name its kind in the schema, or leave the index out to keep the table's order."
+    )
+
+
+@shared
+def units(context: RelationalContext, role: str, table: str) -> np.ndarray:
+    """Return of each ordered sequence the code of its subject: sequences of one are one evidence.
+
+    Where the table belongs to no subject, or a row names none, the sequence is a unit of its own.
+    """
+    own, relations = sequences(context, role, table), context.relations
+    alone = np.arange(len(own))
+    if relations.role(table) != "dependent":
+        return alone
+    subject = next(name for name in relations.subjects if relations.paths_to(table, name))
+    of_rows = subject_positions(context, role, table, subject)
+    of_first = of_rows[own.order[own.offsets[:-1]]]
+    return np.asarray(pd.factorize(np.where(of_first >= 0, of_first, -1 - alone))[0])
+
+
+def unit_name(context: RelationalContext, table: str) -> str:
+    """Return what the units of a table are, in words."""
+    return "subject" if context.relations.role(table) == "dependent" else "sequence"
+
+
+def sequence_columns(
+    context: RelationalContext, table: str, columns: ColumnChoice = None, kinds: Any = None
+) -> tuple[str, ...]:
+    """Return the columns chosen among those measured, of some kinds; keys and index are none."""
+    schema, key = context.relations.tables[table], context.relations.sequences[table]
+    allowed: tuple[Kind, ...] = kinds or (*NUMERIC, *NOMINAL)
+    apart = {*key.key, key.index, *context.relations.primary_keys.get(table, ())}
+    names = chosen_columns(schema, columns)
+    return tuple(n for n in names if n not in apart and schema.kinds[n] in allowed)
+
+
+@shared
+def sequence_values(
+    context: RelationalContext, role: str, table: str, column: str, ordered: bool = True
+) -> np.ndarray:
+    """Return a column in the order of its sequences: numbers, dates in seconds, codes; or nan."""
+    own = sequences(context, role, table, ordered)
+    return column_values(context[role][table][column])[own.order]
+
+
+@shared
+def usual_step(context: RelationalContext, table: str) -> float:
+    """Return the step of the index that at least half of train's positive ones are, or nan."""
+    steps = sequences(context, "train", table).steps
+    values, counts = np.unique(steps[steps > 0], return_counts=True)
+    if not counts.size or 2 * counts.max() < counts.sum():
+        return float("nan")
+    return float(values[counts.argmax()])
+
+
+@shared
+def irregularities(context: RelationalContext, role: str, table: str) -> dict[str, int]:
+    """Return how many rows and steps of a table the order of its sequences stumbles over.
+
+    `ties` are rows whose index is that of the row before; `gaps` are steps longer than the usual
+    one of train, where there is a usual one.
+    """
+    own = sequences(context, role, table)
+    gaps = own.steps > usual_step(context, table) * (1.0 + 1e-9)
+    return {
+        "ties": int((own.steps == 0).sum()),
+        "gaps": int(gaps.sum()),
+        "without_index": own.n_without_index,
+        "without_key": own.n_without_key,
+    }
+
+
+def order_warnings(
+    context: RelationalContext, tables: tuple[str, ...]
+) -> tuple[MetricWarning, ...]:
+    """Name ties and gaps of the index, and rows without one or without a key, of both tables."""
+    said = []
+    for table in tables:
+        key = context.relations.sequences[table]
+        what = {
+            "ties": f"with the {key.index} of the row before, which keep the table's order",
+            "gaps": "after a gap in the index",
+            "without_index": f"without {key.index}, which are left out where order counts",
+            "without_key": f"without {', '.join(key.key)}, which are left out",
+        }
+        for role in ("train", "synthetic"):
+            counts = irregularities(context, role, table)
+            named = [f"{counted(n, 'row')} {what[kind]}" for kind, n in counts.items() if n]
+            if named:
+                n_rows = len(context.given(role)[table])
+                said.append(f"{table}: of {n_rows:,} {role} rows, {'; '.join(named)}.")
+    return tuple(MetricWarning(text) for text in said)
+
+
+def by_sequence(own: Sequences, values: np.ndarray, statistic: str) -> np.ndarray:
+    """Return mean, median, std, min or max of the present values of each sequence, or nan."""
+    if not len(own):
+        return np.empty(0)
+    grouped = pd.Series(values).groupby(own.owners, sort=False)
+    return np.asarray(getattr(grouped, statistic)().to_numpy(dtype=np.float64))
+
+
+@shared
+def sequence_features(
+    context: RelationalContext, role: str, table: str, columns: ColumnChoice = None
+) -> pd.DataFrame:
+    """Return a row for each ordered sequence of a table, that models and distances can take.
+
+    Parameters
+    ----------
+    context : RelationalContext
+        Whose schema has a sequence key for the table.
+    role : {"train", "holdout", "synthetic"}
+        Whose rows.
+    table : str
+        Its name.
+    columns : int, sequence of str or None
+        Which of its columns.
+
+    Returns
+    -------
+    DataFrame of shape (n_sequences, n_features)
+        `length`; of an index, `duration` and `mean step`; of each number, date and boolean its
+        `first`, `last`, `mean`, `std`, `mean difference` and `lag-1 autocorrelation`; of each
+        category and boolean its `first` and `last`, how many it has (`distinct`), and the share of
+        the most frequent pair of neighbouring ones (`transition share`). Missing where a sequence
+        has too few values.
+    """
+    own = sequences(context, role, table)
+    features: dict[str, Any] = {"length": own.lengths.astype(np.float64)}
+    if own.times is not None:
+        last, first = own.offsets[1:] - 1, own.offsets[:-1]
+        span = own.times[last] - own.times[first]
+        steps = np.where(own.lengths > 1, own.lengths - 1.0, np.nan)
+        features |= {"duration": span, "mean step": span / steps}
+    for name in sequence_columns(context, table, columns):
+        values = sequence_values(context, role, table, name)
+        rows = context[role][table][name]
+        nominal = isinstance(rows.dtype, pd.CategoricalDtype)
+        if nominal:
+            found = dict(_of_categories(own, values))
+            for what, places in (("first", own.offsets[:-1]), ("last", own.offsets[1:] - 1)):
+                found[what] = rows.iloc[own.order[places]].array
+        else:
+            found = dict(_of_numbers(own, values))
+        features |= {f"{name} {what}": of_each for what, of_each in found.items()}
+    return pd.DataFrame(features)
+
+
+def _of_numbers(own: Sequences, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    values = np.where(np.isfinite(values), values, np.nan)
+    yield "first", values[own.offsets[:-1]]
+    yield "last", values[own.offsets[1:] - 1]
+    mean = by_sequence(own, values, "mean")
+    yield "mean", mean
+    yield "std", by_sequence(own, values, "std")
+    firsts, n = own.pairs(), len(own)
+    owners, changes = own.owners[firsts], values[firsts + 1] - values[firsts]
+    yield "mean difference", _means(changes, owners, n)
+    centred = values - mean[own.owners]
+    products = np.nan_to_num(centred[firsts] * centred[firsts + 1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = np.bincount(own.owners, np.nan_to_num(centred**2), n)
+        share = np.bincount(owners, products, n) / spread
+    scale = np.abs(np.nan_to_num(mean)) ** 2 * own.lengths
+    yield "lag-1 autocorrelation", np.where(spread > 1e-20 * scale, share, np.nan)
+
+
+def _of_categories(own: Sequences, codes: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    n, n_codes = len(own), int(np.nanmax(codes, initial=-1.0)) + 2
+    cells = np.where(np.isnan(codes), n_codes - 1, codes).astype(np.int64)
+    distinct = np.unique(own.owners * n_codes + cells) // n_codes
+    yield "distinct", np.bincount(distinct, minlength=n).astype(np.float64)
+    firsts = own.pairs()
+    joint = cells[firsts] * n_codes + cells[firsts + 1]
+    pairs, counts = np.unique(own.owners[firsts] * n_codes**2 + joint, return_counts=True)
+    most = np.zeros(n)
+    np.maximum.at(most, pairs // n_codes**2, counts)
+    n_pairs = own.lengths - 1
+    yield "transition share", np.where(n_pairs > 0, most / np.maximum(n_pairs, 1), np.nan)
+
+
+def _means(values: np.ndarray, owners: np.ndarray, n: int) -> np.ndarray:
+    """Return the mean of the present values of each owner; nan without any."""
+    present = ~np.isnan(values)
+    counts = np.bincount(owners[present], minlength=n)
+    sums = np.bincount(owners[present], values[present], n)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def of_one_table(frames: Mapping[str, pd.DataFrame]) -> Context:
+    """Return the context of frames made of sequences, a row each, by role.
+
+    Categories and dates stay what they are, all else are numbers.
+    """
+    kinds: dict[str, Kind] = {}
+    for name, column in frames["train"].items():
+        nominal = isinstance(column.dtype, pd.CategoricalDtype)
+        number: Kind = "datetime" if column.dtype.kind == "M" else "continuous"
+        kinds[str(name)] = "categorical" if nominal else number
+    context = Context.of(frames["train"], frames.get("holdout"), schema=kinds)
+    return context.with_synthetic(frames["synthetic"])
+
+
+@shared
+def one_of_each_unit(context: RelationalContext, role: str, table: str, seed: int) -> np.ndarray:
+    """Return a sequence of each unit, drawn at random: they are independent, as tests take them."""
+    of_each = units(context, role, table)
+    rng = np.random.default_rng(named_seed(f"{role} {table}", seed))
+    order = rng.permutation(of_each.size)
+    return np.sort(order[np.unique(of_each[order], return_index=True)[1]])
+
+
+@shared
+def feature_context(
+    context: RelationalContext, table: str, columns: ColumnChoice, seed: int
+) -> Context | None:
+    """Return a table of features, a row a unit, as metrics of one table take it.
+
+    None if a role has no sequence.
+    """
+    frames = {}
+    for role in ("train", "holdout", "synthetic"):
+        if role in context:
+            features = sequence_features(context, role, table, columns)
+            kept = one_of_each_unit(context, role, table, seed)
+            frames[role] = features.iloc[kept].reset_index(drop=True)
+    return of_one_table(frames) if all(map(len, frames.values())) else None
+
+
+@shared
+def lines(
+    context: RelationalContext, role: str, table: str, column: str, by: str
+) -> dict[str, np.ndarray]:
+    """Return mean and quartiles of a numeric column along its sequences.
+
+    Parameters
+    ----------
+    context : RelationalContext
+        Whose schema has a sequence key for the table.
+    role, table, column : str
+        Whose values.
+    by : {"position", "time"}
+        Along the place in the sequence, or the index in parts of equal width over train.
+
+    Returns
+    -------
+    dict
+        `x`, `mean`, `low`, `high`, at points with values of ten sequences or more.
+    """
+    own, values = sequences(context, role, table), sequence_values(context, role, table, column)
+    if by == "position":
+        # in the order of positions, the first forty of which are drawn
+        at, centres = own.ranks, np.arange(_MOST_POINTS) + 1.0
+    else:
+        times, reference = own.times, sequences(context, "train", table).times
+        if times is None or reference is None or not reference.size:
+            return dict.fromkeys(("x", *_LINES), np.empty(0))
+        edges = np.linspace(reference.min(), reference.max(), _MOST_POINTS + 1)
+        at = np.searchsorted(edges[1:-1], times, side="right")
+        at = np.where((times < edges[0]) | (times > edges[-1]), _MOST_POINTS, at)
+        centres = (edges[:-1] + edges[1:]) / 2.0
+    kept = np.isfinite(values) & (at < _MOST_POINTS)
+    frame = pd.DataFrame({"at": at[kept], "value": values[kept], "owner": own.owners[kept]})
+    n_sequences = frame.drop_duplicates(["at", "owner"])["at"].value_counts()
+    shown = sorted(n_sequences.index[n_sequences >= FEWEST_SEQUENCES])
+    grouped = frame.groupby("at")["value"]
+    drawn = {"mean": grouped.mean(), "low": grouped.quantile(0.25), "high": grouped.quantile(0.75)}
+    return {"x": centres[shown], **{n: s.loc[shown].to_numpy() for n, s in drawn.items()}}

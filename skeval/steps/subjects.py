@@ -1,0 +1,274 @@
+"""Rows by the subjects that they belong to: the rows of one subject are one piece of evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from skeval.context import Context, shared
+from skeval.relational_context import RelationalContext
+from skeval.stats.disclosure import joint_classes
+from skeval.stats.matches import digits_kept
+from skeval.steps.relations import parents, subject_positions
+from skeval.steps.samples import named_seed, sample_positions
+from skeval.tables.preprocessing import NUMERIC, numbers
+from skeval.tables.relational_schema import ForeignKey, RelationalSchema
+
+_ROLES = ("train", "holdout", "synthetic")
+RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
+
+
+def owners(relations: RelationalSchema, table: str) -> list[str]:
+    """Return the subjects that the rows of a dependent table belong to, by one path each.
+
+    Empty where no path leads to a subject, or several lead to one, so that nobody knows whose the
+    rows are.
+    """
+    paths = {subject: relations.paths_to(table, subject) for subject in relations.subjects}
+    if any(len(ways) > 1 for ways in paths.values()):
+        return []
+    return [subject for subject, ways in paths.items() if ways]
+
+
+def limited(context: RelationalContext, table: str, max_rows: RowLimit, seed: int) -> Context:
+    """Return the context of one table with at most so many rows of each role, drawn at random."""
+    own = context.table(table)
+    limits = tuple((role, n) for role, n in limits_of(max_rows).items() if role in own)
+    if all(n is None or own.n_rows(role) <= n for role, n in limits):
+        return own
+    return _limited(context, table, limits, seed)
+
+
+def are_limits(value: object) -> bool:
+    """Tell whether a value is a greatest number of rows, or one for each of the three roles."""
+    several = list(value) if isinstance(value, tuple | list) else [value]
+    counts = all(n is None or (isinstance(n, int | np.integer) and n >= 1) for n in several)
+    return counts and (several == [value] or len(several) == len(_ROLES))
+
+
+def limits_of(max_rows: RowLimit) -> dict[str, int | None]:
+    """Return the greatest number of rows of each role.
+
+    Examples
+    --------
+    >>> from skeval.steps.subjects import limits_of
+    >>> limits_of((500, 250, None))
+    {'train': 500, 'holdout': 250, 'synthetic': None}
+    """
+    several = max_rows if isinstance(max_rows, tuple | list) else (max_rows,) * len(_ROLES)
+    return dict(zip(_ROLES, several, strict=True))
+
+
+@shared
+def _limited(
+    context: RelationalContext, table: str, limits: tuple[tuple[str, int | None], ...], seed: int
+) -> Context:
+    own = context.table(table)  # its roles are named: real tables alone are another context
+    return rows_taken(
+        own,
+        {role: sample_positions(own.n_rows(role), n, named_seed(role, seed)) for role, n in limits},
+    )
+
+
+@shared
+def one_row_each(
+    context: RelationalContext, table: str, subject: str, max_rows: RowLimit, seed: int
+) -> Context:
+    """Return the context of a dependent table with one random row of each real subject.
+
+    Rows that belong to no subject are left out; of the synthetic rows, all are there, at most
+    `max_rows`.
+
+    Notes
+    -----
+    If nothing was learned of any one subject, all choices of which subjects were train are equally
+    likely given the synthetic rows, hence also which of the rows so drawn were: a test that
+    exchanges the labels of rows holds for them. It does not hold for all rows, whose labels are
+    those of their subjects.
+    """
+    own, rows = context.table(table), {}
+    for role in ("train", "holdout"):
+        if role in own:
+            whose = subject_positions(context, role, table, subject)
+            rows[role] = one_of_each(whose, named_seed(role, seed))
+    n_synthetic = own.n_rows("synthetic")
+    most = limits_of(max_rows)["synthetic"]
+    rows["synthetic"] = sample_positions(n_synthetic, most, named_seed("synthetic", seed))
+    return rows_taken(own, rows)
+
+
+def one_of_each(groups: np.ndarray, seed: int) -> np.ndarray:
+    """Return the position of one random row of each group, ascending; those below 0 are no group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.steps.subjects import one_of_each
+    >>> one_of_each(np.array([7, -1, 7, 7, 2]), seed=0).tolist()
+    [2, 4]
+    """
+    order = np.random.default_rng(seed).permutation(groups.size)
+    order = order[groups[order] >= 0]
+    return np.sort(order[np.unique(groups[order], return_index=True)[1]])
+
+
+def rows_taken(context: Context, rows: dict[str, np.ndarray]) -> Context:
+    """Return the context of these rows of each role that is named; others are left out."""
+    tables: dict[str, pd.DataFrame] = {}
+    given: dict[str, pd.DataFrame] = {}
+    for role, positions in rows.items():
+        for frames, table in ((tables, context[role]), (given, context.given(role))):
+            frames[role] = table.iloc[positions].reset_index(drop=True)
+    synthetic, known = tables.pop("synthetic", None), given.pop("synthetic", None)
+    real = Context(
+        context.schema, tables, levels=context.levels, given=given, precision=context.precision
+    )
+    return real if synthetic is None else real.standing_in(synthetic, known)
+
+
+@dataclass(frozen=True)
+class Histories:
+    """The rows of subjects in other tables, as sets of tokens.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_subjects,)
+        Of all roles, those of train first: equal for subjects with equal rows, 0, 1, ...
+    n_rows : ndarray of shape (n_subjects,)
+        Number of their rows.
+    tokens : csr_array of shape (n_subjects, n_tokens)
+        1 where a subject has a row; the second of two equal rows is another token.
+    """
+
+    classes: np.ndarray
+    n_rows: np.ndarray
+    tokens: csr_array
+
+
+@shared
+def histories(
+    context: RelationalContext,
+    subject: str,
+    table: str,
+    roles: tuple[str, ...],
+    n_bins: int | None = None,
+) -> Histories:
+    """Return what the subjects of all roles have in one table, without keys.
+
+    Parameters
+    ----------
+    context : RelationalContext
+        The tables.
+    subject, table : str
+        The subject, and a table whose rows belong to it.
+    roles : tuple of str
+        Whose, in this order.
+    n_bins : int, optional
+        If given, numbers and dates count as equal in one of so many quantile cells of train.
+
+    Returns
+    -------
+    Histories
+    """
+    codes = np.concatenate([*row_codes(context, table, roles, n_bins)])
+    sizes = [len(context.given(role)[subject]) for role in roles]
+    starts = np.cumsum([0, *sizes])
+    whose = [subject_positions(context, role, table, subject) for role in roles]
+    owner = np.concatenate(
+        [np.where(own >= 0, own + s, -1) for own, s in zip(whose, starts, strict=False)]
+    )
+    codes, owner = codes[owner >= 0], owner[owner >= 0]
+    order = np.lexsort((codes, owner))
+    codes, owner = codes[order], owner[order]
+    again = pd.DataFrame({"owner": owner, "code": codes}).groupby(["owner", "code"]).cumcount()
+    tokens = joint_classes(np.column_stack([codes, again.to_numpy()]))
+    shape = (int(starts[-1]), int(tokens.max(initial=0)) + 1)
+    sets = csr_array((np.ones(tokens.size), (owner, tokens)), shape=shape)
+    return Histories(set_classes(sets), np.diff(sets.indptr), sets)
+
+
+def set_classes(sets: csr_array) -> np.ndarray:
+    """Return the class of each row of a matrix of ones: rows with the same ones are in one class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from skeval.steps.subjects import set_classes
+    >>> set_classes(csr_array(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]))).tolist()
+    [1, 0, 1]
+    """
+    keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1], 2), dtype=np.uint64)
+    # two sums of 64 bits each: that two rows have the same ones by chance is out of the question
+    sums = np.zeros((sets.shape[0], 2), dtype=np.uint64)
+    filled = np.flatnonzero(np.diff(sets.indptr))
+    if filled.size:
+        sums[filled] = np.add.reduceat(keys[sets.indices], sets.indptr[filled], axis=0)
+    return joint_classes(np.column_stack([pd.factorize(column, sort=True)[0] for column in sums.T]))
+
+
+@shared
+def row_codes(
+    context: RelationalContext,
+    table: str,
+    roles: tuple[str, ...],
+    n_bins: int | None = None,
+    named: bool = True,
+) -> list[np.ndarray]:
+    """Return a code of each row of each role, equal for rows that agree in all but their ids.
+
+    With `named`, a key that is an id counts as the row that it names: as that row's own columns.
+    """
+    kinds = context.relations.tables[table].kinds
+    sizes = [len(context[role][table]) for role in roles]
+    columns = [
+        _value_codes(context, table, name, roles, n_bins)
+        for name, kind in kinds.items()
+        if kind != "id"
+    ]
+    for key in _further_keys(context.relations, table) if named else []:
+        codes = row_codes(context, key.parent, roles, n_bins, named=False)
+        at = [parents(context, role, key) for role in roles]
+        pairs = zip(codes, at, strict=True)
+        columns.append(np.concatenate([_named(codes, rows) for codes, rows in pairs]))
+    if not columns:
+        return [np.zeros(n, dtype=np.int64) for n in sizes]
+    return np.split(joint_classes(np.column_stack(columns)), np.cumsum(sizes)[:-1])
+
+
+def _further_keys(relations: RelationalSchema, table: str) -> list[ForeignKey]:
+    """Return the keys that are ids and lead to no subject: what they name is part of a row."""
+    paths = [p for subject in relations.subjects for p in relations.paths_to(table, subject)]
+    kinds = relations.tables[table].kinds
+    return [
+        key
+        for key in relations.foreign_keys
+        if key.child == table
+        and not any(key in path for path in paths)
+        and kinds[key.columns[0]] == "id"
+    ]
+
+
+def _named(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.where(rows >= 0, codes[np.maximum(rows, 0)], -1)
+
+
+def _value_codes(
+    context: RelationalContext, table: str, name: str, roles: tuple[str, ...], n_bins: int | None
+) -> np.ndarray:
+    kind = context.relations.tables[table].kinds[name]
+    cells = [context[role][table][name] for role in roles]
+    if kind not in NUMERIC:
+        pooled = pd.concat([column.astype(object) for column in cells], ignore_index=True)
+        return pd.factorize(pooled)[0]
+    values = [numbers(column.to_frame()).ravel() for column in cells]
+    if n_bins is None:
+        return pd.factorize(digits_kept(np.concatenate(values)))[0]
+    known = values[0][~np.isnan(values[0])]
+    levels = np.arange(1, n_bins) / n_bins
+    edges = np.unique(np.quantile(known, levels)) if known.size else np.empty(0)
+    pooled = np.concatenate(values)
+    return np.where(np.isnan(pooled), -1, np.searchsorted(edges, pooled))

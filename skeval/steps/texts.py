@@ -1,0 +1,377 @@
+"""Text columns as numbers: the words of each text as hashes, and vectors of texts.
+
+A word is known by 64 bits of a hash: what is remembered holds no word, and words of different
+tables are compared without a common vocabulary.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from pandas.util import hash_array
+from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
+from sklearn.base import clone
+
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError
+from skeval.steps.samples import ColumnChoice
+from skeval.tables.embedding import vectors_of
+from skeval.tables.schema import TableSchema
+
+_ROLES = ("train", "holdout", "synthetic")
+_AT_ONCE = 2**21  # characters that are cut into words at once
+_MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+# scripts that leave no space between words: each character is a word of its own
+_SPACELESS = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+Features = Any  # ndarray, or csr_array
+
+
+def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
+    """Return the text columns that a choice means: all, the first so many, or those named.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a name is not one of a text column.
+    """
+    every = schema.columns("text")
+    if columns is None or isinstance(columns, int | np.integer):
+        return tuple(every[: None if columns is None else int(columns)])
+    if unknown := [name for name in columns if name not in every]:
+        raise InvalidParameterError(
+            f"columns names {', '.join(unknown)}, which holds no texts. "
+            f"Columns that do: {', '.join(every)}."
+        )
+    return tuple(name for name in every if name in set(columns))
+
+
+def plain_texts(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the texts of a column of canonical rows, None where missing."""
+    return frame[column].map(str, na_action="ignore").to_numpy(dtype=object)
+
+
+@dataclass(frozen=True)
+class Units:
+    """The words, or characters, or runs of them, of the distinct texts of one column of a table.
+
+    Attributes
+    ----------
+    which : ndarray of shape (n_rows,), int
+        The text of each row; -1 where it is missing.
+    numbers : ndarray of shape (n_texts,)
+        A number for each text, the same in all tables: 53 bits of a hash.
+    starts : ndarray of shape (n_texts + 1,), int
+        Where the units of each text start.
+    keys : ndarray of uint64
+        The distinct units, ascending.
+    codes : ndarray of int
+        The place of each unit among the keys, text by text.
+    """
+
+    which: np.ndarray
+    numbers: np.ndarray
+    starts: np.ndarray
+    keys: np.ndarray
+    codes: np.ndarray
+
+    def take(self, positions: np.ndarray) -> Units:
+        """Return the units of some rows."""
+        return replace(self, which=self.which[positions])
+
+    @property
+    def row_lengths(self) -> np.ndarray:
+        """The number of units of each row, nan where the text is missing."""
+        lengths = np.append(np.diff(self.starts).astype(np.float64), np.nan)
+        return lengths[self.which]
+
+    def counts(self) -> np.ndarray:
+        """Return how often each key occurs in the rows."""
+        n_each = np.bincount(self.which[self.which >= 0], minlength=self.starts.size - 1)
+        weights = np.repeat(n_each, np.diff(self.starts))
+        return np.bincount(self.codes, weights=weights, minlength=self.keys.size)
+
+
+@shared
+def units_of(context: Context, role: str, column: str, unit: str = "words", n: int = 1) -> Units:
+    """Return the runs of `n` words or characters of a role's texts, in lower case.
+
+    Words are runs of letters, digits, underscores and marks that combine with them; texts are
+    composed first (NFC). In scripts without spaces, such as Chinese or Thai, each character is a
+    word. Each distinct text is read once, also where rows of a table stand in the
+    synthetic place for a baseline.
+    """
+    texts = plain_texts(context[role], column)
+    if role == "synthetic" and context.taken is not None:
+        source, name, positions = context.taken
+        return units_of(source, name, column, unit, n).take(positions)
+    if n > 1:
+        return _runs(units_of(context, role, column, unit), n)
+    return _read(texts, unit)
+
+
+def _read(texts: np.ndarray, unit: str) -> Units:
+    which, distinct = pd.factorize(texts)
+    lengths, hashes = _cut(distinct.tolist(), unit)
+    keys, codes = np.unique(hashes, return_inverse=True)
+    return Units(which, _numbers_of(distinct), _starts(lengths), keys, codes.astype(np.int32))
+
+
+def _starts(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _runs(units: Units, n: int) -> Units:
+    """Return the runs of `n` units that stand within one text."""
+    hashes, lengths = units.keys[units.codes], np.diff(units.starts)
+    n_runs = np.maximum(lengths - n + 1, 0)
+    n_last = max(hashes.size - n + 1, 0)
+    owners = np.repeat(np.arange(lengths.size), lengths)
+    within = owners[:n_last] == owners[hashes.size - n_last :]
+    runs = np.zeros(int(within.sum()), dtype=np.uint64)
+    for i in range(n):
+        runs = (runs ^ (runs >> _SHIFT)) * _ODD + hashes[i : i + n_last][within]
+    keys, codes = np.unique(runs, return_inverse=True)
+    return replace(units, starts=_starts(n_runs), keys=keys, codes=codes.astype(np.int32))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in lower case.
+
+    Examples
+    --------
+    >>> from skeval.steps.texts import words_of
+    >>> words_of("Don't PANIC, 42!"), words_of("cafe\u0301") == words_of("CAFÉ")
+    (['don', 't', 'panic', '42'], True)
+    """
+    low = _plain(text)
+    words: list[str] = _word(low.isascii()).findall(low)
+    return words
+
+
+def word_hashes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many words each text has, and a hash of each word, as tables have them."""
+    return _cut(texts, "words")
+
+
+def _plain(text: str) -> str:
+    low = text.lower()
+    return low if low.isascii() else unicodedata.normalize("NFC", low)
+
+
+def _cut(texts: list[str], unit: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many words, or characters, each text has, and a hash of each of them."""
+    lengths = np.zeros(len(texts), dtype=np.int64)
+    parts, waiting, size = [], [], 0
+    for i, text in enumerate(texts):
+        low = _plain(text)
+        units = low if unit == "characters" else _word(low.isascii()).findall(low)
+        lengths[i] = len(units)
+        waiting.append(units)
+        size += len(low)
+        if size > _AT_ONCE:
+            parts.append(_hashed(waiting, unit))
+            waiting, size = [], 0
+    parts.append(_hashed(waiting, unit))
+    return lengths, np.concatenate(parts)
+
+
+def _hashed(texts: list[Any], unit: str) -> np.ndarray:
+    if unit == "characters":
+        points = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4").astype(np.uint64)
+        return (points + np.uint64(1)) * _ODD
+    words = np.array([word for text in texts for word in text], dtype=object)
+    codes, distinct = pd.factorize(words)
+    return hash_array(np.asarray(distinct, dtype=object), categorize=False)[codes]
+
+
+@cache
+def _word(ascii_only: bool) -> re.Pattern[str]:
+    """Return the pattern of words: letters, digits, underscores and, beyond ASCII, marks."""
+    if ascii_only:
+        return re.compile(r"\w+")
+    points = range(sys.maxunicode + 1)
+    marks = np.array([p for p in points if unicodedata.category(chr(p)).startswith("M")])
+    ends = np.flatnonzero(np.diff(marks) > 1)
+    first, last = marks[np.r_[0, ends + 1]], marks[np.r_[ends, marks.size - 1]]
+    ranges = "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(first, last, strict=True))
+    return re.compile(f"[{_SPACELESS}]|(?:[^\\W{_SPACELESS}]|[{ranges}])+")
+
+
+def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[str]) -> np.ndarray:
+    """Return a number for each text of a table, nan where missing; equal texts have the same.
+
+    The table is a role's, or canonical rows that are of no role.
+    """
+    n_rows = context.n_rows(source) if isinstance(source, str) else len(source)
+    read = [
+        units_of(context, source, column)
+        if isinstance(source, str)
+        else _read(plain_texts(source, column), "words")
+        for column in texts
+    ]
+    numbers = [np.append(units.numbers, np.nan)[units.which] for units in read]
+    return np.column_stack([np.empty((n_rows, 0)), *numbers])
+
+
+class TextEncoder(Protocol):
+    """Features of texts, as learned from some of them."""
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        """Return the features of texts by their numbers, shape (n_texts, n_features)."""
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """The distinct texts of a column over all tables, from which encoders learn.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_texts,)
+        Of the texts, ascending.
+    counts : csr_array of shape (n_texts + 1, n_words)
+        How often each word occurs in each text; the last row is of missing ones.
+    texts : ndarray of object
+        The texts, where a transformer is to read them; otherwise none.
+    vectors : ndarray of shape (n_texts + 1, n_dimensions)
+        Of an embedder; 0 for missing texts.
+    vectorizer : Any
+        "tfidf", an object with `encode`, or a transformer.
+    """
+
+    numbers: np.ndarray
+    counts: csr_array
+    texts: np.ndarray
+    vectors: np.ndarray
+    vectorizer: Any
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the places of texts by their numbers; missing ones are behind the last."""
+        places = np.searchsorted(self.numbers, numbers)
+        return np.where(np.isnan(numbers), self.numbers.size, places)
+
+    def encoder(self, numbers: np.ndarray) -> TextEncoder:
+        """Learn features from the texts of these numbers, each as often as it stands there."""
+        rows = self.rows(numbers[~np.isnan(numbers)])
+        if isinstance(self.vectorizer, str):
+            return _TfIdf.of(self, rows)
+        if hasattr(self.vectorizer, "encode"):
+            learned = self.vectors[rows] if rows.size else self.vectors[-1:]
+            scales = learned.std(axis=0)
+            return _Embedded(self, learned.mean(axis=0), np.where(scales > 1e-9, scales, 1.0))
+        return _Fitted(self, clone(self.vectorizer).fit([*self.texts[rows]] or [""]))
+
+
+@dataclass(frozen=True)
+class _TfIdf:
+    """Frequent words, rare ones weighing more, each text of length 1; and whether it is missing."""
+
+    source: TextSource
+    kept: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, source: TextSource, rows: np.ndarray) -> _TfIdf:
+        counts = source.counts[rows]
+        n_texts = np.bincount(counts.indices, minlength=counts.shape[1])
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
+        order = np.argsort(-totals, kind="stable")
+        kept = np.sort(order[n_texts[order] >= _FEWEST_TEXTS][:_MOST_WORDS])
+        return cls(source, kept, np.log((1.0 + rows.size) / (1.0 + n_texts[kept])) + 1.0)
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        weighted = self.source.counts[self.source.rows(numbers)][:, self.kept] @ diags_array(
+            self.weights, shape=(self.kept.size, self.kept.size)
+        )
+        norms = np.sqrt(weighted.multiply(weighted).sum(axis=1))
+        unit = diags_array(1.0 / np.maximum(norms, 1e-12)) @ weighted
+        missing = np.isnan(numbers)[:, None].astype(np.float64)
+        return beside([csr_array(unit), missing])
+
+
+@dataclass(frozen=True)
+class _Embedded:
+    """Vectors of an embedder, standardised as of the texts that were learned."""
+
+    source: TextSource
+    centres: np.ndarray
+    scales: np.ndarray
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        vectors = (self.source.vectors[self.source.rows(numbers)] - self.centres) / self.scales
+        return np.column_stack([vectors, np.isnan(numbers)])
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What a transformer of the user's makes of texts."""
+
+    source: TextSource
+    transformer: Any
+
+    def transform(self, numbers: np.ndarray) -> Features:
+        texts = np.append(self.source.texts, "")[self.source.rows(numbers)]
+        features = self.transformer.transform([*texts])
+        return csr_array(features) if issparse(features) else np.asarray(features, dtype=float)
+
+
+def beside(parts: Sequence[Features]) -> Features:
+    """Return features side by side, sparse if some are."""
+    if any(map(issparse, parts)):
+        return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+    return np.hstack(parts)
+
+
+@shared
+def text_source(
+    context: Context, column: str, vectorizer: Any = "tfidf", further: pd.DataFrame | None = None
+) -> TextSource:
+    """Return the distinct texts of a column, of all tables of the context and of `further` rows."""
+    roles = [role for role in _ROLES if role in context]
+    tables = [units_of(context, role, column) for role in roles]
+    frames = [context[role] for role in roles]
+    if further is not None:
+        tables.append(_read(plain_texts(further, column), "words"))
+        frames.append(further)
+    numbers, first = np.unique(np.concatenate([t.numbers for t in tables]), return_index=True)
+    keys = np.unique(np.concatenate([t.keys for t in tables]))
+    lengths = np.concatenate([np.diff(t.starts) for t in tables])
+    words = np.concatenate([np.searchsorted(keys, t.keys)[t.codes] for t in tables])
+    # a word that occurs twice in a text is counted when the duplicates are summed
+    pooled = csr_array(
+        (np.ones(words.size, dtype=np.float64), words, _starts(lengths)),
+        shape=(lengths.size, keys.size),
+    )
+    pooled.sum_duplicates()
+    counts = csr_array(vstack([pooled[first], csr_array((1, keys.size))]))
+    texts, vectors = np.empty(0, dtype=object), np.empty((0, 0))
+    if not isinstance(vectorizer, str):
+        texts = _texts_by_number([plain_texts(frame, column) for frame in frames], numbers)
+        if hasattr(vectorizer, "encode"):
+            vectors = vectors_of(vectorizer, texts.tolist())
+            vectors = np.vstack([vectors, np.zeros((1, vectors.shape[1]))])
+    return TextSource(numbers, counts, texts, vectors, vectorizer)
+
+
+def _texts_by_number(tables: Sequence[np.ndarray], numbers: np.ndarray) -> np.ndarray:
+    _, distinct = pd.factorize(np.concatenate(tables))
+    texts = np.full(numbers.size, "", dtype=object)
+    texts[np.searchsorted(numbers, _numbers_of(distinct))] = distinct
+    return texts
+
+
+def _numbers_of(texts: Any) -> np.ndarray:
+    hashes = hash_array(np.asarray(texts, dtype=object), categorize=False)
+    return (hashes >> np.uint64(11)).astype(np.float64)

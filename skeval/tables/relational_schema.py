@@ -1,0 +1,597 @@
+"""Several tables with keys: what refers to what, whose rows they are, and which are in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.tables.relational_sources import (
+    Parts,
+    detected_parts,
+    parts_of,
+    parts_of_aindo,
+    parts_of_datapackage,
+    parts_of_sdv,
+    parts_of_sqlalchemy,
+    read_json,
+)
+from skeval.tables.schema import Kind, TableSchema, name_of
+
+Role = Literal["subject", "dependent", "reference"]
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Columns of one table that name a row of another.
+
+    Parameters
+    ----------
+    child : str
+        The table that refers.
+    columns : str or tuple of str
+        Its columns.
+    parent : str
+        The table that is referred to; it may be `child` itself.
+    parent_columns : str or tuple of str
+        The columns there, as many as `columns` and in their order.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no column, or not as many on both sides.
+
+    Examples
+    --------
+    >>> from skeval.relational import ForeignKey
+    >>> print(ForeignKey("orders", "user", "users", "id"))
+    orders.user -> users.id
+    """
+
+    child: str
+    columns: Sequence[str]  # as given; tuples from then on
+    parent: str
+    parent_columns: Sequence[str]
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "parent_columns"):
+            object.__setattr__(self, name, _names(getattr(self, name)))
+        if not self.columns or len(self.columns) != len(self.parent_columns):
+            raise InvalidParameterError(
+                f"ForeignKey: {self.child} refers to {self.parent} by {len(self.columns)} columns "
+                f"and {len(self.parent_columns)}; give as many on both sides, at least one."
+            )
+
+    def __str__(self) -> str:
+        sides = ((self.child, self.columns), (self.parent, self.parent_columns))
+        return " -> ".join(f"{table}.{_joined(columns)}" for table, columns in sides)
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """What makes the rows of a table sequences: whose they are, and their order.
+
+    Parameters
+    ----------
+    key : str or tuple of str
+        The columns whose values name a sequence.
+    index : str, optional
+        The column that orders its rows, of numbers or dates; without one, the order of the table.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `key` names no column.
+
+    Examples
+    --------
+    >>> from skeval.relational import SequenceKey
+    >>> SequenceKey("patient", "visited")
+    SequenceKey(key=('patient',), index='visited')
+    """
+
+    key: Sequence[str]  # as given; a tuple from then on
+    index: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", _names(self.key))
+        object.__setattr__(self, "index", None if self.index is None else name_of(self.index))
+        if not self.key:
+            raise InvalidParameterError("SequenceKey: key must name at least one column.")
+
+
+@dataclass(frozen=True)
+class RelationalSchema:
+    """Tables, the keys between them, and whose rows they hold.
+
+    Every table is one of three: *subject*, a row of it is a person (or company, or patient) to
+    protect; *dependent*, its rows belong to a subject, by a path of foreign keys; *reference*, a
+    public look-up such as a list of airports. Roles that are not given are inferred where there is
+    one way only: a single table is a subject; if one table refers to none and each other one leads
+    to it in one way, it is the subject and they depend on it; where subjects are given, what leads
+    to them depends on them. Other tables have no role, and metrics that ask for it say so.
+
+    Parameters
+    ----------
+    tables : sequence of str, or mapping of str to TableSchema or mapping of str to str
+        The names of the tables, and the kinds of their columns as far as they are known; the
+        others are inferred from train (:meth:`infer`).
+    primary_keys : mapping of str to str or tuple of str, default={}
+        By table, beside those of a TableSchema.
+    foreign_keys : sequence of ForeignKey, default=()
+        Several between two tables, of a table to itself, and circles are allowed.
+    roles : mapping of str to {"subject", "dependent", "reference"}, default={}
+        By table.
+    paths : mapping of str to str or tuple of str, default={}
+        For dependent tables that lead to a subject in several ways (`sender`, `receiver`), the
+        columns of the foreign key by which its rows belong to it.
+    sequences : mapping of str to SequenceKey, default={}
+        By table.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a table or column that is named does not exist, or a role is none of the three; all
+        faults in one sentence.
+
+    Examples
+    --------
+    >>> from skeval.relational import ForeignKey, RelationalSchema
+    >>> schema = RelationalSchema(
+    ...     ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]
+    ... )
+    >>> schema.role("orders"), [str(key) for key in schema.path("orders", "users")]
+    ('dependent', ['orders.user -> users.id'])
+    """
+
+    tables: Any  # as given; a mapping of str to TableSchema from then on
+    primary_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    foreign_keys: Sequence[ForeignKey] = ()
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sequences: Mapping[str, SequenceKey] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tables, Mapping):
+            object.__setattr__(self, "tables", dict.fromkeys(self.tables, TableSchema({})))
+        tables = {
+            str(name): own if isinstance(own, TableSchema) else TableSchema(own)
+            for name, own in self.tables.items()
+        }
+        keys = {name: own.primary_key for name, own in tables.items() if own.primary_key}
+        keys |= {name: _names(columns) for name, columns in self.primary_keys.items()}
+        tables = {name: _with_key(own, keys.get(name, ())) for name, own in tables.items()}
+        paths = {table: _names(columns) for table, columns in self.paths.items()}
+        for name, value in (
+            ("tables", tables),
+            ("primary_keys", keys),
+            ("roles", self.roles),
+            ("paths", paths),
+            ("sequences", self.sequences),
+        ):
+            object.__setattr__(self, name, MappingProxyType(dict(value)))
+        object.__setattr__(self, "foreign_keys", tuple(dict.fromkeys(self.foreign_keys)))
+        if faults := list(self._faults()):
+            raise InvalidParameterError(f"RelationalSchema: {'; '.join(faults)}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a mappingproxy can be neither pickled nor deep-copied
+        parts = (getattr(self, item.name) for item in fields(self))
+        return RelationalSchema, tuple(p if isinstance(p, tuple) else dict(p) for p in parts)
+
+    def __str__(self) -> str:
+        primary = [f"{name}.{_joined(columns)}" for name, columns in self.primary_keys.items()]
+        return (
+            f"primary keys {', '.join(primary) or 'none'}; "
+            f"foreign keys {', '.join(map(str, self.foreign_keys)) or 'none'}"
+        )
+
+    @classmethod
+    def _of(cls, read: Callable[[Any], Parts], source: Any) -> RelationalSchema:
+        try:
+            parts = read(source)
+            keys = [ForeignKey(*key) for key in parts["foreign_keys"]]
+            sequences = {n: SequenceKey(*key) for n, key in parts.get("sequences", {}).items()}
+            return cls(**{**parts, "foreign_keys": keys, "sequences": sequences})
+        except (TypeError, KeyError, AttributeError) as error:  # of contents of another form
+            raise InvalidParameterError(
+                "RelationalSchema: the metadata is not of the form that it seems to have "
+                f"({type(error).__name__}: {error})."
+            ) from error
+
+    @classmethod
+    def from_sdv(cls, metadata: Mapping[str, Any] | str | Path | Any) -> RelationalSchema:
+        """Read metadata of the SDV family: of one table or several, V1, MULTI_TABLE_V1 or V2.
+
+        Parameters
+        ----------
+        metadata : mapping, path or object with `to_dict`
+            Also the mapping that SDMetrics takes. Metadata that SDV detected holds real values
+            (categories, extremes); only names, kinds, keys and date formats are read.
+
+        Returns
+        -------
+        RelationalSchema
+
+        Raises
+        ------
+        InvalidParameterError
+            If the metadata is of another form, or names tables that it does not describe.
+
+        Examples
+        --------
+        >>> from skeval.relational import RelationalSchema
+        >>> users = {"primary_key": "id", "columns": {"id": {"sdtype": "id"}}}
+        >>> print(RelationalSchema.from_sdv({"tables": {"users": users}}))
+        primary keys users.id; foreign keys none
+        """
+        return cls._of(parts_of_sdv, metadata)
+
+    @classmethod
+    def from_sqlalchemy(cls, source: Any) -> RelationalSchema:
+        """Read the tables of a database: primary and foreign keys, and the types of the others.
+
+        Parameters
+        ----------
+        source : Engine, Connection or MetaData
+            Of SQLAlchemy. An engine is asked for all tables of its default schema.
+
+        Raises
+        ------
+        TableError
+            If the database cannot be read.
+        """
+        return cls._of(parts_of_sqlalchemy, source)
+
+    @classmethod
+    def from_datapackage(cls, package: Mapping[str, Any] | str | Path) -> RelationalSchema:
+        """Read a data package (Frictionless): its resources, their fields and keys.
+
+        Parameters
+        ----------
+        package : path or mapping
+            A datapackage.json, or its content.
+
+        Returns
+        -------
+        RelationalSchema
+
+        Raises
+        ------
+        InvalidParameterError
+            If the content is none of a data package.
+        """
+        return cls._of(parts_of_datapackage, package)
+
+    @classmethod
+    def from_aindo(cls, schema: Any) -> RelationalSchema:
+        """Read an object of the shape of Aindo's schema, or of data that has one as `schema`.
+
+        Its `tables` map names to objects whose `columns` map names to objects of a class
+        PrimaryKey, of a class ForeignKey with a `parent`, or to members of an enumeration
+        (BOOLEAN, CATEGORICAL, NUMERIC, INTEGER, DATE, TIME, DATETIME, COORDINATES, ITAFISCALCODE,
+        TEXT). Nothing is imported from Aindo.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the object has another shape.
+        """
+        return cls._of(parts_of_aindo, schema)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> RelationalSchema:
+        """Read what :meth:`to_dict` returned, or metadata of SDV or a data package.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the content is none of the three.
+        """
+        return cls._of(parts_of, content)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> RelationalSchema:
+        """Read a JSON file of any of the forms of :meth:`from_dict`."""
+        return cls._of(parts_of, read_json(path))
+
+    @classmethod
+    def detect(cls, tables: Mapping[str, pd.DataFrame]) -> RelationalSchema:
+        """Detect keys from the names of columns and their values, where both speak for them.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+            Training rows.
+
+        Returns
+        -------
+        RelationalSchema
+            Print it to see what was concluded.
+
+        Notes
+        -----
+        A primary key is a column without gaps or repetitions that is called a key (id, user_id),
+        as its table or as a column of another table whose values it has, or that holds one word a
+        row, each once. A foreign key is a column that is called as another table or as its key
+        (user_id of users, home_team of teams, carrier of a table whose key is carrier), and 80% of
+        whose values, for real tables have orphans, name a row there. Values alone are never enough:
+        among small numbers, everything is included in everything. Composite keys are detected of
+        tables that do nothing but link others.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skeval.relational import RelationalSchema
+        >>> users = pd.DataFrame({"id": [1, 2, 3], "age": [31, 45, 27]})
+        >>> orders = pd.DataFrame({"order_id": [1, 2], "user_id": [3, 3], "n": [1, 2]})
+        >>> print(RelationalSchema.detect({"users": users, "orders": orders}))
+        primary keys users.id, orders.order_id; foreign keys orders.user_id -> users.id
+        """
+        return cls._of(detected_parts, tables)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as plain lists and texts, which a JSON file can hold."""
+        tables: dict[str, dict[str, Any]] = {}
+        for name, own in self.tables.items():
+            about: dict[str, Any] = {
+                "kinds": dict(own.kinds),
+                "datetime_formats": dict(own.datetime_formats),
+                "primary_key": list(self.primary_keys.get(name, ())),
+                "role": self.roles.get(name),
+                "path": list(self.paths.get(name, ())),
+            }
+            if sequence := self.sequences.get(name):
+                about["sequence"] = {"key": list(sequence.key), "index": sequence.index}
+            tables[name] = {part: value for part, value in about.items() if value}
+        keys = [
+            {n: v if isinstance(v, str) else list(v) for n, v in vars(key).items()}
+            for key in self.foreign_keys
+        ]
+        return {"tables": tables, "foreign_keys": keys}
+
+    def _faults(self) -> Iterator[str]:
+        if not self.tables:
+            yield "no table is given"
+        for what in ("primary_keys", "roles", "paths", "sequences"):
+            if unknown := [name for name in getattr(self, what) if name not in self.tables]:
+                yield f"{what} names no table of the schema: {', '.join(unknown)}"
+        if wrong := [f"{n} is {r!r}" for n, r in self.roles.items() if r not in get_args(Role)]:
+            yield f"roles must be among {', '.join(get_args(Role))}; {', '.join(wrong)}"
+        for key in self.foreign_keys:
+            if unknown := [name for name in (key.child, key.parent) if name not in self.tables]:
+                yield f"the foreign key {key} names no table of the schema: {', '.join(unknown)}"
+        for table, columns in self.paths.items():
+            if not any(key.child == table and key.columns == columns for key in self.foreign_keys):
+                yield f"paths: {table}.{_joined(columns)} is no foreign key"
+
+    def infer(
+        self, tables: Mapping[str, pd.DataFrame], kinds: Mapping[str, Any] | None = None
+    ) -> RelationalSchema:
+        """Complete the kinds of the columns from the rows.
+
+        Keys are ids, which no distance looks at; but a key that names a row of a reference table,
+        as an airline does, is a category, and columns of a composite key stay what they are, but
+        where they name a key themselves.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+            Training rows, by table.
+        kinds : mapping of str to TableSchema or mapping, optional
+            Kinds that are known beyond those of the schema, by table.
+
+        Returns
+        -------
+        RelationalSchema
+
+        Raises
+        ------
+        SchemaMismatchError
+            If tables or columns that the schema names are missing; all in one sentence.
+        """
+        faults = [f"train lacks the table {name}" for name in self.tables if name not in tables]
+        for name in self.tables:
+            if name not in tables:
+                continue
+            absent = [c for c in self.columns_named(name) if c not in tables[name].columns]
+            if absent:
+                faults.append(f"{name} lacks {', '.join(absent)}")
+        if faults:
+            raise SchemaMismatchError(f"The schema does not fit train: {'; '.join(faults)}.")
+        complete = {}
+        for name, schema in self.tables.items():
+            own: dict[str, Kind] = {**self._kinds_of_keys(name), **schema.kinds}
+            known = (kinds or {}).get(name, {})
+            own |= known.kinds if isinstance(known, TableSchema) else known
+            start = TableSchema(own, datetime_formats=schema.datetime_formats)
+            complete[name] = replace(
+                TableSchema.infer(tables[name], start),
+                primary_key=tuple(self.primary_keys.get(name, ())),
+            )
+        return replace(self, tables=complete)
+
+    def columns_named(self, table: str) -> list[str]:
+        """Return the columns of a table that keys and sequences name."""
+        sequence = self.sequences.get(table)
+        named = [
+            *self.primary_keys.get(table, ()),
+            *(c for key in self.foreign_keys if key.child == table for c in key.columns),
+            *(c for key in self.foreign_keys if key.parent == table for c in key.parent_columns),
+            *((*sequence.key, *filter(None, [sequence.index])) if sequence else ()),
+        ]
+        return list(dict.fromkeys(named))
+
+    def _kinds_of_keys(self, table: str) -> dict[str, Kind]:
+        kinds = {column: self._kind_of_key(table, column) for column in self.columns_named(table)}
+        return {column: kind for column, kind in kinds.items() if kind is not None}
+
+    def _kind_of_key(
+        self, table: str, column: str, seen: frozenset[tuple[str, str]] = frozenset()
+    ) -> Kind | None:
+        """Return what a column is for the keys that it is part of; None if values decide."""
+        own = [key for key in self.foreign_keys if key.child == table and column in key.columns]
+        single = [key for key in own if len(key.columns) == 1]
+        if single:
+            public = all(self.role(key.parent) == "reference" for key in single)
+            return "categorical" if public else "id"
+        sequence = self.sequences.get(table)
+        named = any(k.parent == table and k.parent_columns == (column,) for k in self.foreign_keys)
+        if (
+            named
+            or self.primary_keys.get(table) == (column,)
+            or (sequence and column in sequence.key)
+        ):
+            return "id"
+        for key in own:  # a part of a composite key is what it names
+            above = key.parent, key.parent_columns[key.columns.index(column)]
+            if above not in seen and (kind := self._kind_of_key(*above, seen | {above})):
+                return kind
+        return None
+
+    def role(self, table: str) -> Role | None:
+        """Return what a table is; None where it is not given and cannot be inferred."""
+        return self._roles.get(table)
+
+    @property
+    def subjects(self) -> list[str]:
+        """Names of the tables whose rows are to be protected."""
+        return [name for name in self.tables if self.role(name) == "subject"]
+
+    @property
+    def references(self) -> list[str]:
+        """Names of the public tables."""
+        return [name for name in self.tables if self.role(name) == "reference"]
+
+    def dependents(self, subject: str) -> list[str]:
+        """Return the names of the tables whose rows belong to this subject."""
+        others = [name for name in self.tables if self.role(name) == "dependent"]
+        return [name for name in others if self.paths_to(name, subject)]
+
+    def path(self, table: str, subject: str) -> tuple[ForeignKey, ...]:
+        """Return the foreign keys that lead from a dependent table to its subject.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is none, or several.
+        """
+        paths = self.paths_to(table, subject)
+        if len(paths) != 1:
+            ways = [_joined(path[0].columns) for path in paths]
+            raise InvalidParameterError(
+                f"{table} leads to {subject} in {len(ways) or 'no'} ways"
+                f"{': ' + ', '.join(ways) if ways else ''}. Name one foreign key: "
+                f"RelationalSchema(..., paths={{{table!r}: columns}})."
+            )
+        return paths[0]
+
+    @property
+    def undetermined(self) -> str:
+        """What subject-level metrics need to be told of the roles, in a sentence; "" if nothing."""
+        unknown = [name for name in self.tables if self.role(name) is None]
+        if unknown or not self.subjects:
+            of = ", ".join(unknown or self.tables)
+            return (
+                f"needs the role of each table, and not all can be inferred: {of}. Give them: "
+                "RelationalSchema(..., roles={table: 'subject', 'dependent' or 'reference'})."
+            )
+        several = {
+            f"{name} ({', '.join(_joined(path[0].columns) for path in ways)})"
+            for subject in self.subjects
+            for name in self.dependents(subject)
+            if len(ways := self.paths_to(name, subject)) > 1
+        }
+        lost = [
+            name
+            for name in self.tables
+            if self.role(name) == "dependent"
+            and not any(self.paths_to(name, subject) for subject in self.subjects)
+        ]
+        if several:
+            return (
+                f"needs one path to the subject, and there are several of {', '.join(several)}. "
+                "Name a foreign key: RelationalSchema(..., paths={table: columns})."
+            )
+        if lost:
+            return (
+                f"needs a path from dependent tables to a subject; none leads from "
+                f"{', '.join(lost)}. Give the foreign key, or another role."
+            )
+        return ""
+
+    def paths_to(self, table: str, subject: str) -> list[tuple[ForeignKey, ...]]:
+        """Return every path of foreign keys from a table to another, none through a table twice."""
+        return list(self._walk(table, subject, frozenset({table})))
+
+    def _walk(
+        self, table: str, subject: str, seen: frozenset[str]
+    ) -> Iterator[tuple[ForeignKey, ...]]:
+        for key in self.foreign_keys:
+            if key.child != table or self.paths.get(table, key.columns) != key.columns:
+                continue
+            if key.parent == subject and subject not in seen:
+                yield (key,)
+            elif key.parent not in seen and self.roles.get(key.parent) != "reference":
+                further = self._walk(key.parent, subject, seen | {key.parent})
+                yield from ((key, *rest) for rest in further)
+
+    def circles(self) -> list[tuple[ForeignKey, ...]]:
+        """Return foreign keys that lead from a table back to it: of each key, a shortest circle."""
+        rings: dict[frozenset[ForeignKey], tuple[ForeignKey, ...]] = {}
+        for key in self.foreign_keys:
+            reached: dict[str, tuple[ForeignKey, ...]] = {key.parent: (key,)}
+            todo = [key.parent]
+            for table in todo:  # breadth first: it grows meanwhile
+                for further in self.foreign_keys:
+                    if further.child == table and further.parent not in reached:
+                        reached[further.parent] = (*reached[table], further)
+                        todo.append(further.parent)
+            if key.child in reached:
+                rings.setdefault(frozenset(reached[key.child]), reached[key.child])
+        return list(rings.values())
+
+    @cached_property
+    def _roles(self) -> dict[str, Role]:
+        roles = dict(self.roles)
+        subjects = [name for name, role in roles.items() if role == "subject"]
+        if not subjects:
+            private = [name for name in self.tables if roles.get(name) != "reference"]
+            refers = {
+                key.child
+                for key in self.foreign_keys
+                if key.child != key.parent and key.parent in private
+            }
+            roots = [name for name in private if name not in refers]
+            others = [name for name in private if name in refers]
+            if (
+                len(roots) != 1
+                or roots[0] in roles
+                or any(len(self.paths_to(name, roots[0])) != 1 for name in others)
+            ):
+                return roles
+            subjects, roles[roots[0]] = roots, "subject"
+        for name in self.tables:
+            if name not in roles and any(self.paths_to(name, subject) for subject in subjects):
+                roles[name] = "dependent"
+        return roles
+
+
+def _with_key(schema: TableSchema, key: tuple[str, ...]) -> TableSchema:
+    """Return a table's schema with its primary key, if the kinds of all its columns are known."""
+    return replace(schema, primary_key=key if set(key) <= set(schema.kinds) else ())
+
+
+def _names(columns: Any) -> tuple[str, ...]:
+    several = isinstance(columns, Iterable) and not isinstance(columns, str)
+    return tuple(name_of(column) for column in (columns if several else [columns]))
+
+
+def _joined(columns: Sequence[str]) -> str:
+    return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"

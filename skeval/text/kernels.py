@@ -1,0 +1,204 @@
+"""The compiled loops over texts: runs of words that they share, and sums of common words."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from skeval.neighbors.kernels import jit
+
+_STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
+
+
+@jit
+def common_runs(ids: np.ndarray, ends: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return how many words each suffix shares with the one before it in order.
+
+    Parameters
+    ----------
+    ids : ndarray of int32 of shape (n,)
+        Words of all texts.
+    ends : ndarray of shape (n,)
+        Where the text of each word ends.
+    order : ndarray of shape (n,)
+        The suffixes, up to the ends of their texts, in order.
+    """
+    n = order.size
+    place = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        place[order[i]] = i
+    shared = np.zeros(n, dtype=np.int32)
+    run = 0
+    for start in range(n):
+        if start > 0 and ends[start] != ends[start - 1]:
+            run = 0
+        if place[start] > 0:
+            other = order[place[start] - 1]
+            most = min(ends[start] - start, ends[other] - other)
+            while run < most and ids[start + run] == ids[other + run]:
+                run += 1
+            shared[place[start]] = run
+        else:
+            run = 0
+        run = max(run - 1, 0)
+    return shared
+
+
+@jit
+def longest_runs(
+    order: np.ndarray,
+    shared: np.ndarray,
+    text_of: np.ndarray,
+    is_query: np.ndarray,
+    is_reference: np.ndarray,
+) -> np.ndarray:
+    """Return for each query the longest run that it shares with any reference; 0 for others.
+
+    Texts that are both are left to the caller.
+    """
+    longest = np.zeros(is_query.size, dtype=np.int64)
+    n = order.size
+    run = 0
+    for i in range(n):  # the nearest reference before
+        run = min(run, shared[i])
+        text = text_of[order[i]]
+        if is_query[text]:
+            longest[text] = max(longest[text], run)
+        if is_reference[text]:
+            run = 2**31 - 1
+    run = 0
+    for i in range(n - 1, -1, -1):  # and after
+        text = text_of[order[i]]
+        if is_query[text]:
+            longest[text] = max(longest[text], run)
+        if is_reference[text]:
+            run = 2**31 - 1
+        run = min(run, shared[i])
+    return longest
+
+
+@jit
+def texts_by_run(
+    order: np.ndarray,
+    shared: np.ndarray,
+    text_of: np.ndarray,
+    ends: np.ndarray,
+    queries: np.ndarray,
+    starts: np.ndarray,
+    is_reference: np.ndarray,
+    n_kept: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each query the references with the longest runs, and how long these are.
+
+    Parameters
+    ----------
+    order, shared, text_of, ends : ndarray of shape (n,)
+        The suffixes in order, what each shares with the one before, its text, where that ends.
+    queries : ndarray of shape (n_queries,)
+        Numbers of texts.
+    starts : ndarray of shape (n_texts + 1,)
+        Where the texts start.
+    is_reference : ndarray of bool of shape (n_texts,)
+        Which texts are looked for.
+    n_kept : int
+        Of each query at most.
+
+    Returns
+    -------
+    texts, runs : ndarray of shape (n_queries, n_kept)
+        By decreasing run; -1 and 0 where there are fewer.
+    """
+    n, n_references = order.size, 0
+    for i in range(n):
+        n_references += is_reference[text_of[order[i]]]
+    reference = np.empty(n_references, dtype=np.int64)  # suffixes of references alone, in order
+    between = np.zeros(n_references + 1, dtype=np.int64)
+    place = np.empty(n, dtype=np.int64)  # of a suffix: how many of references come before it
+    before = np.empty(n, dtype=np.int32)  # the run that it shares with the last of these
+    after = np.empty(n, dtype=np.int32)
+    m, run = 0, 0
+    for i in range(n):
+        run = min(run, shared[i])
+        at = order[i]
+        place[at], before[at] = m, run
+        if is_reference[text_of[at]]:
+            reference[m], between[m] = at, run
+            m, run = m + 1, 2**31 - 1
+    run = 0
+    for i in range(n - 1, -1, -1):
+        at = order[i]
+        after[at] = run
+        if is_reference[text_of[at]]:
+            after[at] = ends[at] - at  # it finds itself
+            run = 2**31 - 1
+        run = min(run, shared[i])
+    kept = np.full((queries.size, n_kept), -1, dtype=np.int64)
+    runs = np.zeros((queries.size, n_kept), dtype=np.int64)
+    for q in range(queries.size):
+        first, last = starts[queries[q]], starts[queries[q] + 1]
+        ahead = [(0, 0, 0, 0)]
+        ahead.clear()
+        for at in range(first, last):
+            if before[at] > 0:
+                i = place[at] - 1
+                ahead.append((-int(before[at]), int(text_of[reference[i]]), int(i), -1))
+            if after[at] > 0:
+                i = place[at]
+                ahead.append((-int(after[at]), int(text_of[reference[i]]), int(i), 1))
+        heapq.heapify(ahead)
+        count, steps = 0, _STEPS_A_WORD * (last - first + n_kept)
+        while len(ahead) > 0 and count < n_kept and steps > 0:
+            steps -= 1
+            minus, text, i, way = heapq.heappop(ahead)
+            known = False
+            for j in range(count):
+                known = known or kept[q, j] == text
+            if not known:
+                kept[q, count], runs[q, count] = text, -minus
+                count += 1
+            further = i + way
+            if 0 <= further < m:
+                least = min(-minus, int(between[i] if way < 0 else between[further]))
+                if least > 0:
+                    beside = int(text_of[reference[further]])
+                    heapq.heappush(ahead, (-least, beside, further, way))
+    return kept, runs
+
+
+@jit
+def largest_products(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    columns: np.ndarray,
+    rows: np.ndarray,
+    values: np.ndarray,
+    n_rows: int,
+    own: np.ndarray,
+) -> np.ndarray:
+    """Return the largest scalar product of each query with any row of a sparse matrix.
+
+    Parameters
+    ----------
+    indptr, indices, data : ndarray
+        The queries, by row.
+    columns, rows, values : ndarray
+        The matrix, by column: slices of `rows` and `values` that begin at `columns`.
+    n_rows : int
+        Of the matrix.
+    own : ndarray of shape (n_queries,)
+        The row that is the query itself and does not count; -1 for none.
+    """
+    largest = np.zeros(indptr.size - 1)
+    sums = np.zeros(n_rows)
+    for q in range(indptr.size - 1):
+        sums[:] = 0.0
+        for i in range(indptr[q], indptr[q + 1]):
+            weight = data[i]
+            for j in range(columns[indices[i]], columns[indices[i] + 1]):
+                sums[rows[j]] += weight * values[j]
+        if own[q] >= 0:
+            sums[own[q]] = 0.0
+        largest[q] = sums.max() if n_rows > 0 else 0.0
+    return largest

@@ -1,0 +1,467 @@
+"""Texts of the release that repeat a text of train: as it stands, or nearly."""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.formatting import counted, percent
+from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
+from skeval.privacy.near_texts import NearPairs, similar_pairs, token_sets
+from skeval.result import MetricTags, Result, undefined
+from skeval.stats.intervals import wilson
+from skeval.stats.matches import MatchLists, held_contrast, longest_list
+from skeval.steps.contrasts import contrast_of, set_against
+from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, chosen_texts, corpus
+
+ADVICE = (
+    "Drop the texts that repeat one of train, take out of train what stands there more than once, "
+    "and train for fewer steps or with noise."
+)
+_ALONE = 2
+ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
+
+
+Key = tuple[tuple[str, ...], str | None]
+
+
+class TextScreen(Metric):
+    """Base of the screens that compare what texts share with train and with the holdout.
+
+    Each distinct text counts once. Authors write a class attribute `_what`, of a contrast, and the
+    methods below.
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"text"}),
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+    )
+    _what: ClassVar[str]
+
+    def __init__(
+        self,
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.columns = columns
+        self.group = group
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    @abstractmethod
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        """Return what the synthetic texts have in common with those of a role."""
+
+    @abstractmethod
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        """Return what matches, for the test."""
+
+    @abstractmethod
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        """Return the result with its interval, fact and further details."""
+
+    def _prepare(self, context: Context) -> None:
+        chosen_texts(context.schema, self.columns, self.group)
+
+    def _key(self, context: Context) -> Key:
+        return chosen_texts(context.schema, self.columns, self.group), self.group
+
+    def _compute(self, context: Context) -> Result:
+        key = self._key(context)
+        if lacking := self._lacking(context, key):
+            return undefined(lacking)
+        return Result(self._measured(context, key, "train"))
+
+    def _lacking(self, context: Context, key: Key) -> str:
+        """Return why nothing can be measured; empty if it can."""
+        return lacking_texts(corpus(context, *key), "train", "synthetic")
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        key = self._key(context)
+        texts = corpus(context, *key)
+        result = replace(result, details=sizes(texts))
+        if "holdout" in context and not lacking_texts(texts, "holdout"):
+            result = self._against_holdout(context, key, result)
+        return replace(self._details(context, key, result), advice=ADVICE)
+
+    def _against_holdout(self, context: Context, key: Key, result: Result) -> Result:
+        to_holdout, texts = self._measured(context, key, "holdout"), corpus(context, *key)
+        details = {**result.details, "to_holdout": to_holdout}
+        if min(texts.n_train, texts.n_holdout) == 0:
+            lacking = undefined(ONE_SIDED).warnings
+            return replace(result, details=details, warnings=(*result.warnings, *lacking))
+        trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        lists = self._lists(context, key)
+        test = held_contrast(lists, texts.holders, texts.n_train, **trials)
+        high_leaks, (_, most) = not self.tags.greater_is_better, self.tags.bounds
+        contrast = contrast_of(
+            context,
+            self._what,
+            result.value,
+            test,
+            reference="of the holdout",
+            high_leaks=high_leaks,
+            share=most == 1.0,
+            sizes=(texts.n_train, texts.n_holdout),
+        )
+        details |= {
+            "difference": test.observed,
+            "expected": test.mean,
+            "null_standard_error": test.spread,
+        }
+        return replace(
+            result,
+            p_value=test.p_value,
+            baseline=contrast.expected if contrast else None,
+            contrast=contrast,
+            details=details,
+        )
+
+
+class TextExactMatch(TextScreen):
+    r"""Share of distinct synthetic texts that stand in train: 0 if none does, 1 if all do.
+
+    Who writes a complaint, a diagnosis or a letter finds it in the release word for word, and so
+    does everyone who has read it. Short and common texts ("ok", "see above") repeat by themselves,
+    in the holdout as in train: what is more than that was memorised.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of any columns. A text may stand in one of them here and in another there.
+    group : str or None, default=None
+        The column that names the author. Texts of one author are alike: then authors are what
+        changes places in the test. Without it, rows are.
+    form : {"folded", "exact"}, default="folded"
+        "folded": letter case, white space and ways to write the same character make no text another
+        one. "exact": every character counts.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    See Also
+    --------
+    NearDuplicateText : Texts with some words changed.
+    LongestCommonSubstring : Passages of a text.
+    skeval.privacy.ExactMatchShare : Rows that agree in every cell.
+
+    Notes
+    -----
+    With distinct texts S of the release and T of train,
+
+    .. math:: \frac{|S \cap T|}{|S|}
+
+    The baseline is the same with the holdout; with tables of unequal size, what random choices of
+    which real rows (or authors) were train give on average. The p-value is one-sided: if nothing
+    was learned of any one text, all such choices are equally likely, whatever else is wrong with
+    the release. A test of few authors has no small p-value. Authors who stand in both tables do not
+    change places and are left out of the test (``details["n_authors_in_both"]``).
+
+    Blank and missing cells are no texts; without any, the value is nan. ``details`` has the numbers
+    of distinct texts, what stands in the holdout (``to_holdout``), the difference of the shares
+    that was tested, its mean over relabellings (``expected``) and its spread. Copies are said as a
+    ``fact``, whatever the p-value; no text is quoted. The interval is Wilson's.
+
+    This is a screen: it can raise an alarm and cannot clear a release. A word changed hides a copy
+    from it.
+
+    References
+    ----------
+    N. Carlini et al., "Extracting training data from large language models", USENIX Security 2021,
+    arXiv:2012.07805.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import TextExactMatch
+    >>> train = pd.DataFrame({"note": ["Has a cough.", "Fell on ice.", "Sleeps badly."]})
+    >>> synthetic = pd.DataFrame({"note": ["fell on ice.", "Has a cold."]})
+    >>> TextExactMatch().fit(train, schema={"note": "text"}).score(synthetic)
+    0.5
+    """
+
+    _what = "distinct synthetic texts that equal a train text"
+
+    def __init__(
+        self,
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        form: Literal["folded", "exact"] = "folded",
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
+        self.form = form
+
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        k, n = shared_forms(context, *key, self.form, role)
+        return k / n
+
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        return equal_texts(context, *key, self.form)
+
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        k, n = shared_forms(context, *key, self.form, "train")
+        alone = of_one_unit(equal_texts(context, *key, self.form), corpus(context, *key))
+        return replace(
+            result,
+            interval=wilson(k, n),
+            fact=copies_in_words(k, n, alone, "equal" if k != 1 else "equals"),
+            details={**result.details, "n_matched": k, "n_matched_alone": alone},
+        )
+
+    def _summary(self, result: Result) -> str:
+        lead = f"{percent(result.value)} of the distinct synthetic texts equal a train text"
+        return set_against(lead, result)
+
+
+class NearDuplicateText(TextScreen):
+    r"""Share of distinct synthetic texts that nearly repeat a train text: 0 if none, 1 if all.
+
+    A language model that has memorised a letter writes it out with a name replaced or a sentence
+    moved, so that no exact comparison finds it. Who has seen the letter knows it again.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of any columns.
+    group : str or None, default=None
+        The column that names the author, who is then what changes places in the test.
+    threshold : float, default=0.8
+        The least similarity of a near duplicate, in (0, 1).
+    edit_length : int, default=40
+        Texts of at most so many characters are near duplicates too if few of their letters differ;
+        0 for words alone. Long texts take time: comparing 10,000 texts of 200 letters takes
+        about a minute.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    See Also
+    --------
+    TextExactMatch : Explains the test, baseline and details.
+    LongestCommonSubstring : Passages of a text.
+    skeval.privacy.NearDuplicateShare : Rows that are near in all columns.
+
+    Notes
+    -----
+    The value is the share of distinct synthetic texts s for which train has a text t with
+
+    .. math:: J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{threshold}
+
+    where a and b are the sets of words, runs of letters, digits and underscores in lower case; or,
+    of short texts, with a Levenshtein distance of at most ``1 - threshold`` times the length of the
+    longer. The order of words plays no part. All pairs are found that there are: common words are
+    not looked up, since similar sets share a rare one.
+
+    Exact copies count too. A text near more than some 16 real ones looks at so many. All else is as
+    in :class:`TextExactMatch`.
+
+    This is a screen: it can raise an alarm and cannot clear a release. A text put in other words
+    altogether is no near duplicate.
+
+    References
+    ----------
+    K. Lee et al., "Deduplicating training data makes language models better", ACL 2022,
+    doi:10.18653/v1/2022.acl-long.577.
+    R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007,
+    doi:10.1145/1242572.1242591.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import NearDuplicateText
+    >>> train = pd.DataFrame({"note": ["Came in with a cough and fever on Monday", "Fell on ice"]})
+    >>> synthetic = pd.DataFrame({"note": ["Came in with a cough and fever on Friday", "Is well"]})
+    >>> metric = NearDuplicateText(threshold=0.7).fit(train, schema={"note": "text"})
+    >>> metric.score(synthetic)
+    0.5
+    """
+
+    _what = "distinct synthetic texts with nearly the words of a train text"
+
+    def __init__(
+        self,
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        threshold: OpenFraction = 0.8,
+        edit_length: Annotated[int, Interval(0)] = 40,
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
+        self.threshold = threshold
+        self.edit_length = edit_length
+
+    def _near(self, context: Context, key: Key) -> tuple[int, int, MatchLists]:
+        return near_pairs(context, *key, float(self.threshold), self.edit_length)
+
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        to_train, to_holdout, _ = self._near(context, key)
+        return (to_train if role == "train" else to_holdout) / corpus(context, *key).n_texts(
+            "synthetic"
+        )
+
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        return self._near(context, key)[2]
+
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        (k, to_holdout, lists), texts = self._near(context, key), corpus(context, *key)
+        n, verb = texts.n_texts("synthetic"), "has" if k == 1 else "have"
+        said = copies_in_words(k, n, of_one_unit(lists, texts), f"{verb} nearly the words of")
+        return replace(
+            result,
+            interval=wilson(k, n),
+            fact=said if k > to_holdout else "",
+            details={**result.details, "n_matched": k},
+        )
+
+    def _summary(self, result: Result) -> str:
+        share = percent(result.value)
+        lead = f"{share} of the distinct synthetic texts have nearly the words of a train text"
+        return set_against(lead, result)
+
+
+def lacking_texts(texts: Corpus, *roles: str) -> str:
+    """Return which of the tables has no text; empty if all have."""
+    empty = [role for role in roles if not texts.n_texts(role)]
+    return NO_TEXT.format(role=empty[0]) if empty else ""
+
+
+def sizes(texts: Corpus) -> dict[str, Any]:
+    """Return how many distinct texts each table has, and who is exchanged."""
+    return {
+        "n_texts": {role: texts.n_texts(role) for role in texts.held},
+        "n_exchanged": [texts.n_train, texts.n_holdout],
+        "n_authors_in_both": texts.n_in_both,
+    }
+
+
+def of_one_unit(lists: MatchLists, texts: Corpus) -> int:
+    """Return how many of the matches are to one text that one document or author has."""
+    heads = lists.values[lists.starts[:-1]]
+    alone = (np.diff(lists.starts) == 1) & (np.diff(texts.holders.indptr)[heads] == 1)
+    return int(lists.weights[alone & texts.held["train"][heads]].sum())
+
+
+def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
+    """Return how many texts are copies; empty if none is.
+
+    Examples
+    --------
+    >>> from skeval.text.memorization import copies_in_words
+    >>> copies_in_words(2, 9, 1, "equal")
+    '2 of 9 distinct synthetic texts equal a train text, 1 of them one that is unique there.'
+    """
+    if not k:
+        return ""
+    unique = {0: "", k: ", all of them one that is unique there"}.get(
+        alone, f", {alone:,} of them one that is unique there"
+    )
+    if k == 1:
+        unique = ", unique there" if alone else ""
+    return f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} a train text{unique}."
+
+
+def folded(text: str) -> str:
+    """Return a text without what most readers do not see.
+
+    Examples
+    --------
+    >>> from skeval.text.memorization import folded
+    >>> folded("Stra\u00dfe  42 ") == folded("STRASSE 42")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+@shared
+def forms(context: Context, columns: tuple[str, ...], group: str | None, form: str) -> np.ndarray:
+    """Return the number of the form that each distinct text has."""
+    texts = corpus(context, columns, group).texts
+    if form == "exact":
+        return np.arange(texts.size)
+    every = np.array([folded(text) for text in texts], dtype=object)
+    return pd.factorize(every, sort=True)[0]
+
+
+def shared_forms(
+    context: Context, columns: tuple[str, ...], group: str | None, form: str, role: str
+) -> tuple[int, int]:
+    """Return how many distinct synthetic texts stand in a role, and of how many."""
+    texts, codes = corpus(context, columns, group), forms(context, columns, group, form)
+    mine, theirs = (np.unique(codes[texts.held[who]]) for who in ("synthetic", role))
+    return int(np.isin(mine, theirs).sum()), mine.size
+
+
+def equal_texts(
+    context: Context, columns: tuple[str, ...], group: str | None, form: str
+) -> MatchLists:
+    """Return the real texts of the form of each distinct synthetic one."""
+    texts, codes = corpus(context, columns, group), forms(context, columns, group, form)
+    mine = np.unique(codes[texts.held["synthetic"]])
+    real = texts.numbers("train", "holdout")
+    real = real[np.isin(codes[real], mine)]
+    lists = np.searchsorted(mine, codes[real])
+    return MatchLists.of_pairs(lists, real, np.ones(mine.size, dtype=np.int64), mine.size)
+
+
+@shared
+def near_pairs(
+    context: Context,
+    columns: tuple[str, ...],
+    group: str | None,
+    threshold: float,
+    edit_length: int,
+) -> tuple[int, int, MatchLists]:
+    """Return how many synthetic texts are near train and the holdout, and lists of near texts."""
+    texts = corpus(context, columns, group)
+    queries, real = texts.numbers("synthetic"), texts.numbers("train", "holdout")
+    in_holdout = texts.held.get("holdout", np.zeros(texts.texts.size, dtype=np.bool_))
+    longest = _ALONE  # without a holdout it is enough to know whether there is more than one
+    if in_holdout.any():
+        longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
+    pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)
+    sets = token_sets([texts.texts], edit_length)
+    left, right = sets.which[queries], sets.which[real]
+    for i, j in similar_pairs(sets, left, right, threshold, pairs.done):
+        pairs.add(i, j)
+    lists = pairs.lists(np.ones(queries.size, dtype=np.int64), queries.size)
+    return (
+        int(pairs.near_train.sum()),
+        int(pairs.near_holdout.sum()),
+        replace(lists, values=real[lists.values]),
+    )

@@ -1,0 +1,563 @@
+"""What finds entities in texts: models behind one method; a missing one is never replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from sklearn.base import BaseEstimator
+
+from skeval.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
+from skeval.steps.entities import Entity
+from skeval.text.patterns import package_version
+
+_SPACY_PIECE = 100_000  # characters read at once
+_FLAIR_PIECE = 4_000
+_GLINER_PIECE = 1_000  # what is beyond its window, a model would leave out without a word
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_NOT_FOR_ENTITIES = ("tagger", "morphologizer", "attribute_ruler", "lemmatizer", "parser", "senter")
+
+Names = Annotated[
+    Sequence[str] | None,
+    Legal(
+        "None or a non-empty list of strings",
+        lambda value: (
+            value is None
+            or (
+                isinstance(value, list | tuple)
+                and len(value) > 0
+                and all(isinstance(name, str) for name in value)
+            )
+        ),
+        [],
+    ),
+]
+Device = Literal["auto", "cpu", "gpu"]
+Function = Annotated[Callable[[list[str]], Any], Legal("a function", callable, "no function")]
+ModelName = Annotated[
+    str, Legal("the name of a model", lambda v: isinstance(v, str) and bool(v), "")
+]
+
+
+class EntityFilter(BaseEstimator):
+    """Which entities count: a rule on their types and letters.
+
+    Parameters
+    ----------
+    labels : list of str or None, default=None
+        Types that count; None for all.
+    min_length, max_length : int, default=1 and 1000
+        Least and greatest number of characters.
+    numbers : bool, default=True
+        Whether what has no letter counts.
+    addresses : bool, default=True
+        Whether mail addresses, links and what ends in a word with a dot count.
+    capitals : bool, default=True
+        Whether words in capitals count.
+    fragments : bool, default=True
+        Whether what has a word that ends in ``-`` or ``&`` counts.
+
+    See Also
+    --------
+    EntityLeakage : Takes a filter.
+
+    Examples
+    --------
+    >>> from skeval.text import Entity, EntityFilter
+    >>> rule = EntityFilter.syneval()
+    >>> rule.keeps(Entity("Ada", "PER", 0, 3)), rule.keeps(Entity("NASA", "ORG", 0, 4))
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        labels: Names = None,
+        *,
+        min_length: Count = 1,
+        max_length: Count = 1000,
+        numbers: bool = True,
+        addresses: bool = True,
+        capitals: bool = True,
+        fragments: bool = True,
+    ) -> None:
+        self.labels = labels
+        self.min_length = min_length
+        self.max_length = max_length
+        self.numbers = numbers
+        self.addresses = addresses
+        self.capitals = capitals
+        self.fragments = fragments
+
+    @classmethod
+    def syneval(cls, labels: Names = ("PER", "ORG", "LOC", "MISC")) -> EntityFilter:
+        """Return the rule of SynEval: 2 to 50 characters, words, four types of Flair's models."""
+        return cls(
+            labels,
+            min_length=2,
+            max_length=50,
+            numbers=False,
+            addresses=False,
+            capitals=False,
+            fragments=False,
+        )
+
+    def keeps(self, entity: Entity) -> bool:
+        """Tell whether an entity counts."""
+        text = entity.text
+        words = text.split() or [""]
+        address = "http" in text.lower() or "@" in text or "." in words[-1]
+        return (
+            (self.labels is None or entity.label in self.labels)
+            and self.min_length <= len(text) <= self.max_length
+            and (self.numbers or not (text.isdigit() or not any(map(str.isalnum, text))))
+            and (self.addresses or not address)
+            and (self.capitals or not (text.isupper() and len(text) > 1))
+            and (self.fragments or not any(word.endswith(("-", "&")) for word in words))
+        )
+
+
+class _Backend(BaseEstimator):
+    """What the recognizers have in common: parameters that are checked, texts cut into pieces."""
+
+    _packages: tuple[str, ...] = ()  # to install
+    _piece = _SPACY_PIECE
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Backend, model and version of both."""
+        package = self._packages[0]
+        return {"backend": package, "model": str(self.model), "version": package_version(package)}
+
+    def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
+        """Return the entities of each text, in their order.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Long ones are read in pieces, which are cut at spaces.
+
+        Returns
+        -------
+        list of list of Entity
+
+        Raises
+        ------
+        ImportError
+            If the package or the model is not installed; it says how to get it.
+        """
+        name = type(self).__name__
+        check_parameters(name, self.get_params(deep=False), legal_sets(type(self)))
+        model = self._loaded()
+        pieces = [
+            (i, start, part) for i, t in enumerate(texts) for start, part in cut(t, self._piece)
+        ]
+        entities: list[list[Entity]] = [[] for _ in texts]
+        read = self._read(model, [part for _, _, part in pieces])
+        for (i, offset, _), spans in zip(pieces, read, strict=True):
+            for start, end, label in spans:
+                a, b = offset + start, offset + end
+                entities[i].append(Entity(texts[i][a:b], label, a, b))
+        return entities
+
+    def _loaded(self) -> Any:
+        raise NotImplementedError
+
+    def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
+        raise NotImplementedError
+
+
+def cut(text: str, longest: int) -> Iterator[tuple[int, str]]:
+    """Yield the pieces of a text that is longer than a model reads, and where they start.
+
+    Examples
+    --------
+    >>> from skeval.text.recognizers import cut
+    >>> list(cut("one two three", 8))
+    [(0, 'one two '), (8, 'three')]
+    """
+    text = _SURROGATES.sub("\ufffd", text)  # which no model can encode
+    start = 0
+    while len(text) - start > longest:
+        space = text.rfind(" ", start, start + longest)
+        end = space + 1 if space > start else start + longest
+        yield start, text[start:end]
+        start = end
+    if text[start:].strip():
+        yield start, text[start:]
+
+
+class SpacyBackend(_Backend):
+    """What recognizers have in common that run a spaCy pipeline."""
+
+    _packages = ("spacy",)
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Backend, model and version of both."""
+        return spacy_about(type(self).__name__, self.model, self.device)
+
+
+class SpacyRecognizer(SpacyBackend):
+    """Find persons, places, organisations and whatever else a spaCy pipeline knows.
+
+    Parameters
+    ----------
+    model : str, default="en_core_web_sm"
+        A pipeline that is installed, or the path of one.
+    n_process : int, default=1
+        Processes that read; -1 for all cores. One on a graphics card.
+    batch_size : int, default=256
+        Texts at once.
+    device : {"auto", "cpu", "gpu"}, default="auto"
+        "auto" is a graphics card where spaCy can use one.
+
+    See Also
+    --------
+    PresidioRecognizer : Patterns and spaCy together.
+    PatternRecognizer : Needs no model.
+
+    Notes
+    -----
+    Parts of the pipeline that entities do not need, such as tagger and parser, are not run. The
+    small English model reads some 6,000 words a second on one core. Its
+    types are those of OntoNotes, PERSON, ORG, GPE and so on, dates and numbers among them.
+
+    Examples
+    --------
+    >>> from skeval.text import SpacyRecognizer
+    >>> SpacyRecognizer("de_core_news_sm", n_process=2)
+    SpacyRecognizer(model='de_core_news_sm', n_process=2)
+    """
+
+    def __init__(
+        self,
+        model: ModelName = "en_core_web_sm",
+        *,
+        n_process: JobCount = 1,
+        batch_size: Count = 256,
+        device: Device = "auto",
+    ) -> None:
+        self.model = model
+        self.n_process = n_process
+        self.batch_size = batch_size
+        self.device = device
+
+    def _loaded(self) -> Any:
+        pipeline = load_spacy(type(self).__name__, self.model, self.device)
+        if not any("doc.ents" in pipeline.get_pipe_meta(n).assigns for n in pipeline.pipe_names):
+            raise ImportError(
+                f"{type(self).__name__}: the pipeline {self.model} has no component that finds "
+                "entities. One that has is installed by: python -m spacy download en_core_web_sm"
+            )
+        return pipeline
+
+    def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
+        for doc in piped(self, model, texts, without=_NOT_FOR_ENTITIES):
+            yield [(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
+
+
+def piped(recognizer: Any, pipeline: Any, texts: list[str], *, without: Sequence[str]) -> Any:
+    """Return the documents that a pipeline makes of texts, in their order."""
+    idle = [name for name in without if name in pipeline.pipe_names]
+    on_card = "cupy" in type(import_module("thinc.api").get_current_ops()).__name__.lower()
+    return pipeline.pipe(
+        texts,
+        batch_size=recognizer.batch_size,
+        n_process=1 if on_card else recognizer.n_process,
+        disable=idle,
+    )
+
+
+def spacy_about(owner: str, model: str, device: str) -> dict[str, str]:
+    """Return backend, model and version of a spaCy pipeline."""
+    meta = load_spacy(owner, model, device).meta
+    name = f"{meta.get('lang', '')}_{meta.get('name', '')}"
+    read = f"{package_version('spacy')}, model {meta.get('version', 'unknown')}"
+    return {
+        "backend": "spacy",
+        "model": name if name == model else f"{model} ({name})",
+        "version": read,
+    }
+
+
+def load_spacy(owner: str, model: str, device: str) -> Any:
+    """Return a spaCy pipeline; loaded once."""
+    spacy = needed(owner, "spacy", "pip install 'skeval[text]'")
+    if not spacy.util.is_package(model) and not Path(model).is_dir():
+        raise ImportError(
+            f"{owner}: the spaCy pipeline {model} is not installed. Run: "
+            f"python -m spacy download {model}"
+        )
+    return _spacy(model, device)
+
+
+@cache
+def _spacy(model: str, device: str) -> Any:
+    spacy = import_module("spacy")
+    if device == "gpu":
+        spacy.require_gpu()
+    elif device == "auto":
+        spacy.prefer_gpu()
+    return spacy.load(model)
+
+
+class FlairRecognizer(_Backend):
+    """Find persons, places, organisations and miscellaneous names with a Flair tagger.
+
+    Parameters
+    ----------
+    model : str, default="flair/ner-english-large"
+        A tagger of the Hugging Face hub, which Flair downloads at first use, or the path of one.
+    batch_size : int, default=32
+        Texts at once.
+
+    See Also
+    --------
+    SpacyRecognizer : Faster, less accurate.
+
+    Examples
+    --------
+    >>> from skeval.text import FlairRecognizer
+    >>> FlairRecognizer("flair/ner-english-fast")
+    FlairRecognizer(model='flair/ner-english-fast')
+    """
+
+    _packages = ("flair",)
+    _piece = _FLAIR_PIECE
+
+    def __init__(
+        self, model: ModelName = "flair/ner-english-large", *, batch_size: Count = 32
+    ) -> None:
+        self.model = model
+        self.batch_size = batch_size
+
+    def _loaded(self) -> Any:
+        needed(type(self).__name__, "flair", "pip install flair")
+        return _flair(self.model)
+
+    def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
+        sentence = import_module("flair.data").Sentence
+        for start in range(0, len(texts), self.batch_size):
+            sentences = [sentence(text) for text in texts[start : start + self.batch_size]]
+            model.predict(sentences, mini_batch_size=self.batch_size)
+            for one in sentences:
+                spans = one.get_spans(model.label_type)
+                yield [(s.start_position, s.end_position, s.tag) for s in spans]
+
+
+@cache
+def _flair(model: str) -> Any:
+    return _fetched("FlairRecognizer", model, import_module("flair.models").SequenceTagger.load)
+
+
+class GlinerRecognizer(_Backend):
+    """Find entities of any types that are named in words, with a GLiNER model.
+
+    Parameters
+    ----------
+    labels : list of str or None, default=None
+        What to look for; None for person, organization, location, email, phone number, address.
+    model : str, default="urchade/gliner_multi_pii-v1"
+        A model of the Hugging Face hub, which GLiNER downloads at first use, or the path of one.
+    threshold : float, default=0.5
+        The least score of an entity.
+    batch_size : int, default=8
+        Texts at once.
+
+    See Also
+    --------
+    SpacyRecognizer : Faster, with fixed types.
+
+    Examples
+    --------
+    >>> from skeval.text import GlinerRecognizer
+    >>> GlinerRecognizer(["person", "disease"])
+    GlinerRecognizer(labels=['person', 'disease'])
+    """
+
+    _packages = ("gliner",)
+    _piece = _GLINER_PIECE
+
+    def __init__(
+        self,
+        labels: Names = None,
+        model: ModelName = "urchade/gliner_multi_pii-v1",
+        *,
+        threshold: Fraction = 0.5,
+        batch_size: Count = 8,
+    ) -> None:
+        self.labels = labels
+        self.model = model
+        self.threshold = threshold
+        self.batch_size = batch_size
+
+    def _loaded(self) -> Any:
+        needed(type(self).__name__, "gliner", "pip install gliner")
+        return _gliner(self.model)
+
+    def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
+        asked = list(self.labels or _GLINER_LABELS)
+        settings = {"threshold": self.threshold, "batch_size": self.batch_size}
+        for spans in model.inference(texts, asked, **settings):
+            yield [(span["start"], span["end"], span["label"]) for span in spans]
+
+
+_GLINER_LABELS = ("person", "organization", "location", "email", "phone number", "address")
+
+
+@cache
+def _gliner(model: str) -> Any:
+    load = import_module("gliner").GLiNER.from_pretrained
+    device = "cuda" if import_module("torch").cuda.is_available() else "cpu"
+    return _fetched("GlinerRecognizer", model, partial(load, map_location=device))
+
+
+class PresidioRecognizer(_Backend):
+    """Find personal data with Microsoft Presidio: its patterns, and names by a spaCy pipeline.
+
+    Parameters
+    ----------
+    model : str, default="en_core_web_sm"
+        A spaCy pipeline that is installed, or the path of one; nothing is downloaded.
+    entities : list of str or None, default=None
+        Presidio's types that count, as ``"PERSON"``; None for all.
+    threshold : float, default=0.4
+        The least score of an entity.
+    language : str, default="en"
+        Of the texts, as the pipeline has it.
+
+    See Also
+    --------
+    PatternRecognizer : A few patterns, and no other package.
+
+    Notes
+    -----
+    Of entities that overlap, the one with the highest score counts, then the longest.
+
+    Examples
+    --------
+    >>> from skeval.text import PresidioRecognizer
+    >>> PresidioRecognizer(entities=["PERSON", "IBAN_CODE"])
+    PresidioRecognizer(entities=['PERSON', 'IBAN_CODE'])
+    """
+
+    _packages = ("presidio-analyzer", "spacy")
+
+    def __init__(
+        self,
+        model: ModelName = "en_core_web_sm",
+        *,
+        entities: Names = None,
+        threshold: Fraction = 0.4,
+        language: ModelName = "en",
+    ) -> None:
+        self.model = model
+        self.entities = entities
+        self.threshold = threshold
+        self.language = language
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Backend, model and version of both."""
+        read = spacy_about(type(self).__name__, self.model, "cpu")
+        said = f"{package_version('presidio-analyzer')}, spacy {read['version']}"
+        return {"backend": "presidio", "model": read["model"], "version": said}
+
+    def _loaded(self) -> Any:
+        name = type(self).__name__
+        needed(name, "presidio_analyzer", "pip install presidio-analyzer")
+        load_spacy(name, self.model, "cpu")  # Presidio would download it
+        return _presidio(self.model, self.language)
+
+    def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
+        settings = {"entities": self.entities, "score_threshold": self.threshold}
+        for text in texts:
+            found = model.analyze(text, language=self.language, **settings)
+            best = sorted(found, key=lambda r: (-r.score, r.start - r.end, r.start, r.entity_type))
+            apart: list[tuple[int, int, str]] = []
+            for r in best:
+                if all(r.end <= start or r.start >= end for start, end, _ in apart):
+                    apart.append((r.start, r.end, r.entity_type))
+            yield sorted(apart)
+
+
+@cache
+def _presidio(model: str, language: str) -> Any:
+    presidio = import_module("presidio_analyzer")
+    provider = import_module("presidio_analyzer.nlp_engine").NlpEngineProvider(
+        nlp_configuration={
+            "nlp_engine_name": "spacy",
+            "models": [{"lang_code": language, "model_name": model}],
+        }
+    )
+    return presidio.AnalyzerEngine(
+        nlp_engine=provider.create_engine(), supported_languages=[language]
+    )
+
+
+class CallableRecognizer(BaseEstimator):
+    """Find entities with a function of your own.
+
+    Parameters
+    ----------
+    function : callable
+        It takes a list of texts and returns for each a list of :class:`Entity`, or of tuples (text,
+        label, start, end).
+    name : str, default="a function"
+        What results call it.
+    version : str, default=""
+        Of the function. What is kept on disk goes by name, version and the function's code.
+
+    See Also
+    --------
+    EntityRecognizer : What any object needs to be a recognizer.
+
+    Examples
+    --------
+    >>> from skeval.text import CallableRecognizer
+    >>> def tickets(texts):
+    ...     return [[(t[:4], "TICKET", 0, 4)] if t.startswith("T-") else [] for t in texts]
+    >>> CallableRecognizer(tickets, "tickets").recognize(["T-77 is open", "no ticket"])
+    [[Entity(text='T-77', label='TICKET', start=0, end=4)], []]
+    """
+
+    def __init__(self, function: Function, name: str = "a function", *, version: str = "") -> None:
+        self.function = function
+        self.name = name
+        self.version = version
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Backend, model and version."""
+        model = getattr(self.function, "__qualname__", type(self.function).__name__)
+        return {"backend": self.name, "model": model, "version": self.version}
+
+    def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
+        """Return the entities of each text, as the function finds them."""
+        return [[Entity(*entity) for entity in part] for part in self.function(list(texts))]
+
+
+def needed(owner: str, package: str, command: str) -> Any:
+    """Import a package, or say how to install it."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != package:
+            raise  # it is there, and lacks something itself
+        raise ImportError(f"{owner} needs the package {package}. Run: {command}") from error
+
+
+def _fetched(owner: str, model: str, load: Callable[[str], Any]) -> Any:
+    """Load a model of the hub, or say in one sentence that it cannot be had."""
+    try:
+        return load(model)
+    except (OSError, ValueError) as error:
+        raise ImportError(
+            f"{owner}: the model {model} could not be loaded ({type(error).__name__}). It is "
+            f"downloaded at first use; where there is no network, run on a machine that has one: "
+            f"hf download {model}, and name the folder."
+        ) from error

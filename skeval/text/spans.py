@@ -1,0 +1,220 @@
+"""Runs of words that texts have in common: suffixes in order, and the longest runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context, shared
+from skeval.stats.matches import MatchLists
+from skeval.text.corpus import corpus, words
+from skeval.text.kernels import common_runs, longest_runs, texts_by_run
+
+_ODD, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # of a hash of hashes
+N_LISTED = 16  # texts with the longest runs: that all are of one label is rare by chance
+
+
+@dataclass(frozen=True)
+class Suffixes:
+    """The suffixes of all texts, each up to the end of its text, in order.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_words,)
+        Where they start.
+    shared : ndarray of shape (n_words,)
+        How many words each has in common with the one before.
+    text_of, ends : ndarray of shape (n_words,)
+        The text of each word, and where that ends.
+    """
+
+    order: np.ndarray
+    shared: np.ndarray
+    text_of: np.ndarray
+    ends: np.ndarray
+
+
+@shared
+def suffixes(context: Context, columns: tuple[str, ...], group: str | None = None) -> Suffixes:
+    """Return the suffixes of the distinct texts of all tables in order."""
+    of_texts = words(context, columns, group)
+    text_of = np.repeat(np.arange(of_texts.lengths.size), of_texts.lengths)
+    ends = of_texts.starts[1:][text_of]
+    order = suffix_order(of_texts.ids, ends)
+    return Suffixes(order, common_runs(of_texts.ids, ends, order), text_of, ends)
+
+
+def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the order of all suffixes, each up to the end of its text; of equal ones, the place.
+
+    Parameters
+    ----------
+    ids : ndarray of int of shape (n,)
+        Words of all texts.
+    ends : ndarray of shape (n,)
+        Where the text of each word ends.
+
+    Notes
+    -----
+    Ranks by the first k words give ranks by the first 2 k, for those that are not yet apart [1]_:
+    of ordinary texts few are left after eight words.
+
+    References
+    ----------
+    .. [1] N. J. Larsson, K. Sadakane, "Faster suffix sorting", Theoretical Computer Science 387
+       (2007) 258-272, doi:10.1016/j.tcs.2007.07.017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.spans import suffix_order
+    >>> ids = np.array([1, 0, 2, 0, 2])  # b a c | a c
+    >>> suffix_order(ids, np.array([3, 3, 3, 5, 5])).tolist()
+    [1, 3, 0, 2, 4]
+    """
+    order = np.argsort(ids, kind="stable")
+    ranks = np.empty(ids.size, dtype=np.int64)  # 1 + how many suffixes come before all equal ones
+    heads = np.flatnonzero(np.diff(ids[order], prepend=-1))
+    ranks[order] = np.repeat(heads + 1, np.diff(heads, append=ids.size))
+    places = np.arange(ids.size)  # in the order, that are not yet settled
+    step = 1
+    while places.size:
+        group = ranks[order[places]]
+        alone = np.diff(group, prepend=-1) != 0
+        alone &= np.append(alone[1:], True)
+        places = places[~alone]
+        here, group = order[places], group[~alone]
+        further = here + step
+        ongoing = further < ends[here]
+        second = np.zeros(here.size, dtype=np.int64)
+        second[ongoing] = ranks[further[ongoing]]
+        by = np.argsort(group * (ids.size + 1) + second, kind="stable")
+        here, group, second = here[by], group[by], second[by]
+        order[places] = here
+        new = (np.diff(group, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0)
+        heads = np.flatnonzero(new)
+        ranks[here] = np.repeat(places[heads] + 1, np.diff(heads, append=here.size))
+        # suffixes that have ended alike stay in their order
+        places, step = places[second > 0], 2 * step
+    return order
+
+
+@shared
+def longest_shared(
+    context: Context, role: str, columns: tuple[str, ...], group: str | None = None
+) -> np.ndarray:
+    """Return the longest run that each distinct synthetic text shares with a text of a role."""
+    texts, of_texts = corpus(context, columns, group), words(context, columns, group)
+    ordered = suffixes(context, columns, group)
+    held = texts.held["synthetic"], texts.held[role]
+    longest = longest_runs(ordered.order, ordered.shared, ordered.text_of, *held)
+    both = held[0] & held[1]
+    longest[both] = of_texts.lengths[both]
+    return longest[held[0]]
+
+
+def run_lists(context: Context, columns: tuple[str, ...], group: str | None = None) -> MatchLists:
+    """Return lists of texts whose weights add up to the longest run with any text of a label.
+
+    A synthetic text with runs of 9, 7 and 4 words has one list of the first text, of weight 2, one
+    of the first two, of weight 3, and one of all, of weight 4: the weights of the lists with a
+    train text make the longest run with train. The 16 texts with the longest runs are looked at;
+    what all others share at most adds nothing to a difference.
+    """
+    texts, of_texts = corpus(context, columns, group), words(context, columns, group)
+    ordered = suffixes(context, columns, group)
+    queries = np.flatnonzero(texts.held["synthetic"])
+    is_real = np.zeros(texts.texts.size, dtype=np.bool_)
+    is_real[texts.numbers("train", "holdout")] = True
+    listed, runs = texts_by_run(
+        ordered.order,
+        ordered.shared,
+        ordered.text_of,
+        ordered.ends,
+        queries,
+        of_texts.starts,
+        is_real,
+        N_LISTED,
+    )
+    return prefix_lists(listed, runs)
+
+
+def prefix_lists(listed: np.ndarray, runs: np.ndarray) -> MatchLists:
+    """Return the lists of the first values of each row, weighted by how far the runs drop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.spans import prefix_lists
+    >>> lists = prefix_lists(np.array([[5, 3, 8, -1]]), np.array([[9, 7, 4, 0]]))
+    >>> lists.weights, lists.values
+    (array([2, 3, 4]), array([5, 3, 5, 3, 5, 8]))
+    """
+    # beyond a full row there may be texts with runs as long as its last one
+    after = np.where(listed[:, -1] >= 0, runs[:, -1], 0)
+    drops = runs - np.column_stack([runs[:, 1:], after])
+    rows, ends = np.nonzero(drops > 0)
+    lengths = ends + 1
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    owners = np.repeat(np.arange(rows.size), lengths)
+    values = listed[rows[owners], np.arange(owners.size) - starts[owners]]
+    return MatchLists.of_pairs(owners, values, drops[rows, ends], len(listed))
+
+
+@shared
+def gram_numbers(
+    context: Context, n: int, columns: tuple[str, ...], group: str | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which runs of n words the distinct texts have: the text and the run of each pair.
+
+    A text of fewer words has one run, of all of them. Runs are numbered among those that synthetic
+    texts have; others are left out.
+    """
+    texts, of_texts = corpus(context, columns, group), words(context, columns, group)
+    hashed, text_of = gram_hashes(of_texts.keys[of_texts.ids], of_texts.starts, n)
+    mine = texts.held["synthetic"][text_of]
+    known = pd.Index(pd.unique(hashed[mine]))
+    number = known.get_indexer(hashed)
+    kept = number >= 0
+    pairs = np.unique(text_of[kept] * max(len(known), 1) + number[kept])
+    return pairs // max(len(known), 1), pairs % max(len(known), 1)
+
+
+def gram_hashes(
+    hashes: np.ndarray, starts: np.ndarray, n: int, *, whole: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return 64 bits for each run of n words, and its text.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64 of shape (n_words,)
+        Of the words, text by text.
+    starts : ndarray of shape (n_texts + 1,)
+        Where the texts start.
+    n : int
+        Number of words.
+    whole : bool, default=True
+        Whether a text of fewer words is one run; if False, it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.spans import gram_hashes
+    >>> hashes = np.array([7, 8, 9, 7, 8], dtype=np.uint64)
+    >>> grams, texts = gram_hashes(hashes, np.array([0, 3, 5]), 2)
+    >>> texts, int(grams[0] == grams[2])
+    (array([0, 0, 1]), 1)
+    """
+    lengths = np.diff(starts)
+    n_grams = np.maximum(lengths - n + 1, np.minimum(lengths, 1) if whole else 0)
+    texts = np.repeat(np.arange(lengths.size), n_grams)
+    first = np.arange(texts.size) - np.repeat(np.cumsum(n_grams) - n_grams, n_grams)
+    first += starts[texts]
+    sums = np.zeros(texts.size, dtype=np.uint64)
+    for i in range(min(n, int(lengths.max(initial=0)))):
+        inside = first + i < starts[texts + 1]
+        added = (sums ^ (sums >> _SHIFT)) * _ODD + hashes[np.where(inside, first + i, 0)]
+        sums = np.where(inside, added, sums)
+    return sums, texts
