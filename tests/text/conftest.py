@@ -22,7 +22,9 @@ def paragraphs() -> pd.DataFrame:
             for part in filter_wiki(text).split("\n")
         ]
     long = [(title, part) for title, part in pages if len(part.split()) >= 40 and part[0].isalpha()]
-    return pd.DataFrame(long, columns=["article", "text"]).drop_duplicates("text", ignore_index=True)
+    return pd.DataFrame(long, columns=["article", "text"]).drop_duplicates(
+        "text", ignore_index=True
+    )
 
 
 @pytest.fixture(scope="session")
