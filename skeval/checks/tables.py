@@ -35,7 +35,7 @@ def default_tables(metric: Metric | None = None) -> Tables:
     train, holdout, synthetic = (table.copy() for table in _made())
     if "text" in needs:
         for seed, table in enumerate((train, holdout, synthetic)):
-            table["note"] = _notes(len(table), seed)
+            table["note"] = notes(len(table), seed)
     return train, holdout, synthetic
 
 
@@ -49,7 +49,7 @@ def _made() -> list[pd.DataFrame]:
     return [make_mixed(120, random_state=seed) for seed in range(3)]
 
 
-def _notes(n_rows: int, seed: int) -> list[str]:
+def notes(n_rows: int, seed: int) -> list[str]:
     """Return notes of a few words, each with the address of somebody, a few of them none."""
     rng = np.random.default_rng(seed)
     people, things, acts = (rng.choice(words, n_rows) for words in _WORDS)

@@ -1,9 +1,15 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
+from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
     CardinalityStatisticSimilarity,
+)
+from skeval.relational.detection import (
+    AggregationDetection,
+    DenormalizedDetection,
+    ParentChildDetection,
 )
 from skeval.relational.k_hop import KHopCorrelation
 from skeval.relational.nearest_sequences import NearestSequences
@@ -24,6 +30,7 @@ from skeval.relational.shared_subsequences import SharedSubsequences
 from skeval.relational.structure import PrimaryKeyUniqueness, SchemaStructure
 from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.transfer import RelationalTSTR
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
@@ -31,11 +38,13 @@ from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
+    "AggregationDetection",
     "AutocorrelationDifference",
     "CardinalityBoundaryAdherence",
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
     "CoherenceSimilarity",
+    "DenormalizedDetection",
     "ForeignKey",
     "InterEventTimeSimilarity",
     "InterRowMSAS",
@@ -43,6 +52,8 @@ __all__ = [
     "KHopCorrelation",
     "NearestSequences",
     "OfTable",
+    "ParentChildAggregates",
+    "ParentChildDetection",
     "PerSubject",
     "PerTable",
     "PrimaryKeyUniqueness",
@@ -51,6 +62,7 @@ __all__ = [
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
+    "RelationalTSTR",
     "SchemaStructure",
     "SequenceDetection",
     "SequenceKey",

@@ -1,8 +1,12 @@
 """Free text: what it gives away, and how well it is imitated."""
 
 from skeval.steps.entities import Entity, EntityRecognizer
+from skeval.text.canaries import Canaries, TextCanaryExposure, make_canaries
 from skeval.text.entities import EntityLeakage
+from skeval.text.longest_common_substring import LongestCommonSubstring
+from skeval.text.membership import TextMembershipInference
 from skeval.text.memorization import NearDuplicateText, TextExactMatch
+from skeval.text.ngram_novelty import NGramNovelty
 from skeval.text.nominal_mentions import NominalMentions, NominalRecognizer
 from skeval.text.patterns import PatternRecognizer
 from skeval.text.prd import TextPRD
@@ -15,16 +19,20 @@ from skeval.text.recognizers import (
     SpacyRecognizer,
 )
 from skeval.text.similarity import NGramSimilarity, TextLengthSimilarity, VocabularySimilarity
+from skeval.text.stylistic_outliers import StylisticOutliers
 from skeval.text.two_sample import TextTwoSampleTest
 
 __all__ = [
     "CallableRecognizer",
+    "Canaries",
     "Entity",
     "EntityFilter",
     "EntityLeakage",
     "EntityRecognizer",
     "FlairRecognizer",
     "GlinerRecognizer",
+    "LongestCommonSubstring",
+    "NGramNovelty",
     "NGramSimilarity",
     "NearDuplicateText",
     "NominalMentions",
@@ -32,9 +40,13 @@ __all__ = [
     "PatternRecognizer",
     "PresidioRecognizer",
     "SpacyRecognizer",
+    "StylisticOutliers",
+    "TextCanaryExposure",
     "TextExactMatch",
     "TextLengthSimilarity",
+    "TextMembershipInference",
     "TextPRD",
     "TextTwoSampleTest",
     "VocabularySimilarity",
+    "make_canaries",
 ]
