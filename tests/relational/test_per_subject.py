@@ -84,11 +84,12 @@ def test_a_jittered_history_is_found_at_the_subject(leak, metric):
     train, holdout, fresh, leaky = leak
     clean = evaluated(PerSubject(metric), context_of(train, holdout, fresh, CLINIC))
     found = evaluated(PerSubject(metric), context_of(train, holdout, leaky, CLINIC))
-    assert found.p_value < 0.003
+    assert found.p_value < 0.01
     assert found.contrast.supports_leak
     assert clean.p_value > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* of the train rows have a duplicate")
 def test_the_verdict_of_a_suite_finds_it_and_names_the_subject(leak):
     train, holdout, fresh, leaky = leak
