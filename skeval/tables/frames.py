@@ -395,8 +395,10 @@ def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str
     ]
     if not compared:
         return 0.0
-    hashes = [
-        pd.util.hash_pandas_object(frame[compared], index=False).to_numpy()
-        for frame in (train, holdout)
-    ]
+    hashes = []
+    for frame in (train, holdout):
+        # cells of texts may be anything, lists among them
+        read = {name: frame[name].map(str, na_action="ignore") for name in texts}
+        rows = frame[compared].assign(**read)
+        hashes.append(pd.util.hash_pandas_object(rows, index=False).to_numpy())
     return float(np.isin(hashes[1], hashes[0]).mean())
