@@ -29,6 +29,7 @@ from skeval.relational.sequences import (
 from skeval.relational.shared_subsequences import SharedSubsequences
 from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.transfer import RelationalTSTR
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
@@ -59,6 +60,7 @@ __all__ = [
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
+    "RelationalTSTR",
     "SequenceDetection",
     "SequenceKey",
     "SequenceLengthSimilarity",
