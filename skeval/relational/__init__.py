@@ -1,13 +1,24 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
+from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
     CardinalityStatisticSimilarity,
 )
+from skeval.relational.detection import (
+    AggregationDetection,
+    DenormalizedDetection,
+    ParentChildDetection,
+)
 from skeval.relational.k_hop import KHopCorrelation
+from skeval.relational.nearest_sequences import NearestSequences
+from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable, PerTable
+from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequence_detection import SequenceDetection
+from skeval.relational.sequence_tstr import SequenceTSTR
 from skeval.relational.sequences import (
     AutocorrelationDifference,
     InterEventTimeSimilarity,
@@ -15,31 +26,50 @@ from skeval.relational.sequences import (
     SequenceLengthSimilarity,
     StatisticMSAS,
 )
+from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
+from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.transfer import RelationalTSTR
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
-from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
+    "AggregationDetection",
     "AutocorrelationDifference",
     "CardinalityBoundaryAdherence",
     "CardinalityShapeSimilarity",
     "CardinalityStatisticSimilarity",
     "CoherenceSimilarity",
+    "DenormalizedDetection",
     "ForeignKey",
     "InterEventTimeSimilarity",
     "InterRowMSAS",
     "InterTableTrends",
     "KHopCorrelation",
+    "NearestSequences",
     "OfTable",
+    "ParentChildAggregates",
+    "ParentChildDetection",
+    "PerSubject",
     "PerTable",
+    "ReferenceEquality",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
+    "RelationalTSTR",
+    "SequenceDetection",
     "SequenceKey",
     "SequenceLengthSimilarity",
+    "SequenceTSTR",
+    "SharedHistoryShare",
+    "SharedSubsequences",
     "StatisticMSAS",
+    "SubjectCopies",
+    "SubjectMembership",
     "TransitionSimilarity",
+    "split_by_subject",
 ]

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import numpy as np
 
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.fidelity import ContingencySimilarity, CorrelationSimilarity
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Interval, Strategy
+from skeval.relational.aggregates import pairs_within
 from skeval.relational.base import RelationalMetric
 from skeval.relational.trends import named_scores
 from skeval.relational_context import RelationalContext
@@ -125,19 +125,10 @@ class KHopCorrelation(RelationalMetric):
 
 def within_tables(context: RelationalContext, binning: Binning) -> dict[str, float]:
     """Return the scores of the pairs of columns of each table."""
-    metrics = (
-        CorrelationSimilarity(floor=False),
-        ContingencySimilarity(
-            binning.n_bins, strategy=binning.strategy, numeric_pairs=False, floor=False
-        ),
-    )
     scores = {}
     for table in context.relations.tables:
-        for metric in metrics:
-            details = metric._compute(context.table(table)).details
-            names, matrix = details.get("names", []), np.asarray(details.get("matrix", [[]]))
-            for i, j in zip(*np.nonzero(np.triu(~np.isnan(matrix), 1)), strict=True):
-                scores[f"{table}.{names[i]}, {table}.{names[j]}"] = float(matrix[i, j])
+        for (one, other), score in pairs_within(context.table(table), binning):
+            scores[f"{table}.{one}, {table}.{other}"] = score
     return scores
 
 

@@ -390,6 +390,54 @@ def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.9
     return AUC(value, error, auc_interval(value, error, m, n, confidence))
 
 
+def grouped_auc(
+    positives: np.ndarray,
+    positive_groups: np.ndarray,
+    negatives: np.ndarray,
+    negative_groups: np.ndarray,
+) -> tuple[float, float]:
+    """Return the AUC of rows that come in groups, and its standard error by group.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of shape (m,), (n,)
+        Scores.
+    positive_groups, negative_groups : ndarray of shape (m,), (n,)
+        Codes of the groups, from 0; no group has rows of both kinds.
+
+    Returns
+    -------
+    value, standard_error : float
+        The error of groups that are independent, whatever the dependence within them; nan where a
+        kind has one group only. With one row a group it is DeLong's.
+
+    References
+    ----------
+    N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53 (1997)
+    567-578, doi:10.2307/2533958.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.roc import grouped_auc
+    >>> scores, rows = (np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.3, 0.2])), np.arange(3)
+    >>> round(grouped_auc(scores[0], rows, scores[1], rows)[1], 7)
+    0.248452
+    """
+    above = placements(positives, negatives)
+    value = float(above.mean())
+    variance = 0.0
+    for placed, groups in (
+        (above, positive_groups),
+        (1.0 - placements(negatives, positives), negative_groups),
+    ):
+        sums = np.bincount(groups, placed - value)
+        n_groups = np.unique(groups).size
+        scale = n_groups / (n_groups - 1.0) if n_groups > 1 else np.nan
+        variance += scale * float((sums**2).sum()) / placed.size**2
+    return value, float(np.sqrt(variance))
+
+
 def auc_interval(
     value: float,
     standard_error: float,

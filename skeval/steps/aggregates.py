@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
+from skeval.parameters import Legal
 from skeval.relational_context import RelationalContext
 from skeval.stats.grouped import grouped_levels, grouped_numbers
 from skeval.steps.relations import Column, Path, column_of, parents, path_positions
@@ -23,6 +24,18 @@ Scope = Literal["children", "subject"]
 STATS: tuple[Stat, ...] = (
     *("count", "mean", "std", "min", "max", "span", "nunique", "mode", "mode_share"),
 )
+Stats = Annotated[
+    Sequence[Stat],
+    Legal(
+        f"a list of {', '.join(get_args(Stat))}",
+        lambda value: (
+            isinstance(value, list | tuple)
+            and len(value) > 0
+            and all(name in get_args(Stat) for name in value)
+        ),
+        ["sum"],
+    ),
+]
 _DAY = 86_400e6  # in microseconds
 
 
@@ -121,6 +134,12 @@ def paths_below(
         f"{key.child} ({', '.join(key.columns)})" if key.child in several else key.child: (key,)
         for key in keys
     }
+
+
+def private_parents(relations: RelationalSchema) -> list[str]:
+    """Return the tables that others refer to and that are not public."""
+    public = set(relations.references)
+    return [n for n in relations.tables if n not in public and paths_below(relations, n)]
 
 
 def is_link(relations: RelationalSchema, table: str) -> bool:

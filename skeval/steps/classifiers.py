@@ -364,8 +364,8 @@ def nominal_columns(context: Context, columns: Read) -> tuple[bool, ...]:
 
 
 @shared
-def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
-    """Return a role's rows as numbers and codes, columns by name, rows in lexicographic order.
+def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
+    """Return a role's rows as numbers and codes, columns by name.
 
     Texts come last, as numbers that tell them apart.
 
@@ -374,7 +374,7 @@ def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarra
     """
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
     names = _names(context, columns)
-    rows = encoded(context, role, "gower")[:, [every.index(name) for name in names]] + 0.0
+    rows: np.ndarray = encoded(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
     for j, is_code in enumerate(nominal_columns(context, columns)):
         if is_code:
             levels = list(context.synthetic[names[j]].cat.categories)
@@ -382,7 +382,13 @@ def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarra
             recoded = np.array([place[level] for level in levels] or [0], dtype=np.float64)
             present = ~np.isnan(rows[:, j])
             rows[present, j] = recoded[rows[present, j].astype(np.int64)]
-    rows = np.column_stack([rows, text_numbers(context, role, _texts(columns))])
+    return np.column_stack([rows, text_numbers(context, role, _texts(columns))])
+
+
+@shared
+def ordered_rows(context: Context, role: str, columns: Read = None) -> np.ndarray:
+    """Return a role's labelled rows in lexicographic order."""
+    rows = labelled_rows(context, role, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
     return ordered
 

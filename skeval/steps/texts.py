@@ -60,7 +60,12 @@ def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
 
 def plain_texts(context: Context, role: str, column: str) -> np.ndarray:
     """Return the texts of a role's column, None where missing."""
-    return context[role][column].map(str, na_action="ignore").to_numpy(dtype=object)
+    return texts_of(context[role], column)
+
+
+def texts_of(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the texts of a column of canonical rows, None where missing."""
+    return frame[column].map(str, na_action="ignore").to_numpy(dtype=object)
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,10 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
         return units_of(source, name, column, unit, n).take(positions)
     if n > 1:
         return _runs(units_of(context, role, column, unit), n)
+    return _read(texts, unit)
+
+
+def _read(texts: np.ndarray, unit: str) -> Units:
     which, distinct = pd.factorize(texts)
     lengths, hashes = _cut(distinct.tolist(), unit)
     keys, codes = np.unique(hashes, return_inverse=True)
@@ -206,11 +215,20 @@ def _word(ascii_only: bool) -> re.Pattern[str]:
     return re.compile(f"[{_SPACELESS}]|(?:[^\\W{_SPACELESS}]|[{ranges}])+")
 
 
-def text_numbers(context: Context, role: str, texts: Sequence[str]) -> np.ndarray:
-    """Return a number for each text of a role's columns, nan where missing; equal texts agree."""
-    columns = [units_of(context, role, column) for column in texts]
-    numbers = [np.append(units.numbers, np.nan)[units.which] for units in columns]
-    return np.column_stack([np.empty((context.n_rows(role), 0)), *numbers])
+def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[str]) -> np.ndarray:
+    """Return a number for each text of a table, nan where missing; equal texts have the same.
+
+    The table is a role's, or canonical rows that are of no role.
+    """
+    n_rows = context.n_rows(source) if isinstance(source, str) else len(source)
+    read = [
+        units_of(context, source, column)
+        if isinstance(source, str)
+        else _read(texts_of(source, column), "words")
+        for column in texts
+    ]
+    numbers = [np.append(units.numbers, np.nan)[units.which] for units in read]
+    return np.column_stack([np.empty((n_rows, 0)), *numbers])
 
 
 class TextEncoder(Protocol):
@@ -322,10 +340,16 @@ def beside(parts: Sequence[Features]) -> Features:
 
 
 @shared
-def text_source(context: Context, column: str, vectorizer: Any = "tfidf") -> TextSource:
-    """Return the distinct texts of a column, of all tables of the context."""
+def text_source(
+    context: Context, column: str, vectorizer: Any = "tfidf", further: pd.DataFrame | None = None
+) -> TextSource:
+    """Return the distinct texts of a column, of all tables of the context and of `further` rows."""
     roles = [role for role in _ROLES if role in context]
     tables = [units_of(context, role, column) for role in roles]
+    frames = [context[role] for role in roles]
+    if further is not None:
+        tables.append(_read(texts_of(further, column), "words"))
+        frames.append(further)
     numbers, first = np.unique(np.concatenate([t.numbers for t in tables]), return_index=True)
     keys = np.unique(np.concatenate([t.keys for t in tables]))
     lengths = np.concatenate([np.diff(t.starts) for t in tables])
@@ -339,18 +363,15 @@ def text_source(context: Context, column: str, vectorizer: Any = "tfidf") -> Tex
     counts = csr_array(vstack([pooled[first], csr_array((1, keys.size))]))
     texts, vectors = np.empty(0, dtype=object), np.empty((0, 0))
     if not isinstance(vectorizer, str):
-        texts = _texts_by_number(context, roles, column, numbers)
+        texts = _texts_by_number([texts_of(frame, column) for frame in frames], numbers)
         if hasattr(vectorizer, "encode"):
             vectors = vectors_of(vectorizer, texts.tolist())
             vectors = np.vstack([vectors, np.zeros((1, vectors.shape[1]))])
     return TextSource(numbers, counts, texts, vectors, vectorizer)
 
 
-def _texts_by_number(
-    context: Context, roles: Sequence[str], column: str, numbers: np.ndarray
-) -> np.ndarray:
-    pooled = np.concatenate([plain_texts(context, role, column) for role in roles])
-    _, distinct = pd.factorize(pooled)
+def _texts_by_number(tables: Sequence[np.ndarray], numbers: np.ndarray) -> np.ndarray:
+    _, distinct = pd.factorize(np.concatenate(tables))
     texts = np.full(numbers.size, "", dtype=object)
     texts[np.searchsorted(numbers, _numbers_of(distinct))] = distinct
     return texts
