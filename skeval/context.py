@@ -44,7 +44,7 @@ _SHARED_ROWS = (
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
-_MOST = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
+MOST_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
 
 NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
@@ -201,7 +201,7 @@ class Context:
         }
         notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
-            kind = MostlySharedRowsWarning if share > _MOST else SharedRowsWarning
+            kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
             notices.append(kind(_SHARED_ROWS.format(share=share)))
         said = tuple(notices)
         return cls(schema, tables, levels=levels, notices=said, given=frames, precision=precision)

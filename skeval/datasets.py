@@ -1,4 +1,4 @@
-"""Example tables of mixed types: real flights, a made census of any size, and a small mixture."""
+"""Example tables of mixed types: real flights, a made census, small mixtures of one and several."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr, ndtri
 
 from skeval.exceptions import InvalidParameterError
+from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
-__all__ = ["load_flights", "make_census", "make_mixed"]
+__all__ = ["load_flights", "make_census", "make_mixed", "make_relational"]
 
 _SCHOOLING = (  # level, years, share
     ("no schooling", 2, 0.010),
@@ -83,6 +85,9 @@ _OCCUPATION = {  # share, usual school years, lean to women
 }
 _CITIES = ("Bergen", "Lisbon", "Lyon", "Porto", "Trieste")
 _PLANS = ("basic", "family", "premium")
+_REASONS = ("advice", "purchase", "repair", "return")
+_PRODUCTS = ("bread", "coffee", "flour", "honey", "oil", "salt", "tea", "wine")
+_SHOPS = ("BGO", "LIS", "LYS", "OPO", "TRS")
 
 
 def load_flights(n_rows: int | None = 20_000, random_state: int | None = 0) -> pd.DataFrame:
@@ -187,6 +192,153 @@ def make_mixed(n_rows: int = 200, random_state: int | None = 0) -> pd.DataFrame:
     table["city"] = table["city"].mask(rng.random(n_rows) < 0.05)
     table["joined"] = table["joined"].mask(rng.random(n_rows) < 0.1)
     return table
+
+
+def make_relational(
+    n_subjects: int = 100,
+    random_state: int | None = 0,
+    *,
+    n_children: tuple[int, int] = (0, 8),
+    drift: float = 0.0,
+    orphans: float = 0.0,
+) -> RelationalData:
+    """Make five small tables with every kind of key: people, and what belongs to them in order.
+
+    Parameters
+    ----------
+    n_subjects : int, default=100
+        Number of people.
+    random_state : int or None, default=0
+        Seed; other seeds give other people of the same distribution, numbered alike. None draws
+        anew each time.
+    n_children : tuple of (int, int), default=(0, 8)
+        Fewest and most visits of a person; who has more income has more visits.
+    drift : float, default=0.0
+        By how much the numbers of visits are larger than that, as a share: 0.5 is half as many
+        again.
+    orphans : float, default=0.0
+        Share of the visits, in [0, 1), whose person is not there.
+
+    Returns
+    -------
+    RelationalData
+        `people` (subjects) have the key `person` and columns of :func:`make_mixed`; `referrer`
+        names an earlier of them, or is missing. `visits` have the composite key (`person`, `visit`)
+        and are a sequence by `day`; each is to one of `shops`, a reference table that is the same
+        for every seed. `items` belong to visits by that composite key. `messages` name people
+        twice, by `sender`, whose they are, and `receiver`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_relational
+    >>> data = make_relational(50)
+    >>> list(data), data.schema.path("items", "people")[0].columns
+    (['people', 'visits', 'items', 'messages', 'shops'], ('person', 'visit'))
+    """
+    _check_rows("make_relational", n_subjects)
+    low, high = n_children
+    if not 0 <= low <= high or high < 1 or drift <= -1.0 or not 0.0 <= orphans < 1.0:
+        raise InvalidParameterError(
+            "make_relational: n_children must be two whole numbers, 0 or more, the second no less; "
+            f"drift > -1; orphans in [0, 1); got {n_children!r}, {drift!r}, {orphans!r}."
+        )
+    rng = np.random.default_rng(random_state)
+    people = make_mixed(n_subjects, random_state)[["age", "income", "city", "plan"]]
+    wealth = people["income"].rank(pct=True).fillna(0.5).to_numpy()
+    more = rng.beta(1 + 3 * wealth, 4 - 3 * wealth)
+    n_visits = ((low + np.floor((high - low + 1) * more)) * (1.0 + drift)).round().astype(np.int64)
+    people.insert(0, "person", np.arange(1, n_subjects + 1))
+    earlier = np.floor(rng.random(n_subjects) * np.arange(n_subjects)) + 1
+    nobody = rng.random(n_subjects) < np.where(np.arange(n_subjects), 0.4, 1.0)
+    people["referrer"] = pd.Series(earlier).astype("Int64").mask(nobody)
+    visits = _visits(n_visits, wealth, rng)
+    items = _items(visits, rng)
+    lost = rng.random(len(visits)) < orphans
+    for table, rows in ((visits, lost), (items, lost[items.pop("at").to_numpy()])):
+        table["person"] += np.where(rows, n_subjects, 0)  # beyond those that there are
+    shops = pd.DataFrame({"shop": _SHOPS, "country": ["NO", "PT", "FR", "PT", "IT"]})
+    tables = {
+        "people": people,
+        "visits": visits,
+        "items": items,
+        "messages": _messages(n_subjects, rng),
+        "shops": shops.assign(size=[120.0, 300.0, 210.0, 260.0, 90.0]),
+    }
+    return RelationalData(tables, _relations())
+
+
+def _visits(n_visits: np.ndarray, wealth: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw visits in order: each person has days, habits and amounts of its own."""
+    n_people, total = len(n_visits), max(int(n_visits.sum()), 1)
+    person = np.repeat(np.arange(n_people), n_visits) if n_visits.any() else np.zeros(1, np.int64)
+    first = np.concatenate([[0], np.flatnonzero(np.diff(person)) + 1])
+    n_own = np.diff(np.append(first, total))
+    number = np.arange(total) - np.repeat(first, n_own)
+    gaps = 1 + rng.poisson(rng.gamma(2.0, 7.0, n_people)[person])
+    days = np.cumsum(gaps)
+    days += rng.integers(0, 60, n_people)[person] - np.repeat(days[first], n_own)
+    spends = np.exp(2.0 + 1.5 * wealth + 0.4 * rng.normal(size=n_people))[person]
+    habit = rng.integers(0, len(_SHOPS), n_people)[person]
+    elsewhere = rng.random(total) < 0.3
+    return pd.DataFrame(
+        {
+            "person": person + 1,
+            "visit": number + 1,
+            "day": np.datetime64("2024-01-01", "ns") + days.astype("timedelta64[D]"),
+            "shop": np.array(_SHOPS, dtype=object)[
+                np.where(elsewhere, rng.integers(0, len(_SHOPS), total), habit)
+            ],
+            "reason": _category(rng.binomial(3, 0.2 + 0.5 * wealth[person]), _REASONS),
+            "amount": (spends * np.exp(0.3 * rng.normal(size=total))).round(2),
+        }
+    )
+
+
+def _items(visits: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw one to three items a visit; `at` is the position of the visit."""
+    n_items = rng.integers(1, 4, len(visits))
+    at = np.repeat(np.arange(len(visits)), n_items)
+    products = np.array(_PRODUCTS, dtype=object)
+    product = (rng.integers(0, 4, len(at)) + visits["reason"].cat.codes.to_numpy()[at]) % 8
+    price = (visits["amount"] / n_items).to_numpy()[at] * rng.uniform(0.6, 1.4, len(at))
+    return pd.DataFrame(
+        {
+            "at": at,
+            "person": visits["person"].to_numpy()[at],
+            "visit": visits["visit"].to_numpy()[at],
+            "product": products[product],
+            "price": price.round(2),
+        }
+    )
+
+
+def _messages(n_people: int, rng: np.random.Generator) -> pd.DataFrame:
+    sender, receiver = rng.integers(0, n_people, (2, n_people)) + 1
+    words = rng.poisson(3 + sender % 20)
+    return pd.DataFrame({"sender": sender, "receiver": receiver, "words": words})
+
+
+def _relations() -> RelationalSchema:
+    return RelationalSchema(
+        ["people", "visits", "items", "messages", "shops"],
+        {"people": "person", "visits": ("person", "visit"), "shops": "shop"},
+        [
+            ForeignKey("people", "referrer", "people", "person"),
+            ForeignKey("visits", "person", "people", "person"),
+            ForeignKey("visits", "shop", "shops", "shop"),
+            ForeignKey("items", ("person", "visit"), "visits", ("person", "visit")),
+            ForeignKey("messages", "sender", "people", "person"),
+            ForeignKey("messages", "receiver", "people", "person"),
+        ],
+        {"people": "subject", "shops": "reference"},
+        {"messages": "sender"},
+        {"visits": SequenceKey("person", "day")},
+    )
 
 
 def make_census(

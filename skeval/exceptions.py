@@ -20,6 +20,7 @@ __all__ = [
     "SharedRowsWarning",
     "SkevalError",
     "TableError",
+    "TextLeftOutWarning",
 ]
 
 
@@ -92,3 +93,7 @@ class SharedRowsWarning(MetricWarning):
 
 class MostlySharedRowsWarning(SharedRowsWarning):
     """Most holdout rows also stand in train, so that contrasts of the two cannot find a leak."""
+
+
+class TextLeftOutWarning(MetricWarning):
+    """Text columns that the metrics of a suite leave out, but those of texts."""

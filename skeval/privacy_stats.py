@@ -1,14 +1,21 @@
-"""Aindo's three numbers of privacy, of one table."""
+"""Aindo's three numbers of privacy, of one table or of each of several."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from skeval.formatting import as_float
 from skeval.parameters import NonNegative, OpenFraction, Seed, check_parameters, legal_sets
-from skeval.tables.schema import Kind, TableSchema
+from skeval.relational_context import RelationalContext
+from skeval.result import Result
+from skeval.steps.aggregates import aggregated_context
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import TableSchema
 
 
 @dataclass(frozen=True)
@@ -45,15 +52,17 @@ def compute_privacy_stats(
     q: OpenFraction = 0.1,
     risk_confidence: NonNegative | None = None,
     *,
-    schema: TableSchema | Mapping[str, Kind] | None = None,
+    schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
+    entity: Literal["row", "parent"] = "row",
     random_state: Seed = 0,
-) -> PrivacyStats:
-    """Compute privacy score, its standard error, and risk.
+) -> Any:
+    """Compute privacy score, its standard error, and risk; of several tables, of each.
 
     Parameters
     ----------
-    train : table of shape (n_train, n_columns)
-        The rows that the generator learned from: pandas, polars or pyarrow.
+    train : table of shape (n_train, n_columns), or mapping of str to table
+        The rows that the generator learned from: pandas, polars or pyarrow. Several tables are
+        given by name, or as a :class:`~skeval.relational.RelationalData`.
     synthetic : table of shape (n_synthetic, n_columns)
         With the columns of train.
     holdout : table of shape (n_holdout, n_columns), optional
@@ -64,23 +73,28 @@ def compute_privacy_stats(
     risk_confidence : float, optional
         If given, the risk counts only what exceeds chance by so many standard deviations of a
         Poisson count.
-    schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns; those not named are inferred from train.
+    schema : TableSchema, RelationalSchema or mapping of str to str, optional
+        The kinds of the columns; those not named are inferred from train. Of several tables, keys
+        and roles too.
+    entity : {"row", "parent"}, default="row"
+        Of several tables, what is protected: rows as they are, or rows with what the rows are like
+        that refer to them (their number, means, most frequent categories), since a person is a row
+        with all that belongs to it.
     random_state : int, default=0
         Seed of samples, splits and resamples.
 
     Returns
     -------
-    PrivacyStats
-        All nan, with a warning, where relative distances are not defined, as in a train table of
-        duplicates of which the holdout has none. In a table of few categories, where every row has
-        its like in all tables, the score is near 100 and says nothing: a warning counts the
-        duplicates.
+    PrivacyStats, or dict of str to PrivacyStats
+        By table where there are several, without reference tables, which are public. All nan, with
+        a warning, where relative distances are not defined, as in a train table of duplicates of
+        which the holdout has none. In a table of few categories, where every row has its like in
+        all tables, the score is near 100 and says nothing: a warning counts the duplicates.
 
     Raises
     ------
     InvalidParameterError
-        If `q`, `risk_confidence` or `random_state` is outside its legal set.
+        If `q`, `risk_confidence`, `entity` or `random_state` is outside its legal set.
     TableError, SchemaMismatchError
         If the tables cannot be used.
 
@@ -105,13 +119,30 @@ def compute_privacy_stats(
     >>> compute_privacy_stats(train, synthetic, holdout).risk < 0.1
     True
     """
-    settings = {"q": q, "risk_confidence": risk_confidence, "random_state": random_state}
+    settings = {
+        "q": q,
+        "risk_confidence": risk_confidence,
+        "entity": entity,
+        "random_state": random_state,
+    }
     check_parameters("compute_privacy_stats", settings, legal_sets(compute_privacy_stats))
     from skeval.privacy import PrivacyScore  # with all metrics of privacy: not wanted at import
 
     metric = PrivacyScore(q, risk_confidence, random_state=random_state)
-    result = metric.fit(train, holdout, schema=schema).evaluate(synthetic)
-    details = result.details
-    return PrivacyStats(
-        result.value, *(as_float(details.get(name, float("nan"))) for name in ("score_std", "risk"))
-    )
+    if not isinstance(train, Mapping):
+        return _stats(metric.fit(train, holdout, schema=schema).evaluate(synthetic))
+    real = RelationalContext.of(train, holdout, schema=schema)  # type: ignore[arg-type]
+    context, stats = real.with_synthetic(synthetic), {}
+    for name in context.relations.tables:
+        if name not in context.relations.references:
+            own = aggregated_context(context, name) if entity == "parent" else context.table(name)
+            result = metric.fit_context(own.real).evaluate_context(own)
+            for warning in result.warnings:
+                warnings.warn(type(warning)(f"{name}: {warning}"), stacklevel=2)
+            stats[name] = _stats(result)
+    return stats
+
+
+def _stats(result: Result) -> PrivacyStats:
+    std, risk = (as_float(result.details.get(name, np.nan)) for name in ("score_std", "risk"))
+    return PrivacyStats(result.value, std, risk)

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 
-from skeval.context import NOT_REMEMBERED, Context
+from skeval.context import MOST_SHARED, NOT_REMEMBERED, Context
 from skeval.exceptions import (
+    InvalidValueWarning,
     MetricWarning,
+    MostlySharedRowsWarning,
     NotRememberedError,
     SchemaMismatchError,
     SharedRowsWarning,
+    SkevalError,
+    TableError,
 )
-from skeval.tables.relational_data import RelationalData
+from skeval.tables.keys import key_codes
+from skeval.tables.relational_data import RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 
-Tables = Mapping[str, pd.DataFrame]
+_DETECTED = (
+    "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
+    "schema=RelationalSchema(...)."
+)
+_FURTHER = "train has tables that the schema does not name; ignored: {tables}."
+_SHARED_SUBJECTS = (
+    "{share:.2%} of the subjects of the holdout ({table}) also stand in train, so that whatever "
+    "contrasts the two looks milder than it is. Divide the tables by split_by_subject, unless such "
+    "subjects are natural here."
+)
 
 
 class RelationalContext(Context):
@@ -65,10 +82,14 @@ class RelationalContext(Context):
 
     def __getitem__(self, role: str) -> Any:
         self.given(role)
-        return {
-            name: context[role] if role in context else context["train"]  # public, given once
-            for name, context in self._contexts.items()
-        }
+        own = {name: self._own_role(name, role) for name in self._contexts}
+        return {n: self._contexts[n][place] for n, place in own.items() if place is not None}
+
+    def _own_role(self, name: str, role: str) -> str | None:
+        """Return the role that a table's context knows its rows by; None if they are missing."""
+        if role in self._contexts[name]:
+            return role
+        return "train" if role == "holdout" else None  # public rows are given once
 
     def given(self, role: str) -> Any:
         """Return the tables of a role as they were given, whose keys join."""
@@ -103,8 +124,9 @@ class RelationalContext(Context):
         holdout : RelationalData or mapping of str to table, optional
             Real rows of other subjects of the same population; reference tables may be left out.
         schema : RelationalSchema or mapping of str to kinds, optional
-            The relations; those of `train`, if it is a RelationalData; kinds by table, in a
-            mapping, otherwise. Kinds that are not named are inferred from train.
+            The relations; those of `train`, if it is a RelationalData. Otherwise, keys are
+            detected from names and values (:meth:`RelationalSchema.detect`), and a mapping gives
+            kinds by table. Kinds that are not named are inferred from train.
 
         Returns
         -------
@@ -115,22 +137,30 @@ class RelationalContext(Context):
         TableError, SchemaMismatchError
             If tables lack, or one of them cannot be used.
         """
-        data = _data(train)
-        relations = schema if isinstance(schema, RelationalSchema) else data.schema
-        known = schema if isinstance(schema, Mapping) else None
+        data, notices = _data(train, "train"), []
+        if isinstance(schema, RelationalSchema):
+            relations = schema
+        else:
+            relations = data.schema
+            if relations.foreign_keys and not isinstance(train, RelationalData):
+                notices.append(MetricWarning(_DETECTED.format(keys=relations)))
+        known = None if schema is None or isinstance(schema, RelationalSchema) else schema
         relations = relations.infer(data, known)
-        given = {"train": RelationalData(data, relations)}
+        given = {"train": RelationalData({n: data[n] for n in relations.tables}, relations)}
+        if further := [name for name in data if name not in relations.tables]:
+            notices.append(MetricWarning(_FURTHER.format(tables=", ".join(further))))
         if holdout is not None:
-            public = {name: data[name] for name in relations.references}
-            tables = {**public, **_data(holdout)}
-            _check_tables(tables, relations, "holdout")
-            given["holdout"] = RelationalData(tables, relations)
+            given["holdout"] = _complete(_data(holdout, "holdout"), given["train"], "holdout")
         contexts = {}
         for name, own in relations.tables.items():
             apart = "holdout" in given and name not in relations.references
             rows = given["holdout"][name] if apart else None
-            contexts[name] = Context.of(data[name], rows, schema=own)
-        return cls(relations, contexts, given, _notices(contexts))
+            with _naming(name):
+                contexts[name] = Context.of(given["train"][name], rows, schema=own)
+        context = cls(relations, contexts, given, (*notices, *_notices(contexts)))
+        if holdout is not None:
+            context.notices += shared_subjects(context)
+        return context
 
     def with_synthetic(
         self, synthetic: Mapping[str, Any], *, lenient: bool = False
@@ -142,18 +172,22 @@ class RelationalContext(Context):
         real = cast("RelationalContext", self.real)
         if not real._data:
             real._refuse("train")
-        data = _data(synthetic)
+        data = _data(synthetic, "synthetic", real.relations)
         if not lenient:
-            _check_tables(data, real.relations, "synthetic")
-        contexts = {
-            name: context.with_synthetic(data[name], lenient=lenient) if name in data else context
-            for name, context in real._contexts.items()
-        }
+            data = _complete(data, real._data["train"], "synthetic")
+        contexts = dict(real._contexts)
+        for name in contexts:
+            if name in data:
+                with _naming(name):
+                    contexts[name] = contexts[name].with_synthetic(data[name], lenient=lenient)
         notices = _notices({name: c for name, c in contexts.items() if "synthetic" in c})
         if further := [name for name in data if name not in real.relations.tables]:
             ignored = f"synthetic has tables that train lacks; ignored: {', '.join(further)}."
             notices += (MetricWarning(ignored),)
-        return real._beside(contexts, RelationalData(data, real.relations), notices)
+        if lacking := [name for name in real.relations.tables if name not in data]:
+            empty = f"synthetic lacks tables of train: {', '.join(lacking)}."
+            notices += (InvalidValueWarning(empty),)
+        return real._beside(contexts, data, notices)
 
     def in_place(self, role: str, positions: Mapping[str, Any] | None = None) -> RelationalContext:
         """Return a context in which the rows of a role, some of them, stand in the synthetic place.
@@ -171,7 +205,10 @@ class RelationalContext(Context):
         """
         positions, contexts = positions or {}, {}
         for name, context in self._contexts.items():
-            own = role if role in context else "train"  # a public table has no holdout
+            own = self._own_role(name, role)
+            if own is None:
+                contexts[name] = context.real
+                continue
             rows, given = context[own], context.given(own)
             if name in positions:
                 rows, given = (
@@ -203,7 +240,11 @@ class RelationalContext(Context):
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self._parts()
-        if not self.remember_rows:
+        if self.remember_rows:
+            parts["contexts"] = {name: deepcopy(c) for name, c in self._contexts.items()}
+            for context in parts["contexts"].values():
+                context.remember_rows = True
+        else:
             parts |= {"contexts": {}, "given": {}}
         return _restored, (parts,)
 
@@ -229,8 +270,43 @@ def _restored(parts: dict[str, Any]) -> RelationalContext:
     return RelationalContext(**parts)
 
 
-def _data(tables: Mapping[str, Any]) -> RelationalData:
-    return tables if isinstance(tables, RelationalData) else RelationalData(tables)
+def _data(
+    tables: Mapping[str, Any], role: str, relations: RelationalSchema | None = None
+) -> RelationalData:
+    """Return tables as data with these relations, their own or those that can be detected."""
+    if isinstance(tables, RelationalData):
+        return tables
+    if not isinstance(tables, Mapping):
+        raise TableError(
+            f"{role} must be several tables, as train is: pass {{name: table}}, got "
+            f"{type(tables).__name__}."
+        )
+    try:
+        return RelationalData(tables, relations)
+    except TableError as error:
+        raise type(error)(f"{role}: {error}") from error
+
+
+def _complete(data: RelationalData, train: RelationalData, role: str) -> RelationalData:
+    """Return the tables of a role with public ones of train where it lacks them."""
+    relations = train.schema
+    lacking = [name for name in relations.tables if name not in data]
+    public = [name for name in lacking if name in relations.references]
+    if len(public) < len(lacking):
+        raise SchemaMismatchError(
+            f"{role} lacks {', '.join(n for n in lacking if n not in public)}. Train has the "
+            f"tables: {', '.join(relations.tables)}."
+        )
+    return RelationalData({**data, **{name: train[name] for name in public}}, relations)
+
+
+@contextmanager
+def _naming(table: str) -> Iterator[None]:
+    """Say in errors which table they are about."""
+    try:
+        yield
+    except SkevalError as error:
+        raise type(error)(f"{table}: {error}") from error
 
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
@@ -247,9 +323,56 @@ def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
     )
 
 
-def _check_tables(tables: Tables, relations: RelationalSchema, role: str) -> None:
-    if lacking := [name for name in relations.tables if name not in tables]:
-        raise SchemaMismatchError(
-            f"{role} lacks {', '.join(lacking)}. Train has the tables: "
-            f"{', '.join(relations.tables)}."
-        )
+def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]:
+    """Say which share of the holdout's subjects also stands in train.
+
+    A subject is the same if its own row and all rows that belong to it are, or, where keys are no
+    mere numbers of rows, if its key is.
+    """
+    relations, notices = context.relations, []
+    for subject in relations.subjects if not relations.undetermined else ():
+        train, holdout = (_fingerprints(context, role, subject) for role in ("train", "holdout"))
+        share = float(np.isin(holdout, train).mean()) if train.size else 0.0
+        key = relations.primary_keys.get(subject, ())
+        if len(key) == 1:
+            by_key = shared_keys(*(context.given(r)[subject][key[0]] for r in ("train", "holdout")))
+            share = max(share, by_key)
+        if share:
+            kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+            notices.append(kind(_SHARED_SUBJECTS.format(table=subject, share=share)))
+    return tuple(notices)
+
+
+def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.ndarray:
+    """Return a number of each subject, equal for equal ones whatever the order of their rows.
+
+    None at all if there is no column to tell them apart by.
+    """
+    data, tables, relations = context.given(role), context[role], context.relations
+    total, measured = np.zeros(len(tables[subject]), dtype=np.uint64), False
+    for i, name in enumerate([subject, *relations.dependents(subject)]):
+        if name == subject:
+            at = np.arange(len(total))
+        else:
+            at = positions_along(relations.path(name, subject), data.parent_positions)
+        columns = relations.tables[name].measured
+        measured |= bool(columns)
+        rows = tables[name][columns].assign(**{"": i})  # a row of another table is another row
+        hashes = pd.util.hash_pandas_object(rows, index=False).to_numpy()
+        np.add.at(total, at[at >= 0], hashes[at >= 0])
+    return total if measured else total[:0]
+
+
+def shared_keys(train: pd.Series, holdout: pd.Series) -> float:
+    """Return the share of holdout keys that train has; 0 where keys just number the rows.
+
+    Keys that count up (1, 2, 3, or user-001) may be those of others in another table. So keys with
+    a number in them are compared only where they use a tenth of the range at most.
+    """
+    both = pd.concat([train, holdout], ignore_index=True).dropna()
+    parts = both.astype(str).str.extract(r"^\D*(\d+)(?:\.0)?\D*$")[0]
+    numbers = pd.to_numeric(parts, errors="coerce")
+    if numbers.notna().mean() > 0.5 and np.ptp(numbers.dropna()) < 10 * len(both):
+        return 0.0
+    codes = key_codes(holdout.to_frame(), train.to_frame())
+    return float((np.isin(codes[0], codes[1]) & (codes[0] >= 0)).mean())

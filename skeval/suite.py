@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,14 +20,16 @@ from skeval.context import Context
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
+    MetricWarning,
     MissingInputError,
     SkevalError,
+    TextLeftOutWarning,
 )
 from skeval.limits import within_limits
-from skeval.parameters import Count, JobCount, NonNegative, check_parameters, legal_sets
+from skeval.parameters import Count, JobCount, Legal, NonNegative, check_parameters, legal_sets
 from skeval.properties import property_warnings
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import Result, SuiteResult
+from skeval.result import Need, Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.tables.relational_schema import RelationalSchema
@@ -35,6 +37,18 @@ from skeval.tables.schema import TableSchema
 
 Progress = Callable[[str, int, int], None]
 Named = list[tuple[str, Metric]]
+Needs = Annotated[
+    tuple[Need, ...],
+    Legal(
+        f"a tuple of {', '.join(get_args(Need))}",
+        lambda value: isinstance(value, tuple | list) and set(value) <= set(get_args(Need)),
+        "no need",
+    ),
+]
+_LEFT_OUT = (
+    "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
+    "at them, and distances do with space=TablePreprocessor(embedder=...)."
+)
 
 
 class MetricSuite(_BaseComposition):
@@ -70,7 +84,7 @@ class MetricSuite(_BaseComposition):
     metrics_ : dict of str to Metric
         The fitted clones.
     skipped_ : dict of str to str
-        Metrics that were left out, and why.
+        Metrics that were left out, and why, the optional ones included.
     context_ : Context
         The real tables.
 
@@ -97,6 +111,7 @@ class MetricSuite(_BaseComposition):
         check_holdout: bool = True,
         timeout: NonNegative | None = None,
         max_memory: Count | None = None,
+        optional: Needs = (),
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
@@ -104,6 +119,7 @@ class MetricSuite(_BaseComposition):
         self.check_holdout = check_holdout
         self.timeout = timeout
         self.max_memory = max_memory
+        self.optional = optional
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -139,20 +155,26 @@ class MetricSuite(_BaseComposition):
         if not isinstance(context, RelationalContext):
             check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
+        skipped: dict[str, str] = {}
         left_out: dict[str, Result] = {}
         for name, metric in self.metrics:
             try:
                 fitted[name] = clone(metric).fit_context(context)
             except MissingInputError as unmet:
                 kind, reason = type(metric).__name__, str(unmet)
-                left_out[name] = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
+                skipped[name] = reason
+                if not self._is_optional(metric, context):
+                    nothing = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
+                    left_out[name] = nothing
         if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
             context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
-        self._names = [name for name, _ in self.metrics]
+        # stands in results and reports: nothing is wrong that a warning at fit could cure
+        context.notices += _unread_texts(context, fitted.values())
+        self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
         self._left_out = left_out
-        self.skipped_ = {name: result.error for name, result in left_out.items()}
+        self.skipped_ = skipped
         self.metrics_, self.context_ = fitted, context
         return self
 
@@ -224,6 +246,10 @@ class MetricSuite(_BaseComposition):
                 float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,)
             )
 
+    def _is_optional(self, metric: Metric, context: Context) -> bool:
+        one_table = not isinstance(context, RelationalContext)
+        return one_table and not set(self.optional).isdisjoint(metric.unmet_needs(context))
+
     def _check(self) -> None:
         if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in self.metrics):
             raise InvalidParameterError("MetricSuite: metrics must be (name, Metric) pairs.")
@@ -247,6 +273,17 @@ class MetricSuite(_BaseComposition):
 
     def _sk_visual_block_(self) -> Any:
         return _Block(self.metrics)
+
+
+def _unread_texts(context: Context, metrics: Iterable[Metric]) -> tuple[MetricWarning, ...]:
+    """Name the text columns, where metrics of the suite leave them out."""
+    if isinstance(context, RelationalContext):
+        return ()
+    texts = ", ".join(context.schema.columns("text"))
+    spaces = [getattr(one, "space", None) for one in metrics if "text" not in one.tags.needs]
+    if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
+        return ()
+    return (TextLeftOutWarning(_LEFT_OUT.format(texts=texts)),)
 
 
 def _contrasts(metric: Metric) -> bool:
@@ -369,7 +406,8 @@ def make_suite(
         attack, and the audit. "screens", "attacks": one kind of them. "syneval": what SynEval's
         privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
         reports hold, the shapes of columns and the trends of pairs, validity and structure, with
-        their properties in the names (:meth:`SuiteResult.properties`).
+        their properties in the names (:meth:`SuiteResult.properties`). Metrics of texts, which
+        these suites have but "utility", "quality" and "diagnostic", show where a table has texts.
     schema : RelationalSchema, optional
         Of several tables, with their keys and roles: the suite then measures what relates them,
         each table by itself, under the name "table/metric", and the subjects with all their rows.
@@ -398,7 +436,7 @@ def make_suite(
     Examples
     --------
     >>> from skeval import make_suite
-    >>> [name for name, _ in make_suite("fidelity").metrics]
+    >>> [name for name, _ in make_suite("fidelity").metrics][:5]
     ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
     """
     if preset not in PRESETS:
@@ -419,7 +457,7 @@ def make_suite(
     for _, metric in metrics:
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         metric.set_params(**dict.fromkeys(seeds, random_state))
-    return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout)
+    return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout, optional=("text",))
 
 
 def _report(target: str | None, sensitive: str | None) -> Named:
@@ -462,6 +500,18 @@ def _fidelity() -> Named:
         ("similarity", fidelity.SimilarityScore()),
         ("phik_difference", fidelity.PhikMatrixDifference()),
         ("nn_distances", fidelity.NNDistanceDistributions()),
+        *_text_fidelity(),
+    ]
+
+
+def _text_fidelity() -> Named:
+    import skeval.text as text
+
+    return [
+        ("text_lengths", text.TextLengthSimilarity()),
+        ("vocabulary", text.VocabularySimilarity()),
+        ("ngrams", text.NGramSimilarity()),
+        ("text_two_sample", text.TextTwoSampleTest()),
     ]
 
 

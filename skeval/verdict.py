@@ -106,7 +106,7 @@ class Contrast:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values."""
-        return asdict(self)
+        return {**asdict(self), "tests": list(self.tests)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Contrast:

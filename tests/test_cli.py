@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 
 from skeval import Result, SuiteResult, __version__
-from skeval.cli import main, printed_warnings, read_table
+from skeval.cli import main, printed_warnings
 from skeval.datasets import make_mixed
-from skeval.exceptions import MetricWarning, TableError
+from skeval.exceptions import MetricWarning
+from skeval.tables.reading import read_table
 
 
 @pytest.fixture
@@ -335,17 +336,6 @@ def test_run_as_a_module():
     assert ended.stdout == f"skeval {__version__}\n"
 
 
-def test_a_saved_index_is_left_out(folder, capsys):
-    table = pd.read_csv("train.csv")
-    for index in (table.index, table.index[::-1] * 3):
-        table.set_axis(index).to_csv("indexed.csv")
-        pd.testing.assert_frame_equal(read_table(folder / "indexed.csv"), table)
-        assert "indexed.csv was saved with its row index" in capsys.readouterr().err
-    table.set_axis([1] * len(table)).to_csv("unnamed.csv")
-    assert read_table(folder / "unnamed.csv").shape[1] == table.shape[1] + 1
-    assert capsys.readouterr().err == ""
-
-
 def test_warnings_of_others_are_given_again(capsys):
     def warn():
         with printed_warnings():
@@ -390,29 +380,6 @@ def test_an_output_is_looked_at_before_the_tables(folder, run):
 def written(folder, lines):
     (folder / "lines.csv").write_text("\n".join(lines) + "\n")
     return folder / "lines.csv"
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["a,b,c", "1,2,x,", "4,5,y,"],
-        ["a,b,c", "1,2,x,,", "4,5,y,,"],
-        ["a,b,c", "1,2,x,", "4,5,y"],
-        ["a,b,c,", "1,2,x,", "4,5,y,"],
-        ["a,b,c,", "1,2,x", "4,5,y"],
-    ],
-)
-def test_separators_at_the_ends_of_lines_shift_no_column(folder, lines):
-    table = read_table(written(folder, lines))
-    expected = pd.DataFrame({"a": [1, 4], "b": [2, 5], "c": ["x", "y"]})
-    pd.testing.assert_frame_equal(table, expected)
-
-
-@pytest.mark.parametrize("last", ["9", '"x, y"'])
-def test_rows_longer_than_the_header_are_refused(folder, last):
-    path = written(folder, ["a,b,c", f"1,2,3,{last}", f"4,5,6,{last}"])
-    with pytest.raises(TableError, match="rows have 4 cells, its header has 3 names"):
-        read_table(path)
 
 
 def test_a_file_without_header_is_asked_about(folder, run):

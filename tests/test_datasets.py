@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from skeval import datasets
-from skeval.datasets import load_flights, make_census, make_mixed
+from skeval.datasets import load_flights, make_census, make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 
 
@@ -204,3 +204,51 @@ def test_global_generator_is_left_alone(make: object) -> None:
     before = np.random.get_state()[1].copy()
     make(50)  # type: ignore[operator]
     assert np.array_equal(before, np.random.get_state()[1])
+
+
+class TestRelational:
+    def test_keys_hold_but_for_what_is_planted(self) -> None:
+        faults = make_relational(200).validate()
+        assert faults[["table", "fault"]].to_numpy().tolist() == [["people", "null key"]]
+        data = make_relational(200, orphans=0.2)
+        planted = data.validate().query("fault == 'orphan'")
+        assert planted["table"].to_list() == ["visits"]
+        assert planted["share"].item() == pytest.approx(0.2, abs=0.04)
+
+    def test_numbers_of_children(self) -> None:
+        n_visits = make_relational(300, n_children=(2, 9))["visits"].groupby("person").size()
+        assert n_visits.size == 300
+        assert n_visits.min() == 2
+        assert n_visits.max() == 9
+        drifted = make_relational(300, n_children=(2, 9), drift=0.5)["visits"].groupby("person")
+        assert drifted.size().mean() == pytest.approx(1.5 * n_visits.mean(), rel=0.02)
+        assert make_relational(300)["visits"]["person"].nunique() < 300
+
+    def test_sequences_are_in_order(self) -> None:
+        visits = make_relational(100)["visits"]
+        steps = visits.groupby("person")["day"].diff().dropna()
+        assert (steps > pd.Timedelta(0)).all()
+        assert make_relational(2).schema.sequences["visits"].index == "day"
+
+    def test_one_seed_one_result_and_public_tables_for_all(self) -> None:
+        first, again, other = (make_relational(30, seed) for seed in (0, 0, 1))
+        for name in first:
+            pd.testing.assert_frame_equal(first[name], again[name])
+            assert first[name].equals(other[name]) == (name == "shops")
+
+    def test_illegal_numbers_are_refused(self) -> None:
+        for illegal in (
+            {"n_children": (3, 2)},
+            {"n_children": (-1, 2)},
+            {"orphans": 1.0},
+            {"drift": -1.0},
+        ):
+            with pytest.raises(InvalidParameterError, match="make_relational"):
+                make_relational(10, **illegal)
+        with pytest.raises(InvalidParameterError, match="n_rows must be positive"):
+            make_relational(0)
+
+    def test_a_hundred_thousand_visits_take_a_second(self) -> None:
+        start = time.perf_counter()
+        make_relational(10_000, n_children=(1, 20))
+        assert time.perf_counter() - start < 5

@@ -20,14 +20,15 @@ from skeval.exceptions import (
     NotRememberedError,
 )
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
-from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, PrivacyScore
+from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare, PrivacyScore
 from skeval.suite import PRESETS
+from skeval.text import VocabularySimilarity
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*with fewer than 50 of either"
 )  # few rows are quick
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
-EVERYTHING = [name for name, _ in make_suite().metrics]
+EVERYTHING = [name for name, metric in make_suite().metrics if "text" not in metric.tags.needs]
 
 
 class Broken(Metric):
@@ -85,7 +86,8 @@ def test_real_rows_are_searched_once_for_all_synthetic_tables(counted):
 
 def test_values_are_those_of_each_metric_alone():
     result = make_suite(n_jobs=2).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
-    for name, metric in make_suite().metrics:
+    for name in result:
+        metric = dict(make_suite().metrics)[name]
         alone = metric.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
         assert {**alone.to_dict(), "seconds": 0} == {**result[name].to_dict(), "seconds": 0}
 
@@ -286,8 +288,26 @@ def test_a_table_of_texts_only():
     with pytest.warns(UserWarning, match="no column|fewer than two columns"):
         result = suite.evaluate(tables[2])
     measured = {name: one.value for name, one in result.items() if not np.isnan(one.value)}
-    assert measured == {"exact_matches": 0.0, "near_duplicates": 0.0}  # texts are compared whole
+    assert measured["exact_matches"] == measured["near_duplicates"] == 0.0  # compared whole
+    others = {name for name in measured if "text" not in result[name].tags.needs}
+    assert others == {"exact_matches", "near_duplicates"}
+    assert any("leave the text columns out: note" in str(notice) for notice in result.notices)
     assert [name for name, found in result.items() if found.error] == ["anonymeter"]
+
+
+def test_optional_needs_are_left_away_without_a_word():
+    metrics = [("words", VocabularySimilarity()), ("shares", DCRShare()), ("ks", KSComplement())]
+    for optional, names in (((), ["words", "shares", "ks"]), (("text",), ["shares", "ks"])):
+        suite = MetricSuite(metrics, optional=optional).fit(TRAIN)
+        result = suite.evaluate(SYNTHETIC)
+        assert list(result) == names
+        assert set(suite.skipped_) == {"words", "shares"}
+        assert result["shares"].error  # of a holdout, which is not optional
+    noted = [table.assign(note="a b c") for table in (TRAIN, HOLDOUT, SYNTHETIC)]
+    suite = MetricSuite(metrics, optional=("text",)).fit(*noted[:2], schema={"note": "text"})
+    assert list(suite.evaluate(noted[2])) == ["words", "shares", "ks"]
+    with pytest.raises(InvalidParameterError, match="optional must be"):
+        MetricSuite(metrics, optional=("texts",)).fit(TRAIN)
 
 
 class Nothing(Metric):

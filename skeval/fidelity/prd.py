@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -150,19 +150,7 @@ class PRDCurve(CurveMetric):
         clusters = (self.n_clusters, self.n_runs, self.balance, self.space, columns)
         settings = (*clusters, self.max_rows, self.random_state)
         histograms = cluster_histograms(context, *settings)
-        curves = [curve_of_histograms(real, other, self.n_angles) for real, other in histograms]
-        precision, recall = np.mean(curves, axis=0)
-        details = _of_curve(precision, recall, self.beta)
-        area = area_under(precision, recall)
-        mean = (details["f_beta"] + details["f_beta_inv"]) / 2.0
-        details |= {"auc": area, "n_clusters": histograms.shape[2], "n_rows": sizes}
-        counts = " and ".join(f"{size} {role}" for role, size in sizes.items())
-        text = f"{counts} rows are clustered; the larger table decides where."
-        return Result(
-            mean if self.headline == "f_beta" else area,
-            details=details,
-            warnings=(MetricWarning(text),) if sizes["train"] != sizes["synthetic"] else (),
-        )
+        return curve_result(histograms, sizes, self.n_angles, self.beta, self.headline)
 
 
 class ClassifierPRD(CurveMetric):
@@ -274,6 +262,46 @@ class ClassifierPRD(CurveMetric):
         }
         mean = (details["f_beta"] + details["f_beta_inv"]) / 2.0
         return Result(mean, baseline=1.0, details=details)
+
+
+def curve_result(
+    histograms: np.ndarray, sizes: Mapping[str, int], n_angles: int, beta: float, headline: str
+) -> Result:
+    """Return the mean curve of runs of clusterings, with its F scores and its area.
+
+    Parameters
+    ----------
+    histograms : ndarray of shape (n_runs, 2, n_clusters)
+        Shares of train and of synthetic rows in each cluster.
+    sizes : mapping of str to int
+        Number of rows clustered, by role.
+    n_angles : int
+        Number of points of the curve.
+    beta : float
+        Of the F scores.
+    headline : str
+        The value: "f_beta", or an entry of the details.
+
+    Returns
+    -------
+    Result
+    """
+    curves = [curve_of_histograms(real, other, n_angles) for real, other in histograms]
+    precision, recall = np.mean(curves, axis=0)
+    details = {
+        **_of_curve(precision, recall, beta),
+        "auc": area_under(precision, recall),
+        "n_clusters": histograms.shape[2],
+        "n_rows": dict(sizes),
+    }
+    mean = (details["f_beta"] + details["f_beta_inv"]) / 2.0
+    counts = " and ".join(f"{size} {role}" for role, size in sizes.items())
+    text = f"{counts} rows are clustered; the larger table decides where."
+    return Result(
+        mean if headline == "f_beta" else details[headline],
+        details=details,
+        warnings=(MetricWarning(text),) if sizes["train"] != sizes["synthetic"] else (),
+    )
 
 
 def _of_curve(precision: np.ndarray, recall: np.ndarray, beta: float) -> dict[str, Any]:

@@ -186,10 +186,12 @@ class ClassifierTwoSampleTest(Metric):
         scores = fold_scores(context, estimator, columns, *self._rows)
         value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
         similarity = 2.0 - 2.0 * max(area, 0.5)
+        low, high = _interval(scores, value, self.scoring)
         return Result(
             value,
-            interval=_interval(scores, value, self.scoring),
+            interval=(low, high),
             baseline=0.5,
+            difference=(low - 0.5, high - 0.5),  # what two samples of one population have is known
             details={
                 "model": name,
                 "similarity": similarity,

@@ -12,8 +12,13 @@ from skeval.relational.detection import (
     ParentChildDetection,
 )
 from skeval.relational.k_hop import KHopCorrelation
+from skeval.relational.nearest_sequences import NearestSequences
+from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable, PerTable
+from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequence_detection import SequenceDetection
+from skeval.relational.sequence_tstr import SequenceTSTR
 from skeval.relational.sequences import (
     AutocorrelationDifference,
     InterEventTimeSimilarity,
@@ -21,11 +26,14 @@ from skeval.relational.sequences import (
     SequenceLengthSimilarity,
     StatisticMSAS,
 )
+from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
+from skeval.relational.subject_membership import SubjectMembership
 from skeval.relational.transfer import RelationalTSTR
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
-from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
 
 __all__ = [
@@ -41,17 +49,27 @@ __all__ = [
     "InterRowMSAS",
     "InterTableTrends",
     "KHopCorrelation",
+    "NearestSequences",
     "OfTable",
     "ParentChildAggregates",
     "ParentChildDetection",
+    "PerSubject",
     "PerTable",
+    "ReferenceEquality",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
     "RelationalTSTR",
+    "SequenceDetection",
     "SequenceKey",
     "SequenceLengthSimilarity",
+    "SequenceTSTR",
+    "SharedHistoryShare",
+    "SharedSubsequences",
     "StatisticMSAS",
+    "SubjectCopies",
+    "SubjectMembership",
     "TransitionSimilarity",
+    "split_by_subject",
 ]

@@ -13,7 +13,7 @@ from skeval.base import Metric
 from skeval.by_group import AnyMetric
 from skeval.context import Context
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import MetricTags, Need, Result, undefined
 
 
 class TagsOfMetric:
@@ -25,7 +25,7 @@ class TagsOfMetric:
     def __get__(self, instance: Metric | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
         tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
-        needs = tags.needs | {"relational"}
+        needs: frozenset[Need] = frozenset({*tags.needs, "relational"})
         return replace(tags, needs=needs, display=self.display or tags.display)
 
 
@@ -89,9 +89,13 @@ def fitted(metric: Metric, context: Context) -> Metric:
 def placed(result: Result, place: str) -> Result:
     """Return a result whose contrast, fact and advice say of which table they are."""
     shown = result.contrast
+    if shown is not None:
+        # the same test of another table is another test
+        names = tuple(f"{name} in {place}" for name in shown.tests)
+        shown = replace(shown, what=f"{shown.what}, in {place}", tests=names)
     return replace(
         result,
-        contrast=None if shown is None else replace(shown, what=f"{shown.what}, in {place}"),
+        contrast=shown,
         fact=f"In {place}, {result.fact}" if result.fact else "",
         advice=f"In {place}: {result.advice}" if result.advice else "",
     )

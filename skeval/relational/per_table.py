@@ -98,10 +98,11 @@ class OfTable(Lifted):
 
     Of a privacy metric on a dependent table, the value is that of all rows, and the p-value that of
     one random row of each train and each holdout subject, beside all synthetic rows: if nothing was
-    learned of any one subject, which of these rows were train is exchangeable. Of several draws the
-    p-values depend on each other, and twice their mean is a valid p-value [1]_; of one draw, its
-    own. With several subjects (flights of planes and of pilots) the largest p-value is taken. Rows
-    without a subject are left out of the test. The contrast has the means over the draws,
+    learned of any one subject, which of these rows were train is exchangeable. The p-values of
+    several draws depend on each other, and are exchangeable: a little less than twice their mean is
+    a valid p-value [1]_; of one draw, its own. With several subjects (flights of planes and of
+    pilots) the largest p-value is taken. Rows without a subject are left out of the test. The
+    contrast has the means over the draws,
     ``details["by_subject"]`` their p-values. An interval or difference that takes rows for
     independent is left out, as are p-values in the details.
 
@@ -110,9 +111,8 @@ class OfTable(Lifted):
 
     References
     ----------
-    .. [1] L. Rueschendorf, "Random variables with maximum sums", Advances in Applied Probability 14
-       (1982) 623-632; V. Vovk, R. Wang, "Combining p-values via averaging", Biometrika 107 (2020)
-       791-808.
+    .. [1] M. Gasparin, R. Wang, A. Ramdas, "Combining exchangeable p-values", Proceedings of the
+       National Academy of Sciences 122 (2025) e2410849122, doi:10.1073/pnas.2410849122.
 
     Examples
     --------
@@ -420,7 +420,7 @@ def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: 
     Returns
     -------
     Result
-        With the largest of the subjects' p-values, each twice the mean of its draws.
+        With the largest of the subjects' p-values, each merged of its draws.
     """
     p_values = {
         subject: [as_float(one.p_value) if one.p_value is not None else np.nan for one in draws]
@@ -429,7 +429,7 @@ def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: 
     if any(np.isnan(values).any() for values in p_values.values()):
         said = NoTestWarning(_TOO_FEW.format(table=table))
         return replace(result, warnings=(*result.warnings, said))
-    of_each = {subject: twice_the_mean(values) for subject, values in p_values.items()}
+    of_each = {subject: merged_p_value(values) for subject, values in p_values.items()}
     subject = max(of_each, key=lambda name: of_each[name])
     details = {**result.details, "by_subject": {"subject": subject, "p_values": p_values[subject]}}
     if "passed" in details:
@@ -442,18 +442,35 @@ def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: 
     )
 
 
-def twice_the_mean(p_values: list[float]) -> float:
-    """Return a p-value that holds whatever several p-values have in common.
+def merged_p_value(p_values: list[float]) -> float:
+    r"""Return one p-value of several that are exchangeable, whatever they have in common.
+
+    Of one, itself; of more, at most twice the mean of the first k, whatever k is.
+
+    Notes
+    -----
+    For a level a, ``(2 - 2 p / a)_+ / a`` is an e-value, of mean 1 at most if there is nothing to
+    find. Means of the first k exchangeable e-values all stay below ``1 / a`` with a chance of at
+    least ``1 - a``: the least a for which one of them does not is
+
+    .. math:: \min_{k \le K} \min_{m > k / 2} \frac{2}{2 m - k} \sum_{i \le m} p_{(i)}
+
+    with the m smallest of the first k.
 
     Examples
     --------
-    >>> from skeval.relational.per_table import twice_the_mean
-    >>> twice_the_mean([0.25, 0.125]), twice_the_mean([0.25]), twice_the_mean([0.5, 0.75])
-    (0.375, 0.25, 1.0)
+    >>> from skeval.relational.per_table import merged_p_value
+    >>> merged_p_value([0.25, 0.125]), merged_p_value([0.25]), merged_p_value([0.125, 0.5])
+    (0.375, 0.25, 0.25)
     """
     if len(p_values) == 1:
         return float(p_values[0])
-    return min(1.0, 2.0 * float(np.mean(p_values)))
+    least = 1.0
+    for k in range(1, len(p_values) + 1):
+        sums = np.cumsum(np.sort(p_values[:k]))
+        m = np.arange(k // 2 + 1, k + 1)
+        least = min(least, float((2.0 * sums[m - 1] / (2 * m - k)).min()))
+    return least
 
 
 def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | None:
@@ -465,8 +482,15 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
         round(float(np.mean([getattr(one, side) for one in shown])), 12)
         for side in ("observed", "expected")
     )
-    what = f"{shown[0].what} (one row each of {subject})"
-    return replace(shown[0], what=what, observed=observed, expected=expected)
+    first, each = shown[0], f"one row each of {subject}"
+    return replace(
+        first,
+        what=f"{first.what} ({each})",
+        observed=observed,
+        expected=expected,
+        tests=tuple(f"{name}, {len(shown)} draws of {each}" for name in first.tests),
+        least_p=merged_p_value([one.least_p for one in shown]),
+    )
 
 
 def most_significant(results: Mapping[str, Result], corrected: Mapping[str, float]) -> Any:
@@ -474,7 +498,14 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
     name = min(corrected, key=lambda table: corrected[table], default="")
     shown = results[name].contrast if name else None
     if shown is not None:
-        shown = replace(shown, n_tests=shown.n_tests * len(corrected))
+        every = [one for table in corrected if (one := results[table].contrast) is not None]
+        named = len(every) == len(corrected) and all(one.tests for one in every)
+        shown = replace(
+            shown,
+            n_tests=shown.n_tests * len(corrected),
+            tests=tuple(test for one in every for test in one.tests) if named else (),
+            least_p=min(1.0, len(corrected) * min(one.least_p for one in every)),
+        )
     return {"contrast": shown, "advice": results[name].advice if name else ""}
 
 

@@ -9,13 +9,19 @@ import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
+from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
 )
+from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable
+from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
+from skeval.relational.subject_membership import SubjectMembership
 from skeval.relational.trends import InterTableTrends
+from skeval.steps.aggregates import private_parents
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
@@ -59,12 +65,39 @@ def persons(schema: RelationalSchema) -> list[str]:
     return [name for name in schema.tables if name not in schema.references]
 
 
+def of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]) -> Named:
+    """Return metrics of the subjects with all their rows, for each subject.
+
+    Where the schema leaves roles open, they are there too: a suite says what they need to know.
+    """
+    if not schema.undetermined and not any(schema.dependents(name) for name in schema.subjects):
+        return []
+    if schema.undetermined or len(schema.subjects) == 1:
+        return metrics(None)
+    return [
+        (f"{name} of {subject}", metric)
+        for subject in schema.subjects
+        if schema.dependents(subject)
+        for name, metric in metrics(subject)
+    ]
+
+
 def _report(schema: RelationalSchema) -> Named:
-    return [*_relations(schema), *_fidelity(schema), *_headlines(schema)]
+    return [*_relations(schema), *_fidelity(schema), *_headlines(schema), *_subjects(schema)]
 
 
 def _relations(schema: RelationalSchema) -> Named:
-    return [("referential_integrity", ReferentialIntegrity())] if schema.foreign_keys else []
+    public: Named = [("reference_equality", ReferenceEquality())] if schema.references else []
+    if not schema.foreign_keys:
+        return public
+    children: Named = [("aggregates", ParentChildAggregates())] if private_parents(schema) else []
+    return [
+        ("referential_integrity", ReferentialIntegrity()),
+        ("cardinality", CardinalityShapeSimilarity()),
+        ("intertable_trends", InterTableTrends()),
+        *children,
+        *public,
+    ]
 
 
 def _fidelity(schema: RelationalSchema) -> Named:
@@ -90,6 +123,38 @@ def _headlines(schema: RelationalSchema) -> Named:
     return of_each(persons(schema), of_one)
 
 
+def _subject_screens(schema: RelationalSchema) -> Named:
+    def of_one(subject: str | None) -> Named:
+        return [
+            ("subject_copies", SubjectCopies(subject)),
+            ("copied_histories", SubjectCopies(subject, own_row=False)),
+            ("shared_histories", SharedHistoryShare(subject)),
+            ("subject_near_duplicates", PerSubject(privacy.NearDuplicateShare(), subject)),
+            ("subject_dcr_percentile", PerSubject(privacy.DCRPercentile(1), subject)),
+            ("subject_dcr_overfitting", PerSubject(privacy.DCROverfittingProtection(), subject)),
+        ]
+
+    return of_subjects(schema, of_one)
+
+
+def _subject_attacks(schema: RelationalSchema) -> Named:
+    def of_one(subject: str | None) -> Named:
+        return [
+            ("subject_membership", SubjectMembership(subject)),
+            ("subject_membership_f1", PerSubject(privacy.MembershipDisclosureF1(), subject)),
+            ("subject_anonymeter", PerSubject(privacy.AnonymeterRisk(), subject)),
+        ]
+
+    return of_subjects(schema, of_one)
+
+
+def _subjects(schema: RelationalSchema) -> Named:
+    """Return what the report shows of the subjects: few tests, each of another kind of leak."""
+    left_out = ("subject_dcr_overfitting", "subject_anonymeter")
+    every = [*_subject_screens(schema), *_subject_attacks(schema)]
+    return [(name, metric) for name, metric in every if not name.startswith(left_out)]
+
+
 def _screens(schema: RelationalSchema) -> Named:
     def of_one() -> Named:
         return [
@@ -99,7 +164,7 @@ def _screens(schema: RelationalSchema) -> Named:
             ("privacy_score", privacy.PrivacyScore()),
         ]
 
-    return of_each(persons(schema), of_one)
+    return [*of_each(persons(schema), of_one), *_subject_screens(schema)]
 
 
 def _attacks(schema: RelationalSchema) -> Named:
@@ -109,7 +174,7 @@ def _attacks(schema: RelationalSchema) -> Named:
             ("anonymeter", privacy.AnonymeterRisk()),
         ]
 
-    return of_each(persons(schema), of_one)
+    return [*of_each(persons(schema), of_one), *_subject_attacks(schema)]
 
 
 def _quality(schema: RelationalSchema) -> Named:

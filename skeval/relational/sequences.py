@@ -274,7 +274,16 @@ class StatisticMSAS(_OfColumns):
                 for table, column in shown
             }
 
-        return {"train_lines": of("train"), "lines": of("synthetic")}
+        def kinds(table: str, column: str) -> dict[str, str]:
+            known = context.relations.tables[table].kinds
+            index = context.relations.sequences[table].index
+            return {"value": known[column], "index": known[index] if index else ""}
+
+        return {
+            "train_lines": of("train"),
+            "lines": of("synthetic"),
+            "kinds": {f"{table}.{column}": kinds(table, column) for table, column in shown},
+        }
 
     def _summary(self, result: Result) -> str:
         worst = result.details["worst"]

@@ -11,6 +11,7 @@ from skeval.reporting.displays.distributions import (
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.relations import SchemaDisplay
+from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -29,6 +30,7 @@ __all__ = [
     "DistancesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
+    "LinesDisplay",
     "MDADisplay",
     "MarginalDisplay",
     "PDFRenderer",
@@ -42,6 +44,7 @@ __all__ = [
     "SchemaDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
+    "TransitionsDisplay",
     "ValueDisplay",
     "display_of",
     "register_display",

@@ -25,11 +25,13 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.files import replacing
 from skeval.steps.samples import named_seed, sample_positions
+from skeval.steps.texts import plain_texts
 
 _BLOCK = 2000  # texts recognized between two writes to the disk
 _FORM = 1  # of what is kept on disk: raised where hashes or their meaning change
-_WORD = re.compile(r"\w(?:[\w'’-]*\w)?")
+_WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
 _SEPARATED = re.compile(r"[\d\s()+./-]*\d[\d\s()+./-]*|[A-Z]{2}\d\d[ A-Z0-9]+")
+_MARKS = "'\"\u2018\u2019\u201c\u201d\u00ab\u00bb.,;:!?()[]{}*_- "
 _ONE_AT_A_TIME = Lock()  # models are not made for threads
 
 
@@ -157,11 +159,6 @@ class Mentions:
     n_words: int
 
 
-def texts_of(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the texts of a column, None where missing."""
-    return context[role][column].map(str, na_action="ignore").to_numpy(dtype=object)
-
-
 @shared
 def row_groups(context: Context, group: str | None) -> dict[str, np.ndarray]:
     """Return the group of each row of train and holdout, as numbers; without a column its own."""
@@ -203,14 +200,14 @@ def real_texts(context: Context, reading: Reading) -> dict[str, Recognized]:
 
 @shared
 def mentions(context: Context, reading: Reading, role: str) -> Mentions:
-    """Return the entities in the texts of a table; a text that stands in train is not read again."""
+    """Return the entities in the texts of a table; a text of train is not read again."""
     known = real_texts(context, reading)
     if role == "synthetic":
         known = recognize(_distinct(context, reading, [role]), reading, known)
     rows = rows_read(context, reading, role)
     places, parts, n_words = [], [], 0
     for column in reading.columns:
-        for place, text in zip(rows, texts_of(context, role, column)[rows], strict=True):
+        for place, text in zip(rows, plain_texts(context, role, column)[rows], strict=True):
             if isinstance(text, str):
                 part = known[text]
                 n_words += part.n_words
@@ -233,7 +230,7 @@ def _distinct(context: Context, reading: Reading, roles: Iterable[str]) -> list[
     for role in roles:
         rows = rows_read(context, reading, role)
         for column in reading.columns:
-            values = texts_of(context, role, column)[rows]
+            values = plain_texts(context, role, column)[rows]
             texts |= dict.fromkeys(text for text in values if isinstance(text, str))
     return list(texts)
 
@@ -301,22 +298,22 @@ def _checked(given: Any, texts: Sequence[str], backend: str) -> list[list[Entity
 def normalized(text: str) -> str:
     """Return an entity in the form in which it is compared.
 
-    Case, spaces, marks at the ends, a genitive and an article do not matter; of numbers that are
-    written in groups, only digits and letters do.
+    Case, spaces, marks at the ends, a genitive, an article and a title do not matter; of numbers
+    that are written in groups, only digits and letters do.
 
     Examples
     --------
     >>> from skeval.steps.entities import normalized
-    >>> normalized("the  Smiths’"), normalized("Ada's"), normalized("+49 (30) 901-820")
+    >>> normalized("the  Smiths"), normalized("Ada's"), normalized("+49 (30) 901-820")
     ('smiths', 'ada', '4930901820')
     """
     plain = unicodedata.normalize("NFKC", text)
     if _SEPARATED.fullmatch(plain):
         return "".join(char for char in plain if char.isalnum()).casefold()
     words = " ".join(plain.casefold().split())
-    words = re.sub(r"^(?:the|a|an) ", "", words)
-    words = re.sub(r"['’]s$", "", words)
-    return words.strip("'\"’‘“”«».,;:!?()[]{}*_- ") or words
+    words = re.sub(r"^(?:(?:the|a|an|(?:dr|mr|mrs|ms|prof)\.?) )+", "", words)
+    words = re.sub(r"['\u2019]s$", "", words)
+    return words.strip(_MARKS) or words
 
 
 def _hashed(text: str, entities: Sequence[Entity], reading: Reading, secret: bytes) -> Recognized:
@@ -370,8 +367,8 @@ class _Store:
         kept: dict[bytes, Recognized] = {}
         for path in sorted(self._folder.glob("*.npz")):
             try:
-                with np.load(path) as file:
-                    kept |= _unpacked(file)
+                with path.open("rb") as file, np.load(file) as arrays:
+                    kept |= _unpacked(arrays)
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
                 continue  # half a file of a full disk: its texts are read again
         return kept
@@ -381,7 +378,7 @@ class _Store:
         kinds = sorted({kind for part in parts for kind in part.types})
         number = {kind: i for i, kind in enumerate(kinds)}
         path = self._folder / f"{self._digest(''.join(k.hex() for k in keys)).hex()}.npz"
-        width = 1 + self._n_windows
+        none = np.empty((0, 1 + self._n_windows), dtype=np.uint64)
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(
                 file,
@@ -390,9 +387,7 @@ class _Store:
                 lengths=np.array([len(part.types) for part in parts], dtype=np.int64),
                 kinds=np.array(kinds, dtype=np.str_),
                 types=np.array([number[k] for p in parts for k in p.types], dtype=np.int64),
-                hashes=np.concatenate(
-                    [np.empty((0, width), np.uint64), *(p.hashes for p in parts)]
-                ),
+                hashes=np.concatenate([none, *(p.hashes for p in parts)]),
             )
 
 
@@ -412,11 +407,10 @@ def _unpacked(file: Any) -> dict[bytes, Recognized]:
 def _settings(part: Any) -> Any:
     """Return what decides what a recognizer finds, as far as an object says it."""
     if hasattr(part, "get_params"):
-        part = part.get_params(deep=False)
-    values = part.values() if isinstance(part, dict) else [part]
+        return {name: _settings(value) for name, value in part.get_params(deep=False).items()}
+    code = getattr(part, "__code__", None)
     # a function of the same name may have another body
-    codes = [getattr(value, "__code__", None) for value in values]
-    return part, [(code.co_code, repr(code.co_consts)) for code in codes if code is not None]
+    return part if code is None else (part.__qualname__, code.co_code, repr(code.co_consts))
 
 
 def _secret(path: Path) -> bytes:

@@ -13,6 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from skeval.context import Context, shared
 from skeval.exceptions import HoldoutShiftWarning
+from skeval.relational_context import RelationalContext
+from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL
@@ -94,7 +96,15 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
 
 
 def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
-    """Return a warning if train and holdout can be told apart at a level of 1%, else nothing."""
+    """Return a warning if train and holdout can be told apart at a level of 1%, else nothing.
+
+    Of several tables, the subjects with all their rows are looked at, since rows are not
+    independent: the first subject, where there are several.
+    """
+    if isinstance(context, RelationalContext):
+        if context.relations.undetermined:
+            return ()
+        context = aggregated_context(context, context.relations.subjects[0], STATS, "subject")
     shift = holdout_shift(context)
     if shift is None or shift.p_value >= _ALARM:
         return ()

@@ -72,7 +72,7 @@ class Join:
 
 
 def _first(path: Path) -> tuple[str, ...]:
-    return path[0].columns if path else ()
+    return tuple(path[0].columns) if path else ()
 
 
 def paths_up(relations: RelationalSchema, max_hops: int | None = None) -> Iterator[Path]:

@@ -201,13 +201,19 @@ def cluster_histograms(
         rows = vectors(context, role, space, columns)
         rows = rows[np.lexsort(rows.T[::-1])]  # neither samples nor centres by the order of rows
         parts.append(rows[sample_positions(len(rows), size, named_seed(role, seed))])
-    pooled = np.concatenate(parts)
+    return clustered_shares(parts[0], parts[1], n_clusters, n_runs, seed)
+
+
+def clustered_shares(
+    train: np.ndarray, synthetic: np.ndarray, n_clusters: int, n_runs: int, seed: int
+) -> np.ndarray:
+    """Return the shares of both tables' rows in each cluster of both, for each run of k-means."""
+    pooled, n_train = np.concatenate([train, synthetic]), len(train)
     distinct, which = np.unique(pooled, axis=0, return_inverse=True)
     if len(distinct) <= n_clusters:
         labels, n_clusters = [which.ravel()], len(distinct)
     else:
         labels = _runs(pooled, n_clusters, n_runs, seed)
-    n_train = sizes["train"]
     return np.array(
         [
             [_shares(cluster[:n_train], n_clusters), _shares(cluster[n_train:], n_clusters)]

@@ -217,9 +217,18 @@ def _positive(
     return int(present[counts[present] == fewest][-1])
 
 
-@shared
 def rows_of_role(context: Context, role: str, question: Question) -> Rows:
     """Return the rows of a role that have a target."""
+    return _rows_and_positions(context, role, question)[0]
+
+
+def positions_of_role(context: Context, role: str, question: Question) -> np.ndarray:
+    """Return where in its table each of the rows stands that :func:`rows_of_role` returns."""
+    return _rows_and_positions(context, role, question)[1]
+
+
+@shared
+def _rows_and_positions(context: Context, role: str, question: Question) -> tuple[Rows, np.ndarray]:
     problem = problem_of(context, question)
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
     features = encoded(context, role, "gower")[:, [every.index(name) for name in problem.features]]
@@ -235,7 +244,8 @@ def rows_of_role(context: Context, role: str, question: Question) -> Rows:
         for name, is_code in zip(problem.features, problem.nominal, strict=True)
     )
     target = target.astype(np.int64) if problem.has_labels else target
-    return Rows(features[order], target[order], levels, len(table) - known.size)
+    rows = Rows(features[order], target[order], levels, len(table) - known.size)
+    return rows, known[order]
 
 
 def _codes(table: pd.DataFrame, problem: Problem) -> np.ndarray:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skeval.context import shared
 from skeval.relational_context import RelationalContext
-from skeval.tables.relational_data import ORPHAN, parent_positions
+from skeval.tables.relational_data import ORPHAN, positions_along
 from skeval.tables.relational_schema import ForeignKey
 from skeval.tables.schema import Kind
 
@@ -27,8 +27,8 @@ class Column(NamedTuple):
 @shared
 def parents(context: RelationalContext, role: str, key: ForeignKey) -> np.ndarray:
     """Return of each row of the child table the position of its parent, `ORPHAN` or `NULL`."""
-    data = context.given(role)
-    return parent_positions(data[key.child], data[key.parent], key)
+    positions: np.ndarray = context.given(role).parent_positions(key)
+    return positions
 
 
 @shared
@@ -47,12 +47,7 @@ def path_positions(context: RelationalContext, role: str, path: Path) -> np.ndar
 
     `ORPHAN` or `NULL` where one of the keys on the way up names no row.
     """
-    first, *further = path
-    positions = parents(context, role, first)
-    for key in further:
-        above = parents(context, role, key)
-        positions = np.where(positions >= 0, above[np.maximum(positions, 0)], positions)
-    return positions
+    return positions_along(path, lambda key: parents(context, role, key))
 
 
 @shared

@@ -16,7 +16,7 @@ from skeval.formatting import counted
 from skeval.relational_context import RelationalContext
 from skeval.stats.disclosure import joint_classes
 from skeval.steps.relations import subject_positions
-from skeval.steps.samples import ColumnChoice, chosen_columns
+from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
@@ -144,6 +144,11 @@ def units(context: RelationalContext, role: str, table: str) -> np.ndarray:
     of_rows = subject_positions(context, role, table, subject)
     of_first = of_rows[own.order[own.offsets[:-1]]]
     return np.asarray(pd.factorize(np.where(of_first >= 0, of_first, -1 - alone))[0])
+
+
+def unit_name(context: RelationalContext, table: str) -> str:
+    """Return what the units of a table are, in words."""
+    return "subject" if context.relations.role(table) == "dependent" else "sequence"
 
 
 def sequence_columns(
@@ -311,18 +316,44 @@ def _means(values: np.ndarray, owners: np.ndarray, n: int) -> np.ndarray:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def of_one_table(frames: Mapping[str, pd.DataFrame], **kinds: Kind) -> Context:
+def of_one_table(frames: Mapping[str, pd.DataFrame]) -> Context:
     """Return the context of frames made of sequences, a row each, by role.
 
-    Categories stay what they are, all else are numbers; `kinds` says otherwise.
+    Categories and dates stay what they are, all else are numbers.
     """
-    schema: dict[str, Kind] = {
-        name: "categorical" if isinstance(column.dtype, pd.CategoricalDtype) else "continuous"
-        for name, column in frames["train"].items()
-    }
-    schema |= kinds
-    context = Context.of(frames["train"], frames.get("holdout"), schema=schema)
+    kinds: dict[str, Kind] = {}
+    for name, column in frames["train"].items():
+        nominal = isinstance(column.dtype, pd.CategoricalDtype)
+        number: Kind = "datetime" if column.dtype.kind == "M" else "continuous"
+        kinds[str(name)] = "categorical" if nominal else number
+    context = Context.of(frames["train"], frames.get("holdout"), schema=kinds)
     return context.with_synthetic(frames["synthetic"])
+
+
+@shared
+def one_of_each_unit(context: RelationalContext, role: str, table: str, seed: int) -> np.ndarray:
+    """Return a sequence of each unit, drawn at random: they are independent, as tests take them."""
+    of_each = units(context, role, table)
+    rng = np.random.default_rng(named_seed(f"{role} {table}", seed))
+    order = rng.permutation(of_each.size)
+    return np.sort(order[np.unique(of_each[order], return_index=True)[1]])
+
+
+@shared
+def feature_context(
+    context: RelationalContext, table: str, columns: ColumnChoice, seed: int
+) -> Context | None:
+    """Return a table of features, a row a unit, as metrics of one table take it.
+
+    None if a role has no sequence.
+    """
+    frames = {}
+    for role in ("train", "holdout", "synthetic"):
+        if role in context:
+            features = sequence_features(context, role, table, columns)
+            kept = one_of_each_unit(context, role, table, seed)
+            frames[role] = features.iloc[kept].reset_index(drop=True)
+    return of_one_table(frames) if all(map(len, frames.values())) else None
 
 
 @shared

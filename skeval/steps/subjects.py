@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from skeval.context import Context, shared
 from skeval.relational_context import RelationalContext
-from skeval.steps.relations import subject_positions
+from skeval.stats.disclosure import joint_classes
+from skeval.stats.matches import digits_kept
+from skeval.steps.relations import parents, subject_positions
 from skeval.steps.samples import named_seed, sample_positions
-from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.preprocessing import NUMERIC, numbers
+from skeval.tables.relational_schema import ForeignKey, RelationalSchema
 
 _ROLES = ("train", "holdout", "synthetic")
 RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
@@ -121,3 +127,148 @@ def rows_taken(context: Context, rows: dict[str, np.ndarray]) -> Context:
         context.schema, tables, levels=context.levels, given=given, precision=context.precision
     )
     return real if synthetic is None else real.standing_in(synthetic, known)
+
+
+@dataclass(frozen=True)
+class Histories:
+    """The rows of subjects in other tables, as sets of tokens.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_subjects,)
+        Of all roles, those of train first: equal for subjects with equal rows, 0, 1, ...
+    n_rows : ndarray of shape (n_subjects,)
+        Number of their rows.
+    tokens : csr_array of shape (n_subjects, n_tokens)
+        1 where a subject has a row; the second of two equal rows is another token.
+    """
+
+    classes: np.ndarray
+    n_rows: np.ndarray
+    tokens: csr_array
+
+
+@shared
+def histories(
+    context: RelationalContext,
+    subject: str,
+    table: str,
+    roles: tuple[str, ...],
+    n_bins: int | None = None,
+) -> Histories:
+    """Return what the subjects of all roles have in one table, without keys.
+
+    Parameters
+    ----------
+    context : RelationalContext
+        The tables.
+    subject, table : str
+        The subject, and a table whose rows belong to it.
+    roles : tuple of str
+        Whose, in this order.
+    n_bins : int, optional
+        If given, numbers and dates count as equal in one of so many quantile cells of train.
+
+    Returns
+    -------
+    Histories
+    """
+    codes = np.concatenate([*row_codes(context, table, roles, n_bins)])
+    sizes = [len(context.given(role)[subject]) for role in roles]
+    starts = np.cumsum([0, *sizes])
+    whose = [subject_positions(context, role, table, subject) for role in roles]
+    owner = np.concatenate(
+        [np.where(own >= 0, own + s, -1) for own, s in zip(whose, starts, strict=False)]
+    )
+    codes, owner = codes[owner >= 0], owner[owner >= 0]
+    order = np.lexsort((codes, owner))
+    codes, owner = codes[order], owner[order]
+    again = pd.DataFrame({"owner": owner, "code": codes}).groupby(["owner", "code"]).cumcount()
+    tokens = joint_classes(np.column_stack([codes, again.to_numpy()]))
+    shape = (int(starts[-1]), int(tokens.max(initial=0)) + 1)
+    sets = csr_array((np.ones(tokens.size), (owner, tokens)), shape=shape)
+    return Histories(set_classes(sets), np.diff(sets.indptr), sets)
+
+
+def set_classes(sets: csr_array) -> np.ndarray:
+    """Return the class of each row of a matrix of ones: rows with the same ones are in one class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from skeval.steps.subjects import set_classes
+    >>> set_classes(csr_array(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]))).tolist()
+    [1, 0, 1]
+    """
+    keys = np.random.default_rng(0).integers(0, 2**62, (sets.shape[1], 2), dtype=np.uint64)
+    # two sums of 64 bits each: that two rows have the same ones by chance is out of the question
+    sums = np.zeros((sets.shape[0], 2), dtype=np.uint64)
+    filled = np.flatnonzero(np.diff(sets.indptr))
+    if filled.size:
+        sums[filled] = np.add.reduceat(keys[sets.indices], sets.indptr[filled], axis=0)
+    return joint_classes(np.column_stack([pd.factorize(column, sort=True)[0] for column in sums.T]))
+
+
+@shared
+def row_codes(
+    context: RelationalContext,
+    table: str,
+    roles: tuple[str, ...],
+    n_bins: int | None = None,
+    named: bool = True,
+) -> list[np.ndarray]:
+    """Return a code of each row of each role, equal for rows that agree in all but their ids.
+
+    With `named`, a key that is an id counts as the row that it names: as that row's own columns.
+    """
+    kinds = context.relations.tables[table].kinds
+    sizes = [len(context[role][table]) for role in roles]
+    columns = [
+        _value_codes(context, table, name, roles, n_bins)
+        for name, kind in kinds.items()
+        if kind != "id"
+    ]
+    for key in _further_keys(context.relations, table) if named else []:
+        codes = row_codes(context, key.parent, roles, n_bins, named=False)
+        at = [parents(context, role, key) for role in roles]
+        pairs = zip(codes, at, strict=True)
+        columns.append(np.concatenate([_named(codes, rows) for codes, rows in pairs]))
+    if not columns:
+        return [np.zeros(n, dtype=np.int64) for n in sizes]
+    return np.split(joint_classes(np.column_stack(columns)), np.cumsum(sizes)[:-1])
+
+
+def _further_keys(relations: RelationalSchema, table: str) -> list[ForeignKey]:
+    """Return the keys that are ids and lead to no subject: what they name is part of a row."""
+    paths = [p for subject in relations.subjects for p in relations.paths_to(table, subject)]
+    kinds = relations.tables[table].kinds
+    return [
+        key
+        for key in relations.foreign_keys
+        if key.child == table
+        and not any(key in path for path in paths)
+        and kinds[key.columns[0]] == "id"
+    ]
+
+
+def _named(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.where(rows >= 0, codes[np.maximum(rows, 0)], -1)
+
+
+def _value_codes(
+    context: RelationalContext, table: str, name: str, roles: tuple[str, ...], n_bins: int | None
+) -> np.ndarray:
+    kind = context.relations.tables[table].kinds[name]
+    cells = [context[role][table][name] for role in roles]
+    if kind not in NUMERIC:
+        pooled = pd.concat([column.astype(object) for column in cells], ignore_index=True)
+        return pd.factorize(pooled)[0]
+    values = [numbers(column.to_frame()).ravel() for column in cells]
+    if n_bins is None:
+        return pd.factorize(digits_kept(np.concatenate(values)))[0]
+    known = values[0][~np.isnan(values[0])]
+    levels = np.arange(1, n_bins) / n_bins
+    edges = np.unique(np.quantile(known, levels)) if known.size else np.empty(0)
+    pooled = np.concatenate(values)
+    return np.where(np.isnan(pooled), -1, np.searchsorted(edges, pooled))

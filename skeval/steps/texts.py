@@ -29,6 +29,11 @@ from skeval.tables.schema import TableSchema
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
 _MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+# scripts that leave no space between words: each character is a word of its own
+_SPACELESS = (
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 Features = Any  # ndarray, or csr_array
@@ -55,7 +60,12 @@ def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
 
 def plain_texts(context: Context, role: str, column: str) -> np.ndarray:
     """Return the texts of a role's column, None where missing."""
-    return context[role][column].map(str, na_action="ignore").to_numpy(dtype=object)
+    return texts_of(context[role], column)
+
+
+def texts_of(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the texts of a column of canonical rows, None where missing."""
+    return frame[column].map(str, na_action="ignore").to_numpy(dtype=object)
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,8 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
     """Return the runs of `n` words or characters of a role's texts, in lower case.
 
     Words are runs of letters, digits, underscores and marks that combine with them; texts are
-    composed first (NFC). Each distinct text is read once, also where rows of a table stand in the
+    composed first (NFC). In scripts without spaces, such as Chinese or Thai, each character is a
+    word. Each distinct text is read once, also where rows of a table stand in the
     synthetic place for a baseline.
     """
     texts = plain_texts(context, role, column)
@@ -113,6 +124,10 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
         return units_of(source, name, column, unit, n).take(positions)
     if n > 1:
         return _runs(units_of(context, role, column, unit), n)
+    return _read(texts, unit)
+
+
+def _read(texts: np.ndarray, unit: str) -> Units:
     which, distinct = pd.factorize(texts)
     lengths, hashes = _cut(distinct.tolist(), unit)
     keys, codes = np.unique(hashes, return_inverse=True)
@@ -137,14 +152,36 @@ def _runs(units: Units, n: int) -> Units:
     return replace(units, starts=_starts(n_runs), keys=keys, codes=codes.astype(np.int32))
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in lower case.
+
+    Examples
+    --------
+    >>> from skeval.steps.texts import words_of
+    >>> words_of("Don't PANIC, 42!"), words_of("cafe\u0301") == words_of("CAFÉ")
+    (['don', 't', 'panic', '42'], True)
+    """
+    low = _plain(text)
+    words: list[str] = _word(low.isascii()).findall(low)
+    return words
+
+
+def word_hashes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many words each text has, and a hash of each word, as tables have them."""
+    return _cut(texts, "words")
+
+
+def _plain(text: str) -> str:
+    low = text.lower()
+    return low if low.isascii() else unicodedata.normalize("NFC", low)
+
+
 def _cut(texts: list[str], unit: str) -> tuple[np.ndarray, np.ndarray]:
     """Return how many words, or characters, each text has, and a hash of each of them."""
     lengths = np.zeros(len(texts), dtype=np.int64)
     parts, waiting, size = [], [], 0
     for i, text in enumerate(texts):
-        low = text.lower()
-        if not low.isascii():
-            low = unicodedata.normalize("NFC", low)
+        low = _plain(text)
         units = low if unit == "characters" else _word(low.isascii()).findall(low)
         lengths[i] = len(units)
         waiting.append(units)
@@ -175,14 +212,23 @@ def _word(ascii_only: bool) -> re.Pattern[str]:
     ends = np.flatnonzero(np.diff(marks) > 1)
     first, last = marks[np.r_[0, ends + 1]], marks[np.r_[ends, marks.size - 1]]
     ranges = "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(first, last, strict=True))
-    return re.compile(f"[\\w{ranges}]+")
+    return re.compile(f"[{_SPACELESS}]|(?:[^\\W{_SPACELESS}]|[{ranges}])+")
 
 
-def text_numbers(context: Context, role: str, texts: Sequence[str]) -> np.ndarray:
-    """Return a number for each text of a role's columns, nan where missing; equal texts agree."""
-    columns = [units_of(context, role, column) for column in texts]
-    numbers = [np.append(units.numbers, np.nan)[units.which] for units in columns]
-    return np.column_stack([np.empty((context.n_rows(role), 0)), *numbers])
+def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[str]) -> np.ndarray:
+    """Return a number for each text of a table, nan where missing; equal texts have the same.
+
+    The table is a role's, or canonical rows that are of no role.
+    """
+    n_rows = context.n_rows(source) if isinstance(source, str) else len(source)
+    read = [
+        units_of(context, source, column)
+        if isinstance(source, str)
+        else _read(texts_of(source, column), "words")
+        for column in texts
+    ]
+    numbers = [np.append(units.numbers, np.nan)[units.which] for units in read]
+    return np.column_stack([np.empty((n_rows, 0)), *numbers])
 
 
 class TextEncoder(Protocol):
@@ -294,10 +340,16 @@ def beside(parts: Sequence[Features]) -> Features:
 
 
 @shared
-def text_source(context: Context, column: str, vectorizer: Any = "tfidf") -> TextSource:
-    """Return the distinct texts of a column, of all tables of the context."""
+def text_source(
+    context: Context, column: str, vectorizer: Any = "tfidf", further: pd.DataFrame | None = None
+) -> TextSource:
+    """Return the distinct texts of a column, of all tables of the context and of `further` rows."""
     roles = [role for role in _ROLES if role in context]
     tables = [units_of(context, role, column) for role in roles]
+    frames = [context[role] for role in roles]
+    if further is not None:
+        tables.append(_read(texts_of(further, column), "words"))
+        frames.append(further)
     numbers, first = np.unique(np.concatenate([t.numbers for t in tables]), return_index=True)
     keys = np.unique(np.concatenate([t.keys for t in tables]))
     lengths = np.concatenate([np.diff(t.starts) for t in tables])
@@ -311,18 +363,15 @@ def text_source(context: Context, column: str, vectorizer: Any = "tfidf") -> Tex
     counts = csr_array(vstack([pooled[first], csr_array((1, keys.size))]))
     texts, vectors = np.empty(0, dtype=object), np.empty((0, 0))
     if not isinstance(vectorizer, str):
-        texts = _texts_by_number(context, roles, column, numbers)
+        texts = _texts_by_number([texts_of(frame, column) for frame in frames], numbers)
         if hasattr(vectorizer, "encode"):
             vectors = vectors_of(vectorizer, texts.tolist())
             vectors = np.vstack([vectors, np.zeros((1, vectors.shape[1]))])
     return TextSource(numbers, counts, texts, vectors, vectorizer)
 
 
-def _texts_by_number(
-    context: Context, roles: Sequence[str], column: str, numbers: np.ndarray
-) -> np.ndarray:
-    pooled = np.concatenate([plain_texts(context, role, column) for role in roles])
-    _, distinct = pd.factorize(pooled)
+def _texts_by_number(tables: Sequence[np.ndarray], numbers: np.ndarray) -> np.ndarray:
+    _, distinct = pd.factorize(np.concatenate(tables))
     texts = np.full(numbers.size, "", dtype=object)
     texts[np.searchsorted(numbers, _numbers_of(distinct))] = distinct
     return texts

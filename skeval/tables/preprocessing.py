@@ -14,7 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from skeval.exceptions import InvalidParameterError
 from skeval.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
+from skeval.tables.embedding import Embedder, TextEmbedder
 from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
 from skeval.tables.schema import TableSchema
 
@@ -39,8 +41,10 @@ def category_codes(frame: pd.DataFrame) -> np.ndarray:
 class TablePreprocessor(ColumnTransformer):
     """Turn tables of mixed kinds into one float matrix.
 
-    A :class:`~sklearn.compose.ColumnTransformer` whose transformers follow from the schema; text
-    and id columns are left out. It goes wherever a scikit-learn transformer goes.
+    A :class:`~sklearn.compose.ColumnTransformer` whose transformers follow from the schema; id
+    columns are left out, and so are text columns unless something embeds them. It goes wherever a
+    scikit-learn transformer goes, also as the `space` of metrics of neighbours: with an `embedder`
+    these look at texts too.
 
     Parameters
     ----------
@@ -54,6 +58,12 @@ class TablePreprocessor(ColumnTransformer):
         nan; what :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` takes.
     n_jobs : int, optional
         Number of jobs, as in scikit-learn.
+    embedder : transformer or object with `encode`, optional
+        What makes vectors of text columns, in "euclidean": a transformer of scikit-learn that takes
+        texts, such as ``make_pipeline(TfidfVectorizer(), TruncatedSVD(100))``, fitted on each
+        column; or an object with ``encode(texts)``, such as a sentence embedder. Vectors have one
+        length, so that unrelated texts, at right angles, are at a distance of 1, as two levels of a
+        category are, and so is a missing text from any other. Without it texts are left out.
 
     Attributes
     ----------
@@ -65,7 +75,7 @@ class TablePreprocessor(ColumnTransformer):
     Raises
     ------
     InvalidParameterError
-        If there is no such space.
+        If there is no such space, or an embedder for a space of codes, or it gives no vectors.
     TableError, SchemaMismatchError
         If a table cannot be used, or lacks columns.
 
@@ -85,11 +95,13 @@ class TablePreprocessor(ColumnTransformer):
         *,
         space: Literal["gower", "euclidean"] = "euclidean",
         n_jobs: int | None = None,
+        embedder: Embedder = None,
     ) -> None:
         super().__init__([], sparse_threshold=0, verbose_feature_names_out=True)
         self.schema = schema
         self.space = space
         self.n_jobs = n_jobs
+        self.embedder = embedder
 
     # ColumnTransformer would list the parameters of its transformers, which follow from ours
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -107,9 +119,17 @@ class TablePreprocessor(ColumnTransformer):
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Learn from a table and return its matrix."""
-        check_parameters(type(self).__name__, {"space": self.space}, legal_sets(type(self)))
+        given = {"space": self.space, "embedder": self.embedder}
+        check_parameters(type(self).__name__, given, legal_sets(type(self)))
         frame, self.schema_, self.levels_ = learn(X, self.schema)
         self.transformers = _transformers(self.schema_, self.levels_, self.space)
+        if self.embedder is not None and (texts := self.schema_.columns("text")):
+            if self.space == "gower":
+                raise InvalidParameterError(
+                    f"{type(self).__name__}: embedder makes vectors, which space='gower' has no "
+                    "place for. Pass space='euclidean'."
+                )
+            self.transformers.append(("text", TextEmbedder(self.embedder), texts))
         matrix: np.ndarray = super().fit_transform(frame)
         return matrix
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.tables.relational_sources import (
+    Parts,
+    detected_parts,
+    parts_of,
+    parts_of_aindo,
+    parts_of_datapackage,
+    parts_of_sdv,
+    parts_of_sqlalchemy,
+    read_json,
+)
 from skeval.tables.schema import Kind, TableSchema, name_of
 
 Role = Literal["subject", "dependent", "reference"]
@@ -44,9 +55,9 @@ class ForeignKey:
     """
 
     child: str
-    columns: tuple[str, ...]
+    columns: Sequence[str]  # as given; tuples from then on
     parent: str
-    parent_columns: tuple[str, ...]
+    parent_columns: Sequence[str]
 
     def __post_init__(self) -> None:
         for name in ("columns", "parent_columns"):
@@ -85,7 +96,7 @@ class SequenceKey:
     SequenceKey(key=('patient',), index='visited')
     """
 
-    key: tuple[str, ...]
+    key: Sequence[str]  # as given; a tuple from then on
     index: str | None = None
 
     def __post_init__(self) -> None:
@@ -140,10 +151,10 @@ class RelationalSchema:
     """
 
     tables: Any  # as given; a mapping of str to TableSchema from then on
-    primary_keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    foreign_keys: tuple[ForeignKey, ...] = ()
+    primary_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    foreign_keys: Sequence[ForeignKey] = ()
     roles: Mapping[str, Role] = field(default_factory=dict)
-    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sequences: Mapping[str, SequenceKey] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -155,6 +166,7 @@ class RelationalSchema:
         }
         keys = {name: own.primary_key for name, own in tables.items() if own.primary_key}
         keys |= {name: _names(columns) for name, columns in self.primary_keys.items()}
+        tables = {name: _with_key(own, keys.get(name, ())) for name, own in tables.items()}
         paths = {table: _names(columns) for table, columns in self.paths.items()}
         for name, value in (
             ("tables", tables),
@@ -172,6 +184,177 @@ class RelationalSchema:
         # a mappingproxy can be neither pickled nor deep-copied
         parts = (getattr(self, item.name) for item in fields(self))
         return RelationalSchema, tuple(p if isinstance(p, tuple) else dict(p) for p in parts)
+
+    def __str__(self) -> str:
+        primary = [f"{name}.{_joined(columns)}" for name, columns in self.primary_keys.items()]
+        return (
+            f"primary keys {', '.join(primary) or 'none'}; "
+            f"foreign keys {', '.join(map(str, self.foreign_keys)) or 'none'}"
+        )
+
+    @classmethod
+    def _of(cls, read: Callable[[Any], Parts], source: Any) -> RelationalSchema:
+        try:
+            parts = read(source)
+            keys = [ForeignKey(*key) for key in parts["foreign_keys"]]
+            sequences = {n: SequenceKey(*key) for n, key in parts.get("sequences", {}).items()}
+            return cls(**{**parts, "foreign_keys": keys, "sequences": sequences})
+        except (TypeError, KeyError, AttributeError) as error:  # of contents of another form
+            raise InvalidParameterError(
+                "RelationalSchema: the metadata is not of the form that it seems to have "
+                f"({type(error).__name__}: {error})."
+            ) from error
+
+    @classmethod
+    def from_sdv(cls, metadata: Mapping[str, Any] | str | Path | Any) -> RelationalSchema:
+        """Read metadata of the SDV family: of one table or several, V1, MULTI_TABLE_V1 or V2.
+
+        Parameters
+        ----------
+        metadata : mapping, path or object with `to_dict`
+            Also the mapping that SDMetrics takes. Metadata that SDV detected holds real values
+            (categories, extremes); only names, kinds, keys and date formats are read.
+
+        Returns
+        -------
+        RelationalSchema
+
+        Raises
+        ------
+        InvalidParameterError
+            If the metadata is of another form, or names tables that it does not describe.
+
+        Examples
+        --------
+        >>> from skeval.relational import RelationalSchema
+        >>> users = {"primary_key": "id", "columns": {"id": {"sdtype": "id"}}}
+        >>> print(RelationalSchema.from_sdv({"tables": {"users": users}}))
+        primary keys users.id; foreign keys none
+        """
+        return cls._of(parts_of_sdv, metadata)
+
+    @classmethod
+    def from_sqlalchemy(cls, source: Any) -> RelationalSchema:
+        """Read the tables of a database: primary and foreign keys, and the types of the others.
+
+        Parameters
+        ----------
+        source : Engine, Connection or MetaData
+            Of SQLAlchemy. An engine is asked for all tables of its default schema.
+
+        Raises
+        ------
+        TableError
+            If the database cannot be read.
+        """
+        return cls._of(parts_of_sqlalchemy, source)
+
+    @classmethod
+    def from_datapackage(cls, package: Mapping[str, Any] | str | Path) -> RelationalSchema:
+        """Read a data package (Frictionless): its resources, their fields and keys.
+
+        Parameters
+        ----------
+        package : path or mapping
+            A datapackage.json, or its content.
+
+        Returns
+        -------
+        RelationalSchema
+
+        Raises
+        ------
+        InvalidParameterError
+            If the content is none of a data package.
+        """
+        return cls._of(parts_of_datapackage, package)
+
+    @classmethod
+    def from_aindo(cls, schema: Any) -> RelationalSchema:
+        """Read an object of the shape of Aindo's schema, or of data that has one as `schema`.
+
+        Its `tables` map names to objects whose `columns` map names to objects of a class
+        PrimaryKey, of a class ForeignKey with a `parent`, or to members of an enumeration
+        (BOOLEAN, CATEGORICAL, NUMERIC, INTEGER, DATE, TIME, DATETIME, COORDINATES, ITAFISCALCODE,
+        TEXT). Nothing is imported from Aindo.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the object has another shape.
+        """
+        return cls._of(parts_of_aindo, schema)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> RelationalSchema:
+        """Read what :meth:`to_dict` returned, or metadata of SDV or a data package.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the content is none of the three.
+        """
+        return cls._of(parts_of, content)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> RelationalSchema:
+        """Read a JSON file of any of the forms of :meth:`from_dict`."""
+        return cls._of(parts_of, read_json(path))
+
+    @classmethod
+    def detect(cls, tables: Mapping[str, pd.DataFrame]) -> RelationalSchema:
+        """Detect keys from the names of columns and their values, where both speak for them.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+            Training rows.
+
+        Returns
+        -------
+        RelationalSchema
+            Print it to see what was concluded.
+
+        Notes
+        -----
+        A primary key is a column without gaps or repetitions that is called a key (id, user_id),
+        as its table or as a column of another table whose values it has, or that holds one word a
+        row, each once. A foreign key is a column that is called as another table or as its key
+        (user_id of users, home_team of teams, carrier of a table whose key is carrier), and 80% of
+        whose values, for real tables have orphans, name a row there. Values alone are never enough:
+        among small numbers, everything is included in everything. Composite keys are detected of
+        tables that do nothing but link others.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skeval.relational import RelationalSchema
+        >>> users = pd.DataFrame({"id": [1, 2, 3], "age": [31, 45, 27]})
+        >>> orders = pd.DataFrame({"order_id": [1, 2], "user_id": [3, 3], "n": [1, 2]})
+        >>> print(RelationalSchema.detect({"users": users, "orders": orders}))
+        primary keys users.id, orders.order_id; foreign keys orders.user_id -> users.id
+        """
+        return cls._of(detected_parts, tables)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as plain lists and texts, which a JSON file can hold."""
+        tables: dict[str, dict[str, Any]] = {}
+        for name, own in self.tables.items():
+            about: dict[str, Any] = {
+                "kinds": dict(own.kinds),
+                "datetime_formats": dict(own.datetime_formats),
+                "primary_key": list(self.primary_keys.get(name, ())),
+                "role": self.roles.get(name),
+                "path": list(self.paths.get(name, ())),
+            }
+            if sequence := self.sequences.get(name):
+                about["sequence"] = {"key": list(sequence.key), "index": sequence.index}
+            tables[name] = {part: value for part, value in about.items() if value}
+        keys = [
+            {n: v if isinstance(v, str) else list(v) for n, v in vars(key).items()}
+            for key in self.foreign_keys
+        ]
+        return {"tables": tables, "foreign_keys": keys}
 
     def _faults(self) -> Iterator[str]:
         if not self.tables:
@@ -194,7 +377,8 @@ class RelationalSchema:
         """Complete the kinds of the columns from the rows.
 
         Keys are ids, which no distance looks at; but a key that names a row of a reference table,
-        as an airline does, is a category, and columns of a composite key stay what they are.
+        as an airline does, is a category, and columns of a composite key stay what they are, but
+        where they name a key themselves.
 
         Parameters
         ----------
@@ -223,13 +407,13 @@ class RelationalSchema:
             raise SchemaMismatchError(f"The schema does not fit train: {'; '.join(faults)}.")
         complete = {}
         for name, schema in self.tables.items():
-            own: dict[str, Kind] = {**self._kinds_of_keys(name, tables[name]), **schema.kinds}
+            own: dict[str, Kind] = {**self._kinds_of_keys(name), **schema.kinds}
             known = (kinds or {}).get(name, {})
             own |= known.kinds if isinstance(known, TableSchema) else known
             start = TableSchema(own, datetime_formats=schema.datetime_formats)
             complete[name] = replace(
                 TableSchema.infer(tables[name], start),
-                primary_key=self.primary_keys.get(name, ()),
+                primary_key=tuple(self.primary_keys.get(name, ())),
             )
         return replace(self, tables=complete)
 
@@ -244,20 +428,32 @@ class RelationalSchema:
         ]
         return list(dict.fromkeys(named))
 
-    def _kinds_of_keys(self, table: str, rows: pd.DataFrame) -> dict[str, Kind]:
-        primary = self.primary_keys.get(table, ())
-        kinds: dict[str, Kind] = {}
-        if len(primary) > 1:  # their columns are inferred as any other, but where they refer
-            kinds |= TableSchema.infer(rows[list(primary)]).kinds
-        else:
-            kinds |= dict.fromkeys(primary, "id")
-        for key in self.foreign_keys:
-            if key.child == table and len(key.columns) == 1:
-                public = self.role(key.parent) == "reference"
-                kinds[key.columns[0]] = "categorical" if public else "id"
-        if sequence := self.sequences.get(table):
-            kinds |= {c: "id" for c in sequence.key if kinds.get(c) != "categorical"}
-        return kinds
+    def _kinds_of_keys(self, table: str) -> dict[str, Kind]:
+        kinds = {column: self._kind_of_key(table, column) for column in self.columns_named(table)}
+        return {column: kind for column, kind in kinds.items() if kind is not None}
+
+    def _kind_of_key(
+        self, table: str, column: str, seen: frozenset[tuple[str, str]] = frozenset()
+    ) -> Kind | None:
+        """Return what a column is for the keys that it is part of; None if values decide."""
+        own = [key for key in self.foreign_keys if key.child == table and column in key.columns]
+        single = [key for key in own if len(key.columns) == 1]
+        if single:
+            public = all(self.role(key.parent) == "reference" for key in single)
+            return "categorical" if public else "id"
+        sequence = self.sequences.get(table)
+        named = any(k.parent == table and k.parent_columns == (column,) for k in self.foreign_keys)
+        if (
+            named
+            or self.primary_keys.get(table) == (column,)
+            or (sequence and column in sequence.key)
+        ):
+            return "id"
+        for key in own:  # a part of a composite key is what it names
+            above = key.parent, key.parent_columns[key.columns.index(column)]
+            if above not in seen and (kind := self._kind_of_key(*above, seen | {above})):
+                return kind
+        return None
 
     def role(self, table: str) -> Role | None:
         """Return what a table is; None where it is not given and cannot be inferred."""
@@ -346,15 +542,39 @@ class RelationalSchema:
                 further = self._walk(key.parent, subject, seen | {key.parent})
                 yield from ((key, *rest) for rest in further)
 
+    def circles(self) -> list[tuple[ForeignKey, ...]]:
+        """Return foreign keys that lead from a table back to it: of each key, a shortest circle."""
+        rings: dict[frozenset[ForeignKey], tuple[ForeignKey, ...]] = {}
+        for key in self.foreign_keys:
+            reached: dict[str, tuple[ForeignKey, ...]] = {key.parent: (key,)}
+            todo = [key.parent]
+            for table in todo:  # breadth first: it grows meanwhile
+                for further in self.foreign_keys:
+                    if further.child == table and further.parent not in reached:
+                        reached[further.parent] = (*reached[table], further)
+                        todo.append(further.parent)
+            if key.child in reached:
+                rings.setdefault(frozenset(reached[key.child]), reached[key.child])
+        return list(rings.values())
+
     @cached_property
     def _roles(self) -> dict[str, Role]:
         roles = dict(self.roles)
         subjects = [name for name, role in roles.items() if role == "subject"]
-        if not subjects and not roles:
-            refers = {key.child for key in self.foreign_keys if key.child != key.parent}
-            roots = [name for name in self.tables if name not in refers]
-            others = [name for name in self.tables if name not in roots]
-            if len(roots) != 1 or any(len(self.paths_to(n, roots[0])) != 1 for n in others):
+        if not subjects:
+            private = [name for name in self.tables if roles.get(name) != "reference"]
+            refers = {
+                key.child
+                for key in self.foreign_keys
+                if key.child != key.parent and key.parent in private
+            }
+            roots = [name for name in private if name not in refers]
+            others = [name for name in private if name in refers]
+            if (
+                len(roots) != 1
+                or roots[0] in roles
+                or any(len(self.paths_to(name, roots[0])) != 1 for name in others)
+            ):
                 return roles
             subjects, roles[roots[0]] = roots, "subject"
         for name in self.tables:
@@ -363,8 +583,14 @@ class RelationalSchema:
         return roles
 
 
-def _names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    return tuple(map(name_of, [columns] if isinstance(columns, str) else columns))
+def _with_key(schema: TableSchema, key: tuple[str, ...]) -> TableSchema:
+    """Return a table's schema with its primary key, if the kinds of all its columns are known."""
+    return replace(schema, primary_key=key if set(key) <= set(schema.kinds) else ())
+
+
+def _names(columns: Any) -> tuple[str, ...]:
+    several = isinstance(columns, Iterable) and not isinstance(columns, str)
+    return tuple(name_of(column) for column in (columns if several else [columns]))
 
 
 def _joined(columns: Sequence[str]) -> str:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import sys
-import unicodedata
-from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated
 
 import numpy as np
@@ -17,24 +12,19 @@ from scipy.sparse import csr_array
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.parameters import AnyColumns, Legal
-from skeval.privacy.near_texts import ROLES, text_values
+from skeval.parameters import Legal
+from skeval.steps.samples import ColumnChoice
+from skeval.steps.texts import plain_texts, text_columns, units_of
 from skeval.tables.schema import TableSchema
 
-TextColumns = AnyColumns
 GroupColumn = Annotated[
     str | None,
     Legal(
         "the name of a column or None", lambda value: value is None or isinstance(value, str), -1
     ),
 ]
+ROLES = ("train", "holdout", "synthetic")
 NO_TEXT = "no text of the {role} table has anything but white space."
-# scripts that leave no space between words: each character is a word of its own
-_SPACELESS = (
-    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_ASCII_WORD = re.compile(r"[a-z0-9_]+")
 
 
 @dataclass(frozen=True)
@@ -50,6 +40,8 @@ class Corpus:
     holders : csr_array of shape (n_texts, n_units)
         Which real documents, or authors, hold a text. Those of train come first. Authors that stand
         in train and in the holdout cannot change places, and are no units.
+    cells : dict of (str, str) to ndarray of shape (n_rows,)
+        By role and column, the number of each row's text; -1 for none.
     n_train, n_holdout : int
         Number of units of each.
     n_in_both : int
@@ -59,6 +51,7 @@ class Corpus:
     texts: np.ndarray
     held: Mapping[str, np.ndarray]
     holders: csr_array
+    cells: Mapping[tuple[str, str], np.ndarray]
     n_train: int
     n_holdout: int
     n_in_both: int
@@ -73,24 +66,19 @@ class Corpus:
         return int(self.held[role].sum())
 
 
-def text_columns(schema: TableSchema, columns: TextColumns, group: str | None) -> tuple[str, ...]:
-    """Return the columns whose texts are looked at: those of free text, or those that are named.
+def chosen_texts(schema: TableSchema, columns: ColumnChoice, group: str | None) -> tuple[str, ...]:
+    """Return the text columns that are looked at; the column of the groups is none of them.
 
     Raises
     ------
     InvalidParameterError
-        If a name, or the column of the groups, is no column of the table.
+        If a name is not one of a text column, or the column of the groups is none of the table.
     """
-    named = [] if columns is None or isinstance(columns, int | np.integer) else list(columns)
-    if unknown := [n for n in [*named, *([group] if group else [])] if n not in schema.kinds]:
+    if group is not None and group not in schema.kinds:
         raise InvalidParameterError(
-            f"columns or group names {', '.join(unknown)}, which the table does not have. "
-            f"It has {', '.join(schema.kinds)}."
+            f"group names {group}, which is no column. Columns: {', '.join(schema.kinds)}."
         )
-    if named:
-        return tuple(sorted(named))
-    texts = [name for name in schema.columns("text") if name != group]
-    return tuple(texts[: columns if isinstance(columns, int | np.integer) else None])
+    return tuple(name for name in text_columns(schema, columns) if name != group)
 
 
 @shared
@@ -107,27 +95,29 @@ def corpus(context: Context, columns: tuple[str, ...], group: str | None = None)
         The column that names the author; rows that name none are authors of their own. Without it,
         each row is a document of its own.
     """
-    roles = [role for role in ROLES if role in context]
-    sizes = [context.n_rows(role) for role in roles]
-    by_column = [text_values(context, column) for column in columns]
-    cells = np.concatenate(by_column) if by_column else np.empty(0, dtype=object)
-    rows = np.tile(np.arange(sum(sizes)), len(columns))
-    kept = np.array([t is not None and t == t and bool(str(t).strip()) for t in cells], dtype=bool)
-    codes, texts = pd.factorize(cells[kept], sort=True)
-    rows, ends = rows[kept], np.cumsum(sizes)
-    role_of = np.searchsorted(ends, rows, side="right")
-    held = {
-        role: np.bincount(codes[role_of == i], minlength=len(texts)) > 0
-        for i, role in enumerate(roles)
-    }
+    places = [(role, column) for role in ROLES if role in context for column in columns]
+    values = [plain_texts(context, role, column) for role, column in places]
+    pooled = np.concatenate([np.empty(0, dtype=object), *values])
+    blank = np.array([text is None or text != text or not text.strip() for text in pooled], bool)
+    codes = np.full(pooled.size, -1)
+    codes[~blank], texts = pd.factorize(pooled[~blank], sort=True)
+    parts = np.split(codes, np.cumsum([part.size for part in values])[:-1])
+    cells = dict(zip(places, parts, strict=True))
+    held = {role: np.zeros(len(texts), dtype=np.bool_) for role in ROLES if role in context}
     units, n_train, n_holdout, n_in_both = _units(context, group)
-    real = rows < units.size
-    text, unit = codes[real], units[rows[real]]
-    pairs = np.unique(np.column_stack([text, unit])[unit >= 0], axis=0)
+    pairs = [np.empty((0, 2), dtype=np.int64)]
+    for (role, _), numbers in cells.items():
+        held[role][numbers[numbers >= 0]] = True
+        if role != "synthetic":
+            of_role = units[: numbers.size] if role == "train" else units[-numbers.size :]
+            pair = np.column_stack([numbers, of_role])
+            pairs.append(pair[(pair >= 0).all(axis=1)])
+    text, unit = np.unique(np.concatenate(pairs), axis=0).T
     shape = len(texts), n_train + n_holdout
-    holders = csr_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=shape)
-    everything = np.asarray(texts, dtype=object)
-    return Corpus(everything, held, holders, n_train, n_holdout, n_in_both)
+    holders = csr_array((np.ones(text.size, dtype=np.int8), (text, unit)), shape=shape)
+    return Corpus(
+        np.asarray(texts, dtype=object), held, holders, cells, n_train, n_holdout, n_in_both
+    )
 
 
 def _units(context: Context, group: str | None) -> tuple[np.ndarray, int, int, int]:
@@ -157,16 +147,21 @@ class Words:
     Attributes
     ----------
     ids : ndarray of int32 of shape (n_words,)
-        Numbers of words in the order of the alphabet.
+        Which of the different words each is.
     starts : ndarray of shape (n_texts + 1,)
         Text `i` is the slice ``starts[i]:starts[i + 1]``.
-    n_distinct : int
-        Number of different words.
+    keys : ndarray of uint64 of shape (n_distinct,)
+        Hashes of the different words, ascending.
     """
 
     ids: np.ndarray
     starts: np.ndarray
-    n_distinct: int
+    keys: np.ndarray
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of different words."""
+        return self.keys.size
 
     @property
     def lengths(self) -> np.ndarray:
@@ -177,40 +172,35 @@ class Words:
 @shared
 def words(context: Context, columns: tuple[str, ...], group: str | None = None) -> Words:
     """Return the words of the distinct texts of all tables."""
-    numbers: dict[str, int] = {}
-    ids, ends = array("i"), [0]
-    for text in corpus(context, columns, group).texts:
-        ids.extend([numbers.setdefault(word, len(numbers)) for word in words_of(text)])
-        ends.append(len(ids))
-    order = np.empty(len(numbers), dtype=np.int32)
-    for place, word in enumerate(sorted(numbers)):
-        order[numbers[word]] = place
-    found = np.frombuffer(ids, dtype=np.int32) if ids else np.empty(0, np.int32)
-    return Words(order[found], np.array(ends, dtype=np.int64), len(numbers))
+    numbers, lengths, hashes = [], [], []
+    for role in (role for role in ROLES if role in context):
+        for column in columns:
+            units = units_of(context, role, column)
+            hashes.append(units.keys[units.codes])
+            lengths.append(np.diff(units.starts))
+            numbers.append(_text_numbers(context, role, column, units.which, columns, group))
+    number, starts = (
+        np.concatenate(numbers),
+        np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
+    )
+    known, first = np.unique(number, return_index=True)
+    first = first[known >= 0]  # each text once, wherever it stands
+    n_words = np.diff(starts)[first]
+    at = np.repeat(starts[first] - np.cumsum(n_words) + n_words, n_words) + np.arange(n_words.sum())
+    keys, ids = np.unique(np.concatenate(hashes)[at], return_inverse=True)
+    return Words(ids.astype(np.int32), np.concatenate([[0], np.cumsum(n_words)]), keys)
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a text, in lower case: runs of letters, marks, digits and underscores.
-
-    In scripts without spaces, such as Chinese or Thai, each character is a word.
-
-    Examples
-    --------
-    >>> from skeval.text.corpus import words_of
-    >>> words_of("Don't PANIC, 42!"), words_of("cafe\u0301") == words_of("CAFÉ")
-    (['don', 't', 'panic', '42'], True)
-    >>> len(words_of("一二三"))
-    3
-    """
-    if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
-    return _word().findall(unicodedata.normalize("NFKC", text).lower())
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    """Return the pattern of a word: Python's own has no marks, which Arabic and Hindi need."""
-    marks = [c for c in range(0x300, sys.maxunicode) if unicodedata.category(chr(c))[0] == "M"]
-    runs = np.split(marks, np.flatnonzero(np.diff(marks) > 1) + 1)
-    in_words = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
-    return re.compile(rf"[{_SPACELESS}]|(?:[^\W{_SPACELESS}]|[{in_words}])+")
+def _text_numbers(
+    context: Context,
+    role: str,
+    column: str,
+    which: np.ndarray,
+    columns: tuple[str, ...],
+    group: str | None,
+) -> np.ndarray:
+    """Return the number in the corpus of each distinct text of a column; -1 for a blank one."""
+    numbers = np.full(int(which.max(initial=-1)) + 1, -1)
+    cells = corpus(context, columns, group).cells[role, column]
+    numbers[which[which >= 0]] = cells[which >= 0]
+    return numbers

@@ -9,22 +9,24 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
-from skeval.parameters import Count, Interval, OpenFraction, Seed
-from skeval.privacy.near_texts import NearPairs, similar_pairs, token_sets
+from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
+from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.steps.contrasts import contrast_of, set_against
-from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, TextColumns, corpus, text_columns
+from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, Words, chosen_texts, corpus, words
 
 ADVICE = (
     "Drop the texts that repeat one of train, take out of train what stands there more than once, "
     "and train for fewer steps or with noise."
 )
+_ALONE = 2
 ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
 
 
@@ -49,7 +51,7 @@ class TextScreen(Metric):
 
     def __init__(
         self,
-        columns: TextColumns = None,
+        columns: AnyColumns = None,
         group: GroupColumn = None,
         *,
         n_permutations: Count = 1999,
@@ -73,16 +75,20 @@ class TextScreen(Metric):
         """Return the result with its interval, fact and further details."""
 
     def _prepare(self, context: Context) -> None:
-        text_columns(context.schema, self.columns, self.group)
+        chosen_texts(context.schema, self.columns, self.group)
 
     def _key(self, context: Context) -> Key:
-        return text_columns(context.schema, self.columns, self.group), self.group
+        return chosen_texts(context.schema, self.columns, self.group), self.group
 
     def _compute(self, context: Context) -> Result:
         key = self._key(context)
-        if lacking := lacking_texts(corpus(context, *key), "train", "synthetic"):
+        if lacking := self._lacking(context, key):
             return undefined(lacking)
         return Result(self._measured(context, key, "train"))
+
+    def _lacking(self, context: Context, key: Key) -> str:
+        """Return why nothing can be measured; empty if it can."""
+        return lacking_texts(corpus(context, *key), "train", "synthetic")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -202,7 +208,7 @@ class TextExactMatch(TextScreen):
 
     def __init__(
         self,
-        columns: TextColumns = None,
+        columns: AnyColumns = None,
         group: GroupColumn = None,
         *,
         form: Literal["folded", "exact"] = "folded",
@@ -309,7 +315,7 @@ class NearDuplicateText(TextScreen):
 
     def __init__(
         self,
-        columns: TextColumns = None,
+        columns: AnyColumns = None,
         group: GroupColumn = None,
         *,
         threshold: OpenFraction = 0.8,
@@ -325,8 +331,10 @@ class NearDuplicateText(TextScreen):
         return near_pairs(context, *key, float(self.threshold), self.edit_length)
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
-        n_near = self._near(context, key)[0 if role == "train" else 1]
-        return n_near / corpus(context, *key).n_texts("synthetic")
+        to_train, to_holdout, _ = self._near(context, key)
+        return (to_train if role == "train" else to_holdout) / corpus(context, *key).n_texts(
+            "synthetic"
+        )
 
     def _lists(self, context: Context, key: Key) -> MatchLists:
         return self._near(context, key)[2]
@@ -432,6 +440,23 @@ def equal_texts(
     return MatchLists.of_pairs(lists, real, np.ones(mine.size, dtype=np.int64), mine.size)
 
 
+def word_sets(texts: np.ndarray, of_texts: Words, edit_length: int) -> TokenSets:
+    """Return the set of words of each text; one without words has a token of its own."""
+    wordless = np.flatnonzero(of_texts.lengths == 0)
+    n_tokens = np.maximum(of_texts.lengths, 1)
+    starts = np.concatenate([[0], np.cumsum(n_tokens)])
+    tokens = np.empty(starts[-1], dtype=np.int32)
+    has_words = np.repeat(of_texts.lengths > 0, n_tokens)
+    tokens[has_words] = of_texts.ids
+    tokens[~has_words] = of_texts.n_distinct + np.arange(wordless.size)
+    shape = texts.size, of_texts.n_distinct + wordless.size
+    sets = csr_array((np.ones(tokens.size), tokens, starts), shape=shape)
+    sets.sum_duplicates()
+    sets.data[:] = 1.0
+    short = [text.lower() if len(text) <= edit_length else None for text in texts]
+    return TokenSets(np.arange(texts.size), [sets], [np.array(short, dtype=object)])
+
+
 @shared
 def near_pairs(
     context: Context,
@@ -444,9 +469,11 @@ def near_pairs(
     texts = corpus(context, columns, group)
     queries, real = texts.numbers("synthetic"), texts.numbers("train", "holdout")
     in_holdout = texts.held.get("holdout", np.zeros(texts.texts.size, dtype=np.bool_))
-    longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
+    longest = _ALONE  # without a holdout it is enough to know whether there is more than one
+    if in_holdout.any():
+        longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
     pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)
-    sets = token_sets([texts.texts], edit_length)
+    sets = word_sets(texts.texts, words(context, columns, group), edit_length)
     left, right = sets.which[queries], sets.which[real]
     for i, j in similar_pairs(sets, left, right, threshold, pairs.done):
         pairs.add(i, j)

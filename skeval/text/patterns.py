@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from importlib import metadata
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 from sklearn.base import BaseEstimator
@@ -14,7 +15,8 @@ from skeval.parameters import Legal, check_parameters, legal_sets
 from skeval.steps.entities import Entity
 
 KINDS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE", "SPAN")
-_UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0386-\u03ab\u0400-\u042f"
+_UPPER = "".join(char for char in map(chr, range(0x2C00)) if char.isalpha() and char.isupper())
+_CAPITALISED = rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\.|[{_UPPER}][\w'\u2019-]{{0,60}})"
 _ADDRESS = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _LINK = re.compile(r"(?<!\w)(?:https?://|www\.)[^\s<>\"']{2,2000}", re.IGNORECASE)
 _ACCOUNT = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}(?![a-z])")
@@ -30,81 +32,16 @@ _PHONE = re.compile(
     r")(?![\w-])"
 )
 _DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
-_NAMES = re.compile(rf"(?<!\w)[{_UPPER}][\w'’-]{{0,60}}(?:[ \t][{_UPPER}][\w'’-]{{0,60}}){{0,7}}")
-_OPENING = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "as",
-        "at",
-        "but",
-        "by",
-        "for",
-        "from",
-        "he",
-        "her",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "is",
-        "it",
-        "its",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "she",
-        "so",
-        "that",
-        "the",
-        "their",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "was",
-        "we",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "with",
-        "you",
-        "your",
-        "after",
-        "all",
-        "also",
-        "although",
-        "because",
-        "before",
-        "both",
-        "do",
-        "during",
-        "each",
-        "even",
-        "it's",
-        "i'm",
-        "one",
-        "since",
-        "some",
-        "such",
-        "then",
-        "though",
-        "under",
-        "until",
-        "while",
-    ]
+_NAMES = re.compile(rf"(?<!\w){_CAPITALISED}(?:[ \t]{_CAPITALISED}){{0,7}}")
+_FIRST = re.compile(r"\S+\s*")
+_OPENING = re.compile(
+    r"(?:a|after|all|also|although|an|and|as|at|because|before|both|but|by|do|during|each|even|for|"
+    r"from|he|her|his|how|i|i'm|if|in|is|it|it's|its|my|no|not|of|on|one|or|our|she|since|so|some|"
+    r"such|that|the|their|then|there|these|they|this|those|though|to|under|until|was|we|what|when|"
+    r"where|which|while|who|with|you|your)\s*",
+    re.IGNORECASE,
 )
-_ENDS = '.!?:;\n\r"“”«»(•*-'
+_ENDS = '.!?:;\n\r"\u201c\u201d\u00ab\u00bb(\u2022*-'
 
 _PatternKinds = Annotated[
     Any,
@@ -158,7 +95,7 @@ class PatternRecognizer(BaseEstimator):
         return {
             "backend": "patterns",
             "model": ", ".join(self.kinds),
-            "version": metadata.version("skeval"),
+            "version": package_version("skeval"),
         }
 
     def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
@@ -173,14 +110,16 @@ Finder = Callable[[str], Iterator[tuple[int, int]]]
 
 
 def _entities(text: str, finders: Sequence[tuple[str, Finder]]) -> list[Entity]:
-    taken: list[tuple[int, int]] = []
-    entities = []
+    taken: list[tuple[int, int, str]] = []
     for kind, finder in finders:
+        free = []
         for start, end in finder(text):
-            if all(end <= first or start >= last for first, last in taken):
-                taken.append((start, end))
-                entities.append(Entity(text[start:end], kind, start, end))
-    return sorted(entities, key=lambda entity: entity.start)
+            place = bisect_left(taken, (start, -1, ""))
+            before = place == 0 or taken[place - 1][1] <= start
+            if before and (place == len(taken) or taken[place][0] >= end):
+                free.append((start, end, kind))
+        taken = sorted(taken + free)
+    return [Entity(text[start:end], kind, start, end) for start, end, kind in taken]
 
 
 def _addresses(text: str) -> Iterator[tuple[int, int]]:
@@ -189,7 +128,7 @@ def _addresses(text: str) -> Iterator[tuple[int, int]]:
 
 def _links(text: str) -> Iterator[tuple[int, int]]:
     for match in _LINK.finditer(text):
-        yield match.start(), match.start() + len(match[0].rstrip(".,;:!?)]}’'"))
+        yield match.start(), match.start() + len(match[0].rstrip(".,;:!?)]}\u2019'"))
 
 
 def _accounts(text: str) -> Iterator[tuple[int, int]]:
@@ -228,10 +167,12 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span()
         opens = _opens_sentence(text, start)
         while start < end:  # "In The Hague" is not a name by its first word
-            word = re.match(r"\S+\s*", text[start:end])
-            if word is None or word[0].strip().lower() not in _OPENING:
+            word = _FIRST.match(text, start, end)
+            if word is None or not _OPENING.fullmatch(word[0]):
                 break
-            start, opens = start + word.end(), False
+            start, opens = word.end(), False
+        while text.endswith((" I", "\tI"), start, end):
+            end -= 2
         name = text[start:end]
         if len(name) > 1 and not (opens and " " not in name and "\t" not in name):
             yield start, end
@@ -253,6 +194,14 @@ _FINDERS: dict[str, Finder] = {
     "PHONE": _phones,
     "SPAN": _spans,
 }
+
+
+def package_version(package: str) -> str:
+    """Return the version of a package that is installed, or "unknown"."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def passes_luhn(digits: str) -> bool:

@@ -1,12 +1,11 @@
-"""What finds entities in texts: models behind one method; a missing one is named, never replaced."""
+"""What finds entities in texts: models behind one method; a missing one is never replaced."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from skeval.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
 from skeval.steps.entities import Entity
+from skeval.text.patterns import package_version
 
 _SPACY_PIECE = 100_000  # characters read at once
 _FLAIR_PIECE = 4_000
@@ -22,7 +22,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_FOR_ENTITIES = ("tagger", "morphologizer", "attribute_ruler", "lemmatizer", "parser", "senter")
 
 Names = Annotated[
-    list[str] | None,
+    Sequence[str] | None,
     Legal(
         "None or a non-empty list of strings",
         lambda value: (
@@ -130,7 +130,7 @@ class _Backend(BaseEstimator):
     def about(self) -> dict[str, str]:
         """Backend, model and version of both."""
         package = self._packages[0]
-        return {"backend": package, "model": str(self.model), "version": _version(package)}
+        return {"backend": package, "model": str(self.model), "version": package_version(package)}
 
     def recognize(self, texts: Sequence[str]) -> list[list[Entity]]:
         """Return the entities of each text, in their order.
@@ -163,6 +163,14 @@ class _Backend(BaseEstimator):
                 entities[i].append(Entity(texts[i][a:b], label, a, b))
         return entities
 
+    def missing(self) -> str:
+        """Return which package or model is not there and how to get it; empty if all are."""
+        try:
+            self._loaded()
+        except ImportError as error:
+            return str(error)
+        return ""
+
     def _loaded(self) -> Any:
         raise NotImplementedError
 
@@ -190,7 +198,18 @@ def cut(text: str, longest: int) -> Iterator[tuple[int, str]]:
         yield start, text[start:]
 
 
-class SpacyRecognizer(_Backend):
+class SpacyBackend(_Backend):
+    """What recognizers have in common that run a spaCy pipeline."""
+
+    _packages = ("spacy",)
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Backend, model and version of both."""
+        return spacy_about(type(self).__name__, self.model, self.device)
+
+
+class SpacyRecognizer(SpacyBackend):
     """Find persons, places, organisations and whatever else a spaCy pipeline knows.
 
     Parameters
@@ -222,8 +241,6 @@ class SpacyRecognizer(_Backend):
     SpacyRecognizer(model='de_core_news_sm', n_process=2)
     """
 
-    _packages = ("spacy",)
-
     def __init__(
         self,
         model: ModelName = "en_core_web_sm",
@@ -236,11 +253,6 @@ class SpacyRecognizer(_Backend):
         self.n_process = n_process
         self.batch_size = batch_size
         self.device = device
-
-    @property
-    def about(self) -> dict[str, str]:
-        """Backend, model and version of both."""
-        return spacy_about(type(self).__name__, self.model, self.device)
 
     def _loaded(self) -> Any:
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
@@ -272,7 +284,7 @@ def spacy_about(owner: str, model: str, device: str) -> dict[str, str]:
     """Return backend, model and version of a spaCy pipeline."""
     meta = load_spacy(owner, model, device).meta
     name = f"{meta.get('lang', '')}_{meta.get('name', '')}"
-    read = f"{_version('spacy')}, model {meta.get('version', 'unknown')}"
+    read = f"{package_version('spacy')}, model {meta.get('version', 'unknown')}"
     return {
         "backend": "spacy",
         "model": name if name == model else f"{model} ({name})",
@@ -347,9 +359,7 @@ class FlairRecognizer(_Backend):
 
 @cache
 def _flair(model: str) -> Any:
-    return _fetched(
-        "FlairRecognizer", model, import_module("flair.models").SequenceTagger.load, model
-    )
+    return _fetched("FlairRecognizer", model, import_module("flair.models").SequenceTagger.load)
 
 
 class GlinerRecognizer(_Backend):
@@ -410,7 +420,8 @@ _GLINER_LABELS = ("person", "organization", "location", "email", "phone number",
 @cache
 def _gliner(model: str) -> Any:
     load = import_module("gliner").GLiNER.from_pretrained
-    return _fetched("GlinerRecognizer", model, load, model)
+    device = "cuda" if import_module("torch").cuda.is_available() else "cpu"
+    return _fetched("GlinerRecognizer", model, partial(load, map_location=device))
 
 
 class PresidioRecognizer(_Backend):
@@ -461,7 +472,7 @@ class PresidioRecognizer(_Backend):
     def about(self) -> dict[str, str]:
         """Backend, model and version of both."""
         read = spacy_about(type(self).__name__, self.model, "cpu")
-        said = f"{_version('presidio-analyzer')}, spacy {read['version']}"
+        said = f"{package_version('presidio-analyzer')}, spacy {read['version']}"
         return {"backend": "presidio", "model": read["model"], "version": said}
 
     def _loaded(self) -> Any:
@@ -548,20 +559,13 @@ def needed(owner: str, package: str, command: str) -> Any:
         raise ImportError(f"{owner} needs the package {package}. Run: {command}") from error
 
 
-def _fetched(owner: str, model: str, load: Callable[..., Any], *arguments: Any) -> Any:
+def _fetched(owner: str, model: str, load: Callable[[str], Any]) -> Any:
     """Load a model of the hub, or say in one sentence that it cannot be had."""
     try:
-        return load(*arguments)
+        return load(model)
     except (OSError, ValueError) as error:
         raise ImportError(
             f"{owner}: the model {model} could not be loaded ({type(error).__name__}). It is "
             f"downloaded at first use; where there is no network, run on a machine that has one: "
             f"hf download {model}, and name the folder."
         ) from error
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "unknown"

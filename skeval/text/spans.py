@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
+from skeval.neighbors.text_kernels import common_runs, longest_runs, texts_by_run
 from skeval.stats.matches import MatchLists
 from skeval.text.corpus import corpus, words
-from skeval.text.kernels import common_runs, longest_runs, texts_by_run
 
+_ODD, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # of a hash of hashes
 N_LISTED = 16  # texts with the longest runs: that all are of one label is rare by chance
 
 
@@ -172,7 +173,7 @@ def gram_numbers(
     texts have; others are left out.
     """
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
-    hashed, text_of = gram_hashes(of_texts.ids, of_texts.starts, n)
+    hashed, text_of = gram_hashes(of_texts.keys[of_texts.ids], of_texts.starts, n)
     mine = texts.held["synthetic"][text_of]
     known = pd.Index(pd.unique(hashed[mine]))
     number = known.get_indexer(hashed)
@@ -181,26 +182,39 @@ def gram_numbers(
     return pairs // max(len(known), 1), pairs % max(len(known), 1)
 
 
-def gram_hashes(ids: np.ndarray, starts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 64 bits for each run of n words, and its text; a shorter text is one run.
+def gram_hashes(
+    hashes: np.ndarray, starts: np.ndarray, n: int, *, whole: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return 64 bits for each run of n words, and its text.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64 of shape (n_words,)
+        Of the words, text by text.
+    starts : ndarray of shape (n_texts + 1,)
+        Where the texts start.
+    n : int
+        Number of words.
+    whole : bool, default=True
+        Whether a text of fewer words is one run; if False, it has none.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.text.spans import gram_hashes
-    >>> grams, texts = gram_hashes(np.array([0, 1, 2, 0, 1]), np.array([0, 3, 5]), 2)
+    >>> hashes = np.array([7, 8, 9, 7, 8], dtype=np.uint64)
+    >>> grams, texts = gram_hashes(hashes, np.array([0, 3, 5]), 2)
     >>> texts, int(grams[0] == grams[2])
     (array([0, 0, 1]), 1)
     """
-    keys = np.random.default_rng(0).integers(1, 2**63, int(ids.max(initial=0)) + 1, dtype=np.uint64)
     lengths = np.diff(starts)
-    n_grams = np.where(lengths > 0, np.maximum(lengths - n + 1, 1), 0)
+    n_grams = np.maximum(lengths - n + 1, np.minimum(lengths, 1) if whole else 0)
     texts = np.repeat(np.arange(lengths.size), n_grams)
     first = np.arange(texts.size) - np.repeat(np.cumsum(n_grams) - n_grams, n_grams)
     first += starts[texts]
-    sums, multiplier = np.zeros(texts.size, dtype=np.uint64), np.uint64(0x9E3779B97F4A7C15)
-    for i in range(n):
+    sums = np.zeros(texts.size, dtype=np.uint64)
+    for i in range(min(n, int(lengths.max(initial=0)))):
         inside = first + i < starts[texts + 1]
-        word = keys[ids[np.where(inside, first + i, 0)]]
-        sums = np.where(inside, (sums ^ (sums >> np.uint64(29))) * multiplier + word, sums)
+        added = (sums ^ (sums >> _SHIFT)) * _ODD + hashes[np.where(inside, first + i, 0)]
+        sums = np.where(inside, added, sums)
     return sums, texts

@@ -78,6 +78,7 @@ def test_the_contrast_is_on_the_side_of_the_leak(name):
     shown = result.contrast
     assert result.p_value < 0.05
     assert shown.supports_leak
+    assert result.advice  # where the leak is, and what to do about it
     verdict = SuiteResult({name: result}, sizes={"holdout": 200}).verdict()
     written = percent if shown.share else number
     assert verdict.alarm

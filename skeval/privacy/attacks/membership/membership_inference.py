@@ -44,6 +44,7 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm, least_p_value
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.exposure import advised
+from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.verdict import ALARM_LEVEL, Contrast
@@ -147,6 +148,10 @@ class MembershipInference(Metric):
         the transformer.
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
+    text : "tfidf" or None, default="tfidf"
+        Whether, in space "gower" and where no columns are chosen, "classifier" reads text columns
+        too, as the frequent words of texts weighted by their rarity (TF-IDF). The other attacks
+        look at no texts, unless a transformer as `space` makes vectors of them.
     random_state : int, default=0
         Seed of samples, halves, labels and estimators.
 
@@ -165,6 +170,7 @@ class MembershipInference(Metric):
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
     ShadowMembershipInference : An attacker who can run the generator.
     LikelihoodRatioMIA : Scores held against those of generators with and without the row.
+    skeval.text.TextMembershipInference : By texts alone.
     StackedMembershipInference : All attacks blended, as tables of the generator teach.
     DCROverfittingProtection : The screen that compares distances to train and holdout.
 
@@ -257,6 +263,7 @@ class MembershipInference(Metric):
         max_rows: Annotated[int, Interval(20)] | None = 10_000,
         space: Space = "gower",
         columns: Columns = None,
+        text: Literal["tfidf"] | None = "tfidf",
         random_state: Seed = 0,
     ) -> None:
         self.attack = attack
@@ -272,6 +279,7 @@ class MembershipInference(Metric):
         self.max_rows = max_rows
         self.space = space
         self.columns = columns
+        self.text = text
         self.random_state = random_state
 
     def _prepare(self, context: Context) -> None:
@@ -339,8 +347,10 @@ class MembershipInference(Metric):
         names = ATTACKS if every else np.atleast_1d(self.attack).tolist()
         columns = column_key(context.schema, self.columns)
         settings = (self.space, columns, self.reference_fraction, seed, self.density)
+        read = self.text is not None and self.columns is None and is_gower(self.space)
+        texts = tuple(context.schema.columns("text")) if read else ()
         scored, left_out = scores_by_attack(
-            context, names, self.max_rows, *settings, self.n_neighbors, reference
+            context, names, self.max_rows, *settings, self.n_neighbors, reference, texts
         )
         if not scored:
             return undefined(" ".join(left_out.values()), left_out=left_out)
@@ -425,7 +435,7 @@ def against_half(
     """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
     by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
     shown = Contrast(
-        PAIRS.format(by=_GUESSED_BY[by]),
+        PAIRS.format(by=_GUESSED_BY.get(by, by)),
         attacks[by]["auc"],
         0.5,
         n_tests=len(tried),

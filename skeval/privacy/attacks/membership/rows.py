@@ -22,6 +22,7 @@ from skeval.steps.neighbors import (
     rows_of,
 )
 from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
+from skeval.steps.texts import text_numbers
 from skeval.tables.preprocessing import NOMINAL, OneHot
 
 MOST_CENTRES = 5000  # rows that a density is estimated from
@@ -46,7 +47,8 @@ def n_reference(context: Context, fraction: float, reference: pd.DataFrame | Non
 def drawing_order(context: Context, role: str, seed: int = 0) -> np.ndarray:
     """Return a random order of a role's rows that does not depend on how the table is ordered."""
     if context.schema.measured:
-        rows = plain_rows(context, role, "gower", None)
+        texts = text_numbers(context, role, context.schema.columns("text"))
+        rows = np.column_stack([plain_rows(context, role, "gower", None), texts])
         canonical = np.lexsort(rows.T[::-1])
     else:  # texts only, which a transformer of the user's reads: by what they say
         keys = pd.util.hash_pandas_object(context[role].astype(str), index=False)
@@ -88,11 +90,16 @@ def reference_rows(
     fraction: float,
     seed: int,
     reference: pd.DataFrame | None,
+    texts: tuple[str, ...] = (),
 ) -> np.ndarray:
-    """Return the attacker's own rows of the population, plain or encoded, in a random order."""
+    """Return the attacker's own rows of the population, plain or encoded, in a random order.
+
+    Numbers of `texts` are their last columns.
+    """
     source = "holdout" if reference is None else reference
     read = plain_rows if plain else encoded if reference is None else matrix_of
-    rows = read(context, source, space, columns)
+    numbers = text_numbers(context, source, texts)
+    rows = np.column_stack([read(context, source, space, columns), numbers])
     if reference is None:
         order = drawing_order(context, "holdout", seed)[: n_reference(context, fraction, None)]
     else:

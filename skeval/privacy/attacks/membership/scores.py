@@ -34,6 +34,7 @@ from skeval.stats.manifolds import count_balls
 from skeval.steps.classifiers import TREE, learn
 from skeval.steps.neighbors import encoded, is_gower, nearest, reference_index
 from skeval.steps.samples import ColumnChoice, column_key, sample_positions
+from skeval.steps.texts import text_numbers, text_source
 
 ATTACKS = (
     "distance",
@@ -100,6 +101,7 @@ def member_scores(
     density: str = "kde",
     n_neighbors: int = 5,
     reference: pd.DataFrame | None = None,
+    texts: tuple[str, ...] = (),
 ) -> MemberScores:
     """Score rows of train and of the holdout by one attack.
 
@@ -135,6 +137,8 @@ def member_scores(
         The k above.
     reference : DataFrame, optional
         Canonical rows of the population, disjoint of train and holdout.
+    texts : tuple of str, default=()
+        Text columns that "classifier" reads beside the others, as TF-IDF.
 
     Returns
     -------
@@ -160,7 +164,7 @@ def member_scores(
     }
     reference_key = (space, columns, reference_fraction, seed, reference)
     attacker = _Attacker(
-        context, rows, n_rows, space, columns, seed, density, n_neighbors, reference_key
+        context, rows, n_rows, space, columns, seed, density, n_neighbors, reference_key, texts
     )
     members, others = getattr(attacker, attack)()
     return MemberScores(members, others, rows["train"], rows["holdout"])
@@ -194,6 +198,7 @@ class _Attacker:
     density: str
     n_neighbors: int
     reference_key: tuple[Any, ...]
+    texts: tuple[str, ...]
 
     def distance(self) -> list[np.ndarray]:
         return [-distances for distances in self._to_synthetic(1)]
@@ -247,16 +252,27 @@ class _Attacker:
 
     def classifier(self) -> list[np.ndarray]:
         synthetic = plain_rows(self.context, "synthetic", self.space, self.columns)
+        nominal = nominal_features(self.context, self.space, self.columns, synthetic.shape[1])
+        synthetic = self._with_texts("synthetic", synthetic)
         synthetic = synthetic[np.lexsort(synthetic.T[::-1])]
-        reference = reference_rows(self.context, True, *self.reference_key)
+        key = (*self.reference_key, self.texts)
+        reference = reference_rows(self.context, True, *key)
         n_rows = min(len(synthetic), len(reference), _MOST_LEARNED)
         learned = [
             table[sample_positions(len(table), n_rows, zlib.crc32(f"{name} {self.seed}".encode()))]
             for name, table in (("reference", reference), ("synthetic", synthetic))
         ]
-        nominal = nominal_features(self.context, self.space, self.columns, synthetic.shape[1])
-        model = learn(TREE, np.concatenate(learned), np.repeat([0, 1], n_rows), nominal, self.seed)
-        return [model.scores(plain) for plain in self._plain()]
+        further = self.reference_key[-1]
+        sources = [text_source(self.context, name, "tfidf", further) for name in self.texts]
+        rows, labels = np.concatenate(learned), np.repeat([0, 1], n_rows)
+        model = learn(TREE, rows, labels, nominal, self.seed, sources)
+        return [
+            model.scores(self._with_texts(role, plain, self.rows[role]))
+            for role, plain in zip(self.rows, self._plain(), strict=True)
+        ]
+
+    def _with_texts(self, role: str, rows: np.ndarray, at: Any = slice(None)) -> np.ndarray:
+        return np.column_stack([rows, text_numbers(self.context, role, self.texts)[at]])
 
     def _plain(self) -> list[np.ndarray]:
         """Return the scored rows as densities and classifiers read them."""

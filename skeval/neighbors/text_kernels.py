@@ -1,4 +1,4 @@
-"""The compiled loops over texts: runs of words that they share, and sums of common words."""
+"""The compiled loops over texts: the words and the runs of words that they have in common."""
 
 from __future__ import annotations
 
@@ -137,15 +137,15 @@ def texts_by_run(
     runs = np.zeros((queries.size, n_kept), dtype=np.int64)
     for q in range(queries.size):
         first, last = starts[queries[q]], starts[queries[q] + 1]
-        ahead = [(0, np.int64(0), np.int64(0), 0)]
+        ahead = [(0, 0, 0, 0)]
         ahead.clear()
         for at in range(first, last):
             if before[at] > 0:
                 i = place[at] - 1
-                ahead.append((-int(before[at]), text_of[reference[i]], i, -1))
+                ahead.append((-int(before[at]), int(text_of[reference[i]]), int(i), -1))
             if after[at] > 0:
                 i = place[at]
-                ahead.append((-int(after[at]), text_of[reference[i]], i, 1))
+                ahead.append((-int(after[at]), int(text_of[reference[i]]), int(i), 1))
         heapq.heapify(ahead)
         count, steps = 0, _STEPS_A_WORD * (last - first + n_kept)
         while len(ahead) > 0 and count < n_kept and steps > 0:
@@ -159,9 +159,10 @@ def texts_by_run(
                 count += 1
             further = i + way
             if 0 <= further < m:
-                run = min(-minus, between[i] if way < 0 else between[further])
-                if run > 0:
-                    heapq.heappush(ahead, (-int(run), text_of[reference[further]], further, way))
+                least = min(-minus, int(between[i] if way < 0 else between[further]))
+                if least > 0:
+                    beside = int(text_of[reference[further]])
+                    heapq.heappush(ahead, (-least, beside, further, way))
     return kept, runs
 
 
@@ -201,3 +202,28 @@ def largest_products(
             sums[own[q]] = 0.0
         largest[q] = sums.max() if n_rows > 0 else 0.0
     return largest
+
+
+@jit
+def common_tokens(
+    indptr: np.ndarray, indices: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
+    """Return how many columns two rows of a sparse matrix have in common, pair by pair.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray
+        Of the matrix; indices ascend within a row.
+    first, second : ndarray of shape (n_pairs,)
+        Rows.
+    """
+    common = np.zeros(first.size, dtype=np.int64)
+    for pair in range(first.size):
+        i, i_end = indptr[first[pair]], indptr[first[pair] + 1]
+        j, j_end = indptr[second[pair]], indptr[second[pair] + 1]
+        while i < i_end and j < j_end:
+            difference = indices[i] - indices[j]
+            common[pair] += difference == 0
+            i += difference <= 0
+            j += difference >= 0
+    return common

@@ -1,0 +1,135 @@
+"""Tables from files: CSV and Parquet, and what is odd in them."""
+
+from __future__ import annotations
+
+import lzma
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from skeval.exceptions import MetricWarning, TableError
+from skeval.tables.schema import datetime_format
+
+# what reading a file raises that is none: broken text, and broken packing of it
+_UNREADABLE = (
+    *(ValueError, OverflowError, RecursionError, OSError, EOFError),
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last of a password
+)
+PACKINGS = (".gz", ".bz2", ".xz", ".zip")
+ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
+
+
+def check_exists(path: Path) -> None:
+    """Raise unless there is such a file."""
+    if not path.is_file():
+        raise TableError(f"there is no file {path}.")
+
+
+def read_table(path: Path, *, header: bool = False) -> pd.DataFrame:
+    """Read a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        Ending in .csv, .tsv (also .gz, .bz2, .xz, .zip of them), .parquet or .pq.
+    header : bool, default=False
+        Whether the first row of a CSV file holds names even where most read as numbers or dates.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    TableError
+        If there is no such file, it cannot be read, has a column name twice, has rows longer than
+        its header, or seems to have no header.
+    """
+    check_exists(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    kind = next((s for s in reversed(suffixes) if s not in PACKINGS), "")
+    try:
+        if kind in {".parquet", ".pq"}:
+            return pd.read_parquet(path)
+        if kind in {".csv", ".tsv"}:
+            return _read_csv(path, "\t" if kind == ".tsv" else ",", header=header)
+    except _UNREADABLE as error:
+        raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
+    except ImportError as error:
+        raise TableError(
+            f"{path} needs a Parquet reader. Install one: pip install pyarrow."
+        ) from error
+    raise TableError(
+        f"{path} is neither CSV nor Parquet; its name must end in .csv, .tsv or .parquet."
+    )
+
+
+def _read_csv(path: Path, separator: str, *, header: bool) -> pd.DataFrame:
+    first = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0]
+    if not header and _looks_like_values(first):
+        raise ValueError(
+            "it seems to have no header, for most names in its first row are numbers or dates; "
+            "write the names above it, or pass --header if these are the names."
+        )
+    names = first.tolist()
+    # pandas would quietly rename the second of two equal names
+    if twice := sorted({str(name) for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"columns of the same name: {', '.join(twice)}; rename or drop one of each."
+        )
+    table = _columns_of_names(path, separator)
+    if pd.isna(names[-1]) and table.shape[1] > 1 and table.iloc[:, -1].isna().all():
+        _note(f"the lines of {path} end in a separator; the empty last column left out.")
+        table = table.iloc[:, :-1]
+    if not _starts_with_index(names[0], table):
+        return table
+    _note(f"{path} was saved with its row index; its first column, without a name, left out.")
+    return table.iloc[:, 1:]
+
+
+def _columns_of_names(path: Path, separator: str) -> pd.DataFrame:
+    """Read a table whose first column has the first name, whatever the length of its rows."""
+    # where rows are longer than the header, pandas would take their first cells as an index, so
+    # that each name stood above the values of another column
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = pd.read_csv(path, sep=separator, low_memory=False, index_col=False)
+    if not any(issubclass(w.category, pd.errors.ParserWarning) for w in caught):
+        return table
+    shifted = pd.read_csv(path, sep=separator, low_memory=False)
+    n_more = table.columns.size - shifted.notna().any().to_numpy().nonzero()[0].max(initial=-1) - 1
+    if n_more < shifted.index.nlevels:
+        raise ValueError(
+            f"its rows have {table.shape[1] + shifted.index.nlevels} cells, its header has "
+            f"{table.shape[1]} names; give each column a name."
+        )
+    _note(f"the rows of {path} end in a separator, its header does not; that is ignored.")
+    return table
+
+
+def _looks_like_values(names: pd.Series) -> bool:
+    """Tell whether most names are numbers or dates, other than those that count up, as years do."""
+    present = names.dropna()
+    values = pd.to_numeric(present, errors="coerce")
+    steps = values.dropna().diff().iloc[1:]
+    if steps.size and (steps == 1).all():
+        return False
+    dates = present[values.isna()]
+    n_dates = sum(datetime_format(dates.iloc[i : i + 1]) is not None for i in range(dates.size))
+    return 2 * (int(values.notna().sum()) + n_dates) > names.size
+
+
+def _starts_with_index(name: Any, table: pd.DataFrame) -> bool:
+    """Tell whether the first column is unnamed and numbers the rows, in whatever order."""
+    if not pd.isna(name) or table.shape[1] < 2:
+        return False
+    first = table.iloc[:, 0]
+    return bool(pd.api.types.is_integer_dtype(first.dtype) and first.is_unique)
+
+
+def _note(text: str) -> None:
+    warnings.warn(MetricWarning(text), stacklevel=4)

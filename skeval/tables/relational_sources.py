@@ -1,0 +1,400 @@
+"""What others write of the keys between tables, and what names and values say of them.
+
+Metadata in, the arguments of a :class:`~skeval.relational.RelationalSchema` out: only names, kinds,
+keys and formats of dates are read, for what tools detect holds values of real rows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_scalar
+
+from skeval.exceptions import InvalidParameterError, TableError
+from skeval.tables.keys import included
+from skeval.tables.schema import Kind, TableSchema
+
+Parts = dict[str, Any]  # arguments of a RelationalSchema; of a ForeignKey, tuples
+Reference = tuple[str, Any, str, Any]  # child, columns, parent, parent columns
+
+_OF_DATAPACKAGE: Mapping[str, Kind] = {
+    "number": "continuous",
+    "integer": "continuous",
+    "boolean": "boolean",
+    "date": "datetime",
+    "datetime": "datetime",
+}
+_OF_AINDO: Mapping[str, Kind] = {
+    "BOOLEAN": "boolean",
+    "CATEGORICAL": "categorical",
+    "NUMERIC": "continuous",
+    "INTEGER": "continuous",
+    "DATE": "datetime",
+    "DATETIME": "datetime",
+    "COORDINATES": "text",
+    "ITAFISCALCODE": "id",
+    "TEXT": "text",
+}
+_INCLUDED = 0.8  # share of the values that must name a row, for real tables have orphans
+_GENERIC = frozenset({"id", "key", "uuid", "guid", "code", "no", "nr", "number", "name", "index"})
+_SUFFIX = re.compile(r"_(id|key|uuid|guid|code|no|nr|number|ref|fk)$")
+_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
+
+
+def read_json(path: str | Path) -> Any:
+    """Return the content of a JSON file."""
+    path = Path(path)
+    if not path.is_file():
+        raise TableError(f"there is no file {path}.")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise TableError(f"{path} is no JSON: {error}") from error
+
+
+def parts_of(content: Any) -> Parts:
+    """Read metadata of any form that is known by its content: SDV, datapackage or our own."""
+    if isinstance(content, Mapping):
+        if "resources" in content:
+            return parts_of_datapackage(content)
+        if "foreign_keys" in content:
+            return parts_of_own(content)
+        if "tables" in content or "columns" in content:
+            return parts_of_sdv(content)
+    raise InvalidParameterError(
+        "The metadata is none that is known: SDV has `tables` or `columns`, a data package "
+        "`resources`, a RelationalSchema `foreign_keys`."
+    )
+
+
+def parts_of_own(content: Any) -> Parts:
+    """Read what :meth:`RelationalSchema.to_dict` returns."""
+    of = "RelationalSchema.from_dict"
+    own = {
+        str(name): _mapping(one, of, f"of {name}")
+        for name, one in _mapping(_mapping(content, of).get("tables"), of, "as tables").items()
+    }
+    names = ("child", "columns", "parent", "parent_columns")
+    return {
+        "tables": {
+            name: TableSchema(
+                one.get("kinds", {}), datetime_formats=one.get("datetime_formats", {})
+            )
+            for name, one in own.items()
+        },
+        "foreign_keys": [tuple(key[name] for name in names) for key in content["foreign_keys"]],
+        "primary_keys": {n: one["primary_key"] for n, one in own.items() if one.get("primary_key")},
+        "roles": {n: one["role"] for n, one in own.items() if one.get("role")},
+        "paths": {n: one["path"] for n, one in own.items() if one.get("path")},
+        "sequences": {
+            n: (one["sequence"]["key"], one["sequence"].get("index"))
+            for n, one in own.items()
+            if one.get("sequence")
+        },
+    }
+
+
+def parts_of_sdv(metadata: Any) -> Parts:
+    """Read metadata of the SDV family: of one table or several, V1, MULTI_TABLE_V1 or V2."""
+    of = "RelationalSchema.from_sdv"
+    if isinstance(metadata, str | Path):
+        metadata = read_json(metadata)
+    elif hasattr(metadata, "to_dict"):
+        metadata = metadata.to_dict()
+    content = _mapping(metadata, of)
+    described = content.get("tables") or ({"table": content} if "columns" in content else None)
+    tables = _mapping(described, of, "as tables")
+    keys: list[Reference] = []
+    for one in content.get("relationships") or ():
+        child, parent = one["child_table_name"], one["parent_table_name"]
+        keys.append((child, one["child_foreign_key"], parent, one["parent_primary_key"]))
+    schemas = {}
+    for name, own in tables.items():
+        try:
+            schema = TableSchema.from_sdv(own)
+        except InvalidParameterError as error:
+            raise InvalidParameterError(f"{of}: {name}: {error}") from error
+        refers = {c for child, columns, *_ in keys if child == name for c in _listed(columns)}
+        kinds = {c: k for c, k in schema.kinds.items() if k != "id" or c not in refers}
+        schemas[str(name)] = TableSchema(
+            {
+                **kinds,
+                **{c: "id" for c in schema.primary_key if c not in kinds and c not in refers},
+            },
+            datetime_formats=schema.datetime_formats,
+        )
+    return {
+        "tables": schemas,
+        "primary_keys": {
+            n: own["primary_key"] for n, own in tables.items() if own.get("primary_key")
+        },
+        "foreign_keys": keys,
+        "sequences": {
+            name: (own["sequence_key"], own.get("sequence_index"))
+            for name, own in tables.items()
+            if own.get("sequence_key")
+        },
+    }
+
+
+def parts_of_datapackage(package: Any) -> Parts:
+    """Read a data package: a path of a datapackage.json, or its content."""
+    of = "RelationalSchema.from_datapackage"
+    folder = None
+    if isinstance(package, str | Path):
+        folder, package = Path(package).parent, read_json(package)
+    resources = _mapping(package, of).get("resources")
+    if not isinstance(resources, list) or not resources:
+        raise InvalidParameterError(f"{of} expected `resources`, a list with at least one.")
+    parts: Parts = {"tables": {}, "primary_keys": {}, "foreign_keys": []}
+    for resource in resources:
+        name = str(_mapping(resource, of, "as resource").get("name", ""))
+        schema = resource.get("schema", {})
+        if isinstance(schema, str) and folder is not None:
+            schema = read_json(folder / schema)
+        schema = _mapping(schema, of, f"as schema of {name}")
+        fields = [_mapping(one, of, f"as field of {name}") for one in schema.get("fields", ())]
+        references = []
+        for key in schema.get("foreignKeys") or ():
+            target = _mapping(_mapping(key, of).get("reference"), of, f"as reference of {name}")
+            # "" is the table itself
+            references.append(
+                (name, key["fields"], target.get("resource") or name, target["fields"])
+            )
+        named = {c for _, columns, *_ in references for c in _listed(columns)}
+        named |= set(_listed(schema.get("primaryKey") or ()))
+        parts["tables"][name] = TableSchema(
+            {f["name"]: k for f in fields if f["name"] not in named and (k := _kind_of(f))},
+            datetime_formats={
+                f["name"]: f["format"] for f in fields if "%" in str(f.get("format", ""))
+            },
+        )
+        if schema.get("primaryKey"):
+            parts["primary_keys"][name] = schema["primaryKey"]
+        parts["foreign_keys"] += references
+    return parts
+
+
+def _kind_of(field: Mapping[str, Any]) -> Kind | None:
+    if "enum" in (field.get("constraints") or {}) or "categories" in field:
+        return "categorical"
+    return _OF_DATAPACKAGE.get(str(field.get("type")))
+
+
+def parts_of_sqlalchemy(source: Any) -> Parts:
+    """Read the tables of a database: an engine, which is asked, or a MetaData."""
+    import sqlalchemy as sa
+
+    metadata = source
+    if not isinstance(source, sa.MetaData):
+        metadata = sa.MetaData()
+        try:
+            metadata.reflect(bind=source)
+        except sa.exc.SQLAlchemyError as error:
+            raise TableError(
+                "RelationalSchema.from_sqlalchemy cannot read the database "
+                f"({type(error).__name__}). Pass an engine that connects, or a MetaData."
+            ) from error
+    parts: Parts = {"tables": {}, "primary_keys": {}, "foreign_keys": []}
+    for name, table in metadata.tables.items():
+        keys = [
+            (name, c.column_keys, c.referred_table.key, [e.column.name for e in c.elements])
+            for c in sorted(table.foreign_key_constraints, key=lambda c: c.column_keys)
+        ]
+        primary = [column.name for column in table.primary_key.columns]
+        named = {*primary, *(column for _, columns, *_ in keys for column in columns)}
+        kinds = {c.name: _kind_of_type(c.type) for c in table.columns if c.name not in named}
+        parts["tables"][name] = TableSchema({c: kind for c, kind in kinds.items() if kind})
+        parts["foreign_keys"] += keys
+        if primary:
+            parts["primary_keys"][name] = primary
+    return parts
+
+
+def _kind_of_type(of: Any) -> Kind | None:
+    import sqlalchemy as sa
+
+    kinds: tuple[tuple[Any, Kind], ...] = (
+        (sa.Boolean, "boolean"),
+        (sa.Enum, "categorical"),
+        (sa.Date | sa.DateTime, "datetime"),
+        (sa.Numeric | sa.Integer | sa.Interval, "continuous"),
+    )
+    return next((kind for types, kind in kinds if isinstance(of, types)), None)
+
+
+def parts_of_aindo(schema: Any) -> Parts:
+    """Read an object of the shape of Aindo's: tables by name, whose columns say what they are.
+
+    Columns are objects of a class named PrimaryKey, of one named ForeignKey with a `parent`, or
+    members of an enumeration whose names are kinds.
+    """
+    of = "RelationalSchema.from_aindo"
+    schema = getattr(schema, "schema", schema)
+    tables = {
+        str(name): _mapping(getattr(table, "columns", None), of, f"as columns of {name}")
+        for name, table in _mapping(getattr(schema, "tables", None), of, "as tables").items()
+    }
+    primary = {
+        name: [str(c) for c, kind in columns.items() if type(kind).__name__ == "PrimaryKey"]
+        for name, columns in tables.items()
+    }
+    keys: list[Reference] = []
+    for name, columns in tables.items():
+        for column, kind in columns.items():
+            if type(kind).__name__ == "ForeignKey":
+                parent = str(getattr(kind, "parent", ""))
+                if not primary.get(parent):
+                    raise InvalidParameterError(
+                        f"{of}: {name}.{column} refers to {parent}, which has no primary key."
+                    )
+                keys.append((name, str(column), parent, primary[parent]))
+    named = {
+        name: {str(c): _OF_AINDO.get(str(getattr(kind, "name", ""))) for c, kind in own.items()}
+        for name, own in tables.items()
+    }
+    return {
+        "tables": {
+            name: TableSchema({c: k for c, k in own.items() if k}) for name, own in named.items()
+        },
+        "primary_keys": {name: columns for name, columns in primary.items() if columns},
+        "foreign_keys": keys,
+    }
+
+
+def _mapping(value: Any, of: str, what: str = "") -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidParameterError(
+            f"{of} expected a mapping{f' {what}' if what else ''}, got {type(value).__name__}."
+        )
+    return value
+
+
+def _listed(columns: Any) -> list[str]:
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+def detected_parts(tables: Mapping[str, pd.DataFrame]) -> Parts:
+    """Return the keys that names and values of tables both speak for."""
+    primary = {name: key for name in tables if (key := _primary_key(name, tables))}
+    keys = [
+        (child, column, parent, primary[parent])
+        for child, rows in tables.items()
+        for column in rows.columns
+        if (parent := _parent(child, column, tables, primary)) is not None
+    ]
+    composite = {}
+    for name, rows in tables.items():  # of a table that links others, what it links is its key
+        links = [column for child, column, *_ in keys if child == name]
+        if name not in primary and len(links) > 1 and _is_key(rows[links]):
+            composite[name] = links
+    return {
+        "tables": {name: TableSchema({}) for name in tables},
+        "primary_keys": {**primary, **composite},
+        "foreign_keys": keys,
+    }
+
+
+def _primary_key(
+    name: str,
+    tables: Mapping[str, pd.DataFrame],
+) -> str | None:
+    """Return the column that names rows: unique, without gaps, and called or used as a key."""
+    rows, own = tables[name], _singular(name)
+    unique = [c for c in rows.columns if _may_be_key(rows[c]) and _is_key(rows[[c]])]
+    by_rank: list[Callable[[str], bool]] = [
+        lambda c: _snake(c) in {"id", "key", "uuid", "guid", own} or _stem(c) == own,
+        lambda c: _stem(c) != _snake(c),
+        lambda c: any(
+            other != name and c in others and included(others[c], rows[c]) >= _INCLUDED
+            for other, others in tables.items()
+        ),
+        lambda c: TableSchema.infer(rows[[c]]).kinds[c] == "id",
+    ]
+    for fits in by_rank:
+        if chosen := [column for column in unique if fits(column)]:
+            return chosen[0]
+    return None
+
+
+def _parent(
+    child: str,
+    column: str,
+    tables: Mapping[str, pd.DataFrame],
+    primary: Mapping[str, str],
+) -> str | None:
+    """Return the table that a column names a row of; None if no name says so, or several do."""
+    values = tables[child][column]
+    if not _may_be_key(values) or values.isna().all():
+        return None
+    own = primary.get(child) == column
+    ranks: dict[str, int] = {}
+    for parent, key in primary.items():
+        rank = _closeness(child, column, parent, key)
+        if rank is None or (parent == child and own) or (own and rank > 1):
+            continue  # equal names of two keys say nothing: both may be called code
+        ranks[parent] = rank
+    ranks = {p: r for p, r in ranks.items() if included(values, tables[p][primary[p]]) >= _INCLUDED}
+    best = [parent for parent, rank in ranks.items() if rank == min(ranks.values())]
+    return best[0] if len(best) == 1 else None
+
+
+def _closeness(child: str, column: str, parent: str, key: str) -> int | None:
+    """Return how clearly a column's name speaks of a table, 0 the clearest; None if not at all."""
+    stem, table = _stem(column), _singular(parent)
+    if stem == table and (parent != child or _snake(column) != _snake(key)):
+        return 0
+    if stem.endswith(f"_{table}"):  # home_team, receiving_user_id
+        return 1
+    if parent == child:  # a column of the same name as the key is the key itself
+        return 0 if stem in {"parent", f"parent_{table}"} else None
+    if _snake(column) == _snake(key) and _snake(key) not in _GENERIC:
+        return 2
+    return None
+
+
+def _may_be_key(values: pd.Series) -> bool:
+    """Tell whether cells are whole numbers, also where gaps make them float, or texts."""
+    dtype = values.dtype
+    if pd.api.types.is_object_dtype(dtype) and not all(
+        map(is_scalar, values)
+    ):  # lists have no hash
+        return False
+    if pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(dtype):
+        return False
+    if pd.api.types.is_float_dtype(dtype):
+        present = values.dropna().to_numpy(dtype=np.float64)
+        return bool(np.all(np.mod(present, 1.0) == 0.0))
+    return dtype.kind != "m"
+
+
+def _is_key(rows: pd.DataFrame) -> bool:
+    return not (rows.isna().any(axis=None) or rows.duplicated().any())
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\s-]+", "_", name).lower()
+
+
+def _stem(column: str) -> str:
+    """Return what a column is the key of, as its name says: user of user_id."""
+    return _SUFFIX.sub("", _snake(column))
+
+
+def _singular(table: str) -> str:
+    *front, last = _snake(table).split("_")
+    if last in _IRREGULAR:
+        last = _IRREGULAR[last]
+    elif last.endswith("ies"):
+        last = f"{last[:-3]}y"
+    elif re.search(r"(ss|x|ch|sh)es$", last):
+        last = last[:-2]
+    elif last.endswith("s") and not last.endswith(("ss", "us")):
+        last = last[:-1]
+    return "_".join([*front, last])

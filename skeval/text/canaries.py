@@ -1,0 +1,366 @@
+"""Texts planted in train, and whether the release betrays which of them were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.exceptions import InvalidParameterError, TableError
+from skeval.formatting import as_float, number, percent
+from skeval.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets
+from skeval.result import MetricTags, Result, undefined
+from skeval.stats.relabelling import exchange_p_value, holm
+from skeval.stats.roc import auc
+from skeval.steps.texts import text_columns, word_hashes, words_of
+from skeval.text.corpus import corpus, words
+from skeval.text.memorization import lacking_texts
+from skeval.text.spans import gram_hashes
+from skeval.verdict import Contrast
+
+_LONGEST_GRAM = 8  # words
+_WHAT = "pairs of a planted and a reference canary in which the release is more like the planted"
+
+
+def _are_texts(value: object) -> bool:
+    """Tell whether `value` is a sequence of strings, one at least, each once."""
+    if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray | pd.Series):
+        return False
+    texts = list(value)
+    return bool(texts) and all(isinstance(t, str) for t in texts) and len({*texts}) == len(texts)
+
+
+CanaryTexts = Annotated[
+    list[str] | tuple[str, ...], Legal("a list of different strings", _are_texts, [])
+]
+
+
+class Canaries(NamedTuple):
+    """Texts to be planted in train, and texts of the same make to compare them with.
+
+    Parameters
+    ----------
+    planted : list of str
+        Add each to train once or several times, before the generator learns from it.
+    references : list of str
+        Keep them to yourself.
+
+    Examples
+    --------
+    >>> from skeval.text import Canaries
+    >>> Canaries(["a b c"], ["a c b"]).references
+    ['a c b']
+    """
+
+    planted: list[str]
+    references: list[str]
+
+
+def make_canaries(
+    texts: Sequence[str],
+    n_planted: Count = 10,
+    n_references: Count = 1000,
+    *,
+    prefix_words: Count = 10,
+    suffix_words: Count = 10,
+    random_state: Seed = 0,
+) -> Canaries:
+    """Make canaries: each begins like a real text and ends in rare words that nobody would write.
+
+    A model that writes like its training texts hardly repeats a canary that is unlike all of them,
+    even if it has memorised it. One that begins like them is come upon, and its end gives it away.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Real texts, of no one who must not be quoted: their beginnings are planted. Holdout texts
+        serve.
+    n_planted : int, default=10
+        Number of canaries to plant.
+    n_references : int, default=1000
+        Number of canaries that are not planted. A single one of p = 0.001 needs 999.
+    prefix_words : int, default=10
+        How many words of a real text each begins with.
+    suffix_words : int, default=10
+        How many rare words each ends with.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    Canaries
+        Which are to be planted is a random choice.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a number is not positive.
+    TableError
+        If the texts have too few words to make so many different canaries.
+
+    See Also
+    --------
+    TextCanaryExposure : What the release betrays of them.
+
+    References
+    ----------
+    M. Meeus et al., "The canary's echo: auditing privacy risks of LLM-generated synthetic text",
+    ICML 2025, arXiv:2502.14921.
+
+    Examples
+    --------
+    >>> from skeval.text import make_canaries
+    >>> texts = [f"the patient of bed {i} slept well and ate all of his soup" for i in range(50)]
+    >>> canaries = make_canaries(texts, 1, 9, prefix_words=3, suffix_words=4)
+    >>> canaries.planted[0].split()[:3], len(canaries.planted[0].split()), len(canaries.references)
+    (['the', 'patient', 'of'], 7, 9)
+    """
+    given = {
+        "n_planted": n_planted,
+        "n_references": n_references,
+        "prefix_words": prefix_words,
+        "suffix_words": suffix_words,
+        "random_state": random_state,
+    }
+    check_parameters("make_canaries", given, legal_sets(make_canaries))
+    distinct = [text for text in dict.fromkeys(map(str, texts)) if text.strip()]
+    openings = [part for part in map(str.split, distinct) if len(part) >= prefix_words]
+    openings = openings or [text.split() for text in distinct]
+    tokens, counts = np.unique([w for text in distinct for w in words_of(text)], return_counts=True)
+    # half of the different words are the rare ones, those that occur least often
+    rare = tokens[np.argsort(counts, kind="stable")][: max(1, tokens.size // 2)]
+    n = n_planted + n_references
+    if not openings or rare.size ** float(suffix_words) < 10 * n:
+        raise TableError(
+            f"make_canaries: {len(distinct)} texts with {tokens.size} different words are too few "
+            f"for {n} different canaries. Give more texts or a larger suffix_words."
+        )
+    rng, made = np.random.default_rng(random_state), dict[str, None]()
+    while len(made) < n:
+        opening = openings[rng.integers(len(openings))][:prefix_words]
+        made[" ".join([*opening, *rng.choice(rare, suffix_words).tolist()])] = None
+    drawn = list(made)
+    return Canaries(drawn[:n_planted], drawn[n_planted:])
+
+
+class TextCanaryExposure(Metric):
+    r"""Exposure of planted canaries in bits: 0 if references rank above them, log2(R) at the most.
+
+    Whoever owns the data plants texts of their own making in train, lets the generator learn, and
+    looks for traces of them in the release. Canaries of the same make that were not planted show
+    what traces look like by chance: a planted one is exposed by as many bits as it halves the
+    number of candidates. Since the planter knows the truth, a leak is found without a holdout.
+
+    Parameters
+    ----------
+    planted : list of str
+        The canaries that were in train; see :func:`make_canaries`.
+    references : list of str
+        Canaries of the same make that were not.
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of some.
+    trace : {"coverage", "span"}, default="coverage"
+        What a trace is. "coverage": how many of a canary's runs of 1 to 8 words the release has,
+        each counting more the rarer it is there; "span": the longest run, in words.
+    n_permutations : int, default=1999
+        Number of random choices of which canaries were planted, behind the p-value.
+    random_state : int, default=0
+        Seed of these.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables. They are not looked at.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if a text is planted and a reference.
+
+    See Also
+    --------
+    make_canaries : Makes canaries.
+    skeval.privacy.OneRunDPAudit : A lower bound on epsilon from planted rows.
+    TextMembershipInference : The same of texts that were not planted.
+
+    Notes
+    -----
+    With R - 1 references, a planted canary of rank r among them and itself (ties count half) has
+
+    .. math:: \mathrm{exposure} = \log_2 R - \log_2 r
+
+    and the value is the mean over planted ones. The baseline is the mean for a canary that was
+    itself not planted, about 1.44 bits. Which canaries were planted was a random choice, so that
+    the p-value, of the mean rank of the planted ones against random choices, is exact; with one
+    planted canary it is its rank over R. It is limited by the number of references.
+
+    ``details`` has the exposure of each planted canary, the greatest, the p-value of each by its
+    rank after Holm (``p_values``), and the share of pairs in which a planted canary ranks higher
+    (``auc``). No canary is quoted.
+
+    Canaries are not people: a text that stood in train once, and is likelier than a canary, may be
+    less exposed or more. Planting a canary several times shows how exposure grows with repetition.
+
+    References
+    ----------
+    N. Carlini et al., "The secret sharer: evaluating and testing unintended memorization in neural
+    networks", USENIX Security 2019, arXiv:1802.08232.
+    M. Meeus et al., "The canary's echo: auditing privacy risks of LLM-generated synthetic text",
+    ICML 2025, arXiv:2502.14921.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import TextCanaryExposure
+    >>> train = pd.DataFrame({"note": ["Slept well in the end", "Ate all of his soup"]})
+    >>> references = [f"He ate all of his {word}" for word in ("lamp", "sofa", "desk")]
+    >>> metric = TextCanaryExposure(["He ate all of his moss"], references)
+    >>> synthetic = pd.DataFrame({"note": ["Was all of his moss", "She ate a lamp"]})
+    >>> metric.fit(train, schema={"note": "text"}).score(synthetic)
+    2.0
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"text"}),
+        greater_is_better=False,
+        bounds=(0.0, float("inf")),
+        evidence="attack",
+    )
+
+    def __init__(
+        self,
+        planted: CanaryTexts,
+        references: CanaryTexts,
+        columns: AnyColumns = None,
+        *,
+        trace: Literal["coverage", "span"] = "coverage",
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.planted = planted
+        self.references = references
+        self.columns = columns
+        self.trace = trace
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        text_columns(context.schema, self.columns)
+        if both := len({*self.planted} & {*self.references}):
+            raise InvalidParameterError(
+                f"TextCanaryExposure: {both} of the planted canaries are among references; "
+                "those must not have been in train."
+            )
+
+    def _compute(self, context: Context) -> Result:
+        columns = text_columns(context.schema, self.columns)
+        if lacking := lacking_texts(corpus(context, columns), "synthetic"):
+            return undefined(lacking)
+        return Result(float(exposures(*self._traces(context)).mean()))
+
+    def _traces(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
+        columns = text_columns(context.schema, self.columns)
+        of_texts, texts = words(context, columns), corpus(context, columns)
+        mine = np.repeat(texts.held["synthetic"], of_texts.lengths)
+        lengths = of_texts.lengths[texts.held["synthetic"]]
+        release = of_texts.keys[of_texts.ids[mine]], np.concatenate([[0], np.cumsum(lengths)])
+        every = traces([*self.planted, *self.references], *release, self.trace)
+        return every[: len(self.planted)], every[len(self.planted) :]
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        planted, references = self._traces(context)
+        each, n = exposures(planted, references), references.size + 1
+        pooled = np.concatenate([planted, references])
+        ranks = (rankdata(pooled) - 0.5) / pooled.size
+        sides = [
+            (part, np.ones(part.size, dtype=np.int64))
+            for part in (ranks[: planted.size], ranks[planted.size :])
+        ]
+        trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        above = auc(planted, references)
+        return replace(
+            result,
+            p_value=exchange_p_value([(sides[0], sides[1])], **trials),
+            baseline=float(np.log2(n) - np.log2(np.arange(1, n + 1)).mean()),
+            contrast=Contrast(_WHAT, above, 0.5),
+            advice="Train for fewer steps, without repeated texts, or with noise.",
+            details={
+                "n_planted": planted.size,
+                "n_references": references.size,
+                "greatest_possible": float(np.log2(n)),
+                "exposures": each,
+                "greatest": float(each.max()),
+                "p_values": holm([(1 + int((references >= s).sum())) / n for s in planted]),
+                "auc": above,
+            },
+        )
+
+    def _summary(self, result: Result) -> str:
+        n = result.details["n_planted"]
+        lead = f"{n:,} planted canaries are" if n != 1 else "The planted canary is"
+        return (
+            f"{lead} exposed by {number(result.value)} bits, where one that was not planted is by "
+            f"{number(result.baseline)}: a planted one ranks above a reference "
+            f"{percent(as_float(result.details['auc']))} of the time."
+        )
+
+
+def exposures(planted: np.ndarray, references: np.ndarray) -> np.ndarray:
+    """Return the exposure of each planted canary in bits; ties with references count half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.canaries import exposures
+    >>> exposures(np.array([5.0, 0.0]), np.array([1.0, 2.0, 3.0]))
+    array([2., 0.])
+    """
+    above = (references[None, :] > planted[:, None]).sum(axis=1)
+    tied = (references[None, :] == planted[:, None]).sum(axis=1)
+    return np.asarray(np.log2(references.size + 1) - np.log2(1.0 + above + tied / 2.0))
+
+
+def traces(
+    canaries: Sequence[str], hashes: np.ndarray, starts: np.ndarray, trace: str
+) -> np.ndarray:
+    """Return how much of each canary stands in the release.
+
+    Parameters
+    ----------
+    canaries : sequence of str
+        Texts.
+    hashes : ndarray of uint64 of shape (n_words,)
+        The words of the release, text by text.
+    starts : ndarray of shape (n_texts + 1,)
+        Where its texts start.
+    trace : {"coverage", "span"}
+        Bits of information in the runs of up to 8 words that the release has, or the longest run.
+    """
+    lengths, own = word_hashes(list(canaries))
+    own_starts = np.concatenate([[0], np.cumsum(lengths)])
+    longest = int(lengths.max(initial=0)) if trace == "span" else _LONGEST_GRAM
+    amounts = np.zeros(len(canaries))
+    for n in range(1, longest + 1):
+        grams, owners = gram_hashes(own, own_starts, n, whole=False)
+        known = pd.Index(np.unique(grams))
+        places = known.get_indexer(gram_hashes(hashes, starts, n, whole=False)[0])
+        counts = np.bincount(places[places >= 0], minlength=known.size)[known.get_indexer(grams)]
+        there = counts > 0
+        if not there.any():
+            break
+        if trace == "span":
+            amounts[owners[there]] = n
+        else:
+            bits = np.log2(max(places.size, 1) / counts[there])
+            amounts += np.bincount(owners[there], weights=bits, minlength=amounts.size)
+    return np.round(amounts, 9)

@@ -1,0 +1,571 @@
+"""Names and numbers in free text: those of train that the release repeats, and phantoms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.formatting import counted, percent
+from skeval.parameters import AnyColumns, Count, Interval, Legal, Seed, has_methods
+from skeval.result import MetricTags, Result, undefined
+from skeval.stats.intervals import wilson
+from skeval.stats.matches import MatchLists, list_contrast
+from skeval.stats.relabelling import Relabelled, holm
+from skeval.steps.entities import Mentions, Reading, mentions, row_groups, rows_read
+from skeval.steps.texts import text_columns
+from skeval.text.patterns import PatternRecognizer
+from skeval.verdict import TEST_LEVEL, Contrast
+
+Recognizer = Annotated[Any, has_methods(("recognize",), values=("patterns",))]
+Keep = Annotated[Any, has_methods(("keeps",), values=(None,))]
+GroupColumn = Annotated[
+    str | None,
+    Legal("the name of a column or None", lambda v: v is None or isinstance(v, str), -1),
+]
+Folder = Annotated[
+    Any,
+    Legal(
+        "a path or None", lambda v: v is None or isinstance(v, str) or hasattr(v, "__fspath__"), 1
+    ),
+]
+_REAL = ("train", "holdout")
+
+
+class EntityLeakage(Metric):
+    r"""Share of the synthetic texts' entities that one train text alone mentions: 0 if none does.
+
+    A generator that has memorised its texts writes names, addresses and numbers of real persons
+    into new sentences. Somebody who knows a person looks for the name, and reads what stands around
+    it. Common names occur without any leak: a match that could as well be of a stranger is a
+    phantom. Names that holdout texts alone mention, which the generator never saw, count phantoms.
+
+    Parameters
+    ----------
+    recognizer : "patterns" or object with recognize, default="patterns"
+        What finds entities; see :class:`EntityRecognizer`. "patterns" is
+        :class:`PatternRecognizer`, which needs no model: addresses, numbers, capitalised words.
+        Names are found best by a model, as of :class:`SpacyRecognizer`.
+    columns : None, int or list of str, default=None
+        The text columns; None for all, an int for the first so many, or names. Those of a row are
+        one document.
+    group : str or None, default=None
+        A column that says whose a row is, such as an author, if several rows are one person's:
+        documents of one person change places together, and count once. None where each row is a
+        document of its own.
+    keep : object with keeps, or None, default=None
+        Which entities count, as :class:`EntityFilter` says; None for all.
+    max_documents : int, default=1
+        An entity is rare that at most so many real documents, or groups, mention.
+    n_windows : int, default=4
+        Phrases are an entity with up to 1, 2, ... so many words on both sides; 0 for none.
+    n_max_texts : int or None, default=None
+        How many rows of each table are read at most, drawn at random; None for all.
+    memory : path or None, default=None
+        A folder that keeps what was recognized from one call to the next: hashes and counts, no
+        text. See Notes.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-values; fewer are drawn where many reach what was
+        observed, and none where a p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings and of the choice of rows.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if the recognizer's package or model is not installed; it says how to get it.
+
+    See Also
+    --------
+    NominalMentions : The same of nouns for persons.
+    NearDuplicateShare : Texts that are copied as a whole.
+
+    Notes
+    -----
+    Each distinct entity counts once, however often the synthetic texts repeat it. Case, spaces and
+    marks at the ends do not matter. With E the synthetic texts' entities, and R(T), R(H) the rare
+    ones that train and that the holdout alone mentions,
+
+    .. math:: \mathrm{value} = \frac{|E \cap R(T)|}{|E|}, \qquad
+        \mathrm{phantoms} = \frac{|E \cap R(H)|}{|E|}
+
+    The baseline is the value by chance: given the synthetic texts and the pool of real documents,
+    all choices of which were train are equally likely if none was learned, and the difference of
+    the two shares is held against that of random choices. The p-value is one-sided, and exact if
+    rows that belong together change places together (`group`). Where an author stands in both
+    tables, documents were no samples of authors: these are left out, with a warning.
+
+    A phrase around a common name may be as telling as a rare name. Phrases are tested alike, all
+    windows together, and the p-value is twice the lesser of the two. ``details`` has both tests,
+    each type with a p-value by itself and one after Holm, each window, and the share of train's
+    and of the holdout's rare entities that are repeated (``recall``). ``syneval`` are
+    the numbers that SynEval prints: distinct entities by type, their density, which is their number
+    over that of words and no level of risk, and the percentage of train's that are repeated.
+
+    Where `n_max_texts` leaves rows out, the value is that of the sample, in which more entities
+    look rare and fewer are matched; ``standard_error`` is that of the share. The
+    interval is Wilson's, of the share among many more entities from this generator.
+
+    Results hold counts, types and shares: never a name or a sentence. Nor does a folder of
+    `memory`: its files hold keyed hashes, types and counts. Who has the folder can still try names
+    one after the other, so keep it where the texts are kept.
+
+    This is a screen: it can raise an alarm and cannot clear a release. A name that is misspelled,
+    or that the recognizer does not see, hides from it.
+
+    References
+    ----------
+    "Phantoms and Disclosures", arXiv:2606.16952, on matches that could as well be a stranger's.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import EntityLeakage
+    >>> train, holdout, synthetic = (
+    ...     pd.DataFrame({"note": [f"Please write to {who}@example.org again" for who in names]})
+    ...     for names in (["ada", "ben", "eve"], ["kim", "lea", "max"], ["ada", "ben", "zoe", "b"])
+    ... )
+    >>> EntityLeakage().fit(train, holdout, schema={"note": "text"}).score(synthetic)
+    0.5
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout", "text"}),
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+    )
+
+    def __init__(
+        self,
+        recognizer: Recognizer = "patterns",
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        keep: Keep = None,
+        max_documents: Count = 1,
+        n_windows: Annotated[int, Interval(0, 20)] = 4,
+        n_max_texts: Count | None = None,
+        memory: Folder = None,
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.recognizer = recognizer
+        self.columns = columns
+        self.group = group
+        self.keep = keep
+        self.max_documents = max_documents
+        self.n_windows = n_windows
+        self.n_max_texts = n_max_texts
+        self.memory = memory
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    _nouns = ("entity", "entities", "an entity")
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Return what the metric lacks, its recognizer's package or model included, or None."""
+        if unmet := super().unmet_need(context):
+            return unmet
+        missing = getattr(self._recognizer(), "missing", lambda: None)()
+        return f"needs its recognizer. {missing}" if missing else None
+
+    def _prepare(self, context: Context) -> None:
+        mentions(context, self._reading(context), "train")
+
+    def _recognizer(self) -> Any:
+        return PatternRecognizer() if self.recognizer == "patterns" else self.recognizer
+
+    def _reading(self, context: Context) -> Reading:
+        columns = text_columns(context.schema, self.columns)
+        if self.group is not None and self.group not in context.schema.kinds:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: group names {self.group}, which is no column. Columns: "
+                f"{', '.join(context.schema.kinds)}."
+            )
+        return Reading(
+            columns=tuple(name for name in columns if name != self.group),
+            recognizer=self._recognizer(),
+            keep=self.keep,
+            n_windows=self.n_windows,
+            n_max_texts=self.n_max_texts,
+            seed=self.random_state,
+            group=self.group,
+            memory=None if self.memory is None else str(self.memory),
+        )
+
+    def _evidence(self, context: Context) -> Evidence:
+        return evidence_of(context, self._reading(context), self.max_documents)
+
+    def _compute(self, context: Context) -> Result:
+        evidence = self._evidence(context)
+        if not evidence.n_real:
+            return undefined(f"the real texts have no {self._nouns[0]} that the recognizer sees.")
+        if not evidence.n_train or not evidence.n_holdout:
+            return undefined(f"every {self.group} of a table stands in the other one too.")
+        return Result(evidence.windows[0].share, warnings=evidence.warnings(self.group))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        evidence, settings = self._evidence(context), (self.n_permutations, self.random_state)
+        sets = {self._nouns[1]: evidence.windows[0]}
+        if self.n_windows:
+            sets[f"phrases around {self._nouns[2]}"] = joined(evidence.windows[1:])
+        tests = {name: evidence.test(keys, *settings) for name, keys in sets.items()}
+        best = min(tests, key=lambda name: tests[name].p_value)
+        types = evidence.by_type(*settings)
+        entities = evidence.windows[0]
+        result = replace(
+            result,
+            p_value=min(1.0, len(tests) * tests[best].p_value),
+            baseline=entities.by_chance(tests[self._nouns[1]]),
+            interval=entities.interval,
+            contrast=Contrast(
+                f"{best} of synthetic texts that stand in {self._alone('train')} alone",
+                round(sets[best].share, 12),
+                round(sets[best].by_chance(tests[best]), 12),
+                n_tests=len(tests),
+            ),
+            details={
+                **texts_in_numbers(context, self._reading(context)),
+                "standard_error": standard_error(entities.share, entities.n_synthetic),
+                "recall": dict(zip(_REAL, entities.recall, strict=True)),
+                "tests": {name: described(sets[name], test) for name, test in tests.items()},
+                "types": types,
+                "windows": {str(n): described(w) for n, w in enumerate(evidence.windows) if n},
+            },
+        )
+        return replace(result, fact=self._fact(result, entities), advice=self._advice(types))
+
+    def _alone(self, role: str) -> str:
+        what = self.group or f"{role} text"
+        return f"one {what}" if self.max_documents == 1 else f"at most {self.max_documents} {what}s"
+
+    def _fact(self, result: Result, entities: RareKeys) -> str:
+        k, other = int(entities.train_only.sum()), int(entities.holdout_only.sum())
+        if not k or result.p_value is None or result.p_value > TEST_LEVEL:
+            return ""
+        stand, are = ("stands", "is") if k == 1 else ("stand", "are")
+        return (
+            f"{k:,} of the {entities.n_synthetic:,} {self._nouns[1]} in synthetic texts {stand} in "
+            f"{self._alone('train')} alone; {f'{other:,}' if other else 'none'} {are} of "
+            f"{self._alone('holdout')} alone."
+        )
+
+    def _advice(self, types: Mapping[str, Any]) -> str:
+        most = [kind for kind, said in types.items() if said["train"] > said["holdout"]]
+        named = f", {most[0]} above all" if most else ""
+        return (
+            f"Replace {self._nouns[1]} in the texts before the generator learns from them{named}, "
+            "and drop synthetic texts that repeat one."
+        )
+
+    def _summary(self, result: Result) -> str:
+        lead = (
+            f"{percent(result.value)} of the {self._nouns[1]} in synthetic texts stand in "
+            f"{self._alone('train')} and in no holdout text"
+        )
+        return f"{lead}; by chance {percent(result.baseline)}."
+
+
+@dataclass(frozen=True)
+class RareKeys:
+    """Rare entities, or phrases, of the real texts that the synthetic texts repeat.
+
+    Parameters
+    ----------
+    units : ndarray
+        Numbers of the documents, or groups, that mention them, one entity after the other.
+    starts : ndarray of shape (n_repeated + 1,)
+        Entity `i` has the slice ``starts[i]:starts[i + 1]``.
+    train_only, holdout_only : ndarray of bool of shape (n_repeated,)
+        Where these are.
+    types : ndarray of str of shape (n_repeated,)
+        Empty strings for phrases.
+    n_synthetic : int
+        Number of distinct entities of the synthetic texts.
+    n_rare : tuple of (int, int)
+        Number of rare entities that train alone has, and the holdout alone.
+    """
+
+    units: np.ndarray
+    starts: np.ndarray
+    train_only: np.ndarray
+    holdout_only: np.ndarray
+    types: np.ndarray
+    n_synthetic: int
+    n_rare: tuple[int, int]
+
+    @property
+    def share(self) -> float:
+        """Share of the synthetic texts' entities that are rare and of train alone."""
+        return float(self.train_only.sum() / self.n_synthetic) if self.n_synthetic else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Wilson's, of the share; None where the synthetic texts have no entity."""
+        n = self.n_synthetic
+        return wilson(int(self.train_only.sum()), n) if n else None
+
+    @property
+    def recall(self) -> tuple[float, float]:
+        """Shares of the rare entities of either table alone that are repeated."""
+        n_repeated = int(self.train_only.sum()), int(self.holdout_only.sum())
+        train, holdout = (
+            k / n if n else float("nan") for k, n in zip(n_repeated, self.n_rare, strict=True)
+        )
+        return train, holdout
+
+    def by_chance(self, test: Relabelled) -> float:
+        """Return the share that random choices of what was train give on average.
+
+        What train has more, the holdout has less: the excess of one is half that of the difference.
+        """
+        return min(1.0, max(0.0, self.share - (test.observed - test.mean) / 2.0))
+
+    def lists(self, chosen: np.ndarray | None = None) -> MatchLists:
+        """Return the documents of each entity, or of some of them."""
+        weights = np.ones(self.train_only.size, dtype=np.int64)
+        every = MatchLists(self.starts, self.units, weights, max(1, self.n_synthetic))
+        return every if chosen is None else every.some(chosen)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Rare entities and the phrases around them, and which documents were train.
+
+    Parameters
+    ----------
+    windows : tuple of RareKeys
+        Entities, then phrases of 1, 2, ... words on both sides.
+    in_train, in_holdout : ndarray of int of shape (n_units,)
+        1 where a document, or group, stands in the table. Groups of both are in neither.
+    n_real : int
+        Number of distinct entities of the real texts.
+    n_in_both : int
+        Number of groups that stand in both tables.
+    """
+
+    windows: tuple[RareKeys, ...]
+    in_train: np.ndarray
+    in_holdout: np.ndarray
+    n_real: int
+    n_in_both: int
+
+    @property
+    def n_train(self) -> int:
+        """Number of documents, or groups, of train alone."""
+        return int(self.in_train.sum())
+
+    @property
+    def n_holdout(self) -> int:
+        """Number of documents, or groups, of the holdout alone."""
+        return int(self.in_holdout.sum())
+
+    def warnings(self, group: str | None) -> tuple[MetricWarning, ...]:
+        """Say which groups are left out."""
+        if not self.n_in_both:
+            return ()
+        said = f"{counted(self.n_in_both, f'value of {group}')} in train and in the holdout: what"
+        return (DegenerateInputWarning(f"{said} these rows mention is left out."),)
+
+    def test(
+        self, keys: RareKeys, n_permutations: int, seed: int, chosen: np.ndarray | None = None
+    ) -> Relabelled:
+        """Hold entities of train alone, less those of the holdout, against random relabellings."""
+        lists = keys.lists(chosen)
+        if not lists.weights.size:
+            return Relabelled(0.0, 0.0, 0.0, 1.0)
+        settings = {"n_permutations": n_permutations, "seed": seed}
+        return list_contrast(lists, self.in_train, self.in_holdout, **settings)
+
+    def by_type(self, n_permutations: int, seed: int) -> dict[str, dict[str, float]]:
+        """Return the test of each type of entities, the most significant first."""
+        keys = self.windows[0]
+        rows = {}
+        for kind in np.unique(keys.types):
+            chosen = keys.types == kind
+            test = self.test(keys, n_permutations, seed, chosen)
+            rows[str(kind)] = {
+                "train": int(keys.train_only[chosen].sum()),
+                "holdout": int(keys.holdout_only[chosen].sum()),
+                "p_value": test.p_value,
+            }
+        adjusted = holm([row["p_value"] for row in rows.values()])
+        for row, p_value in zip(rows.values(), adjusted, strict=True):
+            row["p_adjusted"] = p_value
+        return dict(sorted(rows.items(), key=lambda item: (item[1]["p_value"], item[0])))
+
+
+@shared
+def evidence_of(context: Context, reading: Reading, max_documents: int) -> Evidence:
+    """Return the rare entities of train and holdout that the synthetic texts repeat."""
+    by_role = {role: mentions(context, reading, role) for role in (*_REAL, "synthetic")}
+    groups = row_groups(context, reading.group)
+    units, number = np.unique(
+        np.concatenate([groups[role][rows_read(context, reading, role)] for role in _REAL]),
+        return_inverse=True,
+    )
+    n_train = by_role["train"].n_rows
+    stands = [np.bincount(part, minlength=units.size) > 0 for part in np.split(number, [n_train])]
+    both = stands[0] & stands[1]
+    in_train, in_holdout = ((side & ~both).astype(np.int64) for side in stands)
+    real = [by_role[role] for role in _REAL]
+    unit = np.searchsorted(
+        units, np.concatenate([groups[role][by_role[role].rows] for role in _REAL])
+    )
+    windows = tuple(
+        rare_keys(
+            np.concatenate([found.hashes[:, n] for found in real]),
+            unit,
+            np.concatenate([found.types for found in real]) if n == 0 else None,
+            by_role["synthetic"].hashes[:, n],
+            (in_train, in_holdout),
+            max_documents,
+        )
+        for n in range(1 + reading.n_windows)
+    )
+    n_real = np.unique(np.concatenate([found.hashes[:, 0] for found in real])).size
+    return Evidence(windows, in_train, in_holdout, n_real, int(both.sum()))
+
+
+def rare_keys(
+    hashes: np.ndarray,
+    unit: np.ndarray,
+    types: np.ndarray | None,
+    synthetic: np.ndarray,
+    sides: tuple[np.ndarray, np.ndarray],
+    max_documents: int,
+) -> RareKeys:
+    """Return what at most `max_documents` real documents mention, and synthetic texts too.
+
+    Parameters
+    ----------
+    hashes, unit : ndarray of shape (n_mentions,)
+        Of each mention in a real text, what it is (0 counts nothing) and in which document.
+    types : ndarray of str of shape (n_mentions,) or None
+        Its type; the most frequent one is that of the entity.
+    synthetic : ndarray
+        The hashes in synthetic texts.
+    sides : tuple of (ndarray, ndarray)
+        1 where a document stands in train alone, and in the holdout alone.
+    max_documents : int
+        How many documents mention what is rare.
+    """
+    present = hashes != 0
+    distinct, key = np.unique(hashes[present], return_inverse=True)
+    pairs = np.unique(np.column_stack([key, unit[present]]), axis=0)
+    key_of, unit_of = pairs.T
+    n_each = np.bincount(key_of, minlength=distinct.size)
+    in_train, in_holdout = (
+        np.bincount(key_of, weights=side[unit_of], minlength=distinct.size) for side in sides
+    )
+    # what a document of both tables mentions is nobody's alone
+    rare = (n_each <= max_documents) & (in_train + in_holdout == n_each)
+    own = rare & (in_train == n_each), rare & (in_holdout == n_each)
+    others = np.unique(synthetic[synthetic != 0])
+    repeated = rare & np.isin(distinct, others)
+    kinds = np.zeros(int(repeated.sum()), dtype=np.str_)
+    if types is not None:
+        kinds = most_frequent(key, types[present], distinct.size)[repeated]
+    return RareKeys(
+        units=unit_of[repeated[key_of]],
+        starts=np.concatenate([[0], np.cumsum(n_each[repeated])]),
+        train_only=own[0][repeated],
+        holdout_only=own[1][repeated],
+        types=kinds,
+        n_synthetic=others.size,
+        n_rare=(int(own[0].sum()), int(own[1].sum())),
+    )
+
+
+def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray:
+    """Return the type that each key has most often, of equals the first in the alphabet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.entities import most_frequent
+    >>> most_frequent(np.array([0, 0, 0, 1]), np.array(["ORG", "GPE", "ORG", "GPE"]), 2).tolist()
+    ['ORG', 'GPE']
+    """
+    kinds, kind = np.unique(types, return_inverse=True)
+    counts = np.zeros((n_keys, kinds.size), dtype=np.int64)
+    np.add.at(counts, (key, kind), 1)
+    named: np.ndarray = kinds[counts.argmax(axis=1)] if kinds.size else kinds
+    return named
+
+
+def joined(windows: Sequence[RareKeys]) -> RareKeys:
+    """Return the phrases of several windows as one set."""
+    lengths = np.concatenate([np.diff(keys.starts) for keys in windows])
+    train, holdout = (sum(keys.n_rare[i] for keys in windows) for i in (0, 1))
+    return RareKeys(
+        units=np.concatenate([keys.units for keys in windows]),
+        starts=np.concatenate([[0], np.cumsum(lengths)]),
+        train_only=np.concatenate([keys.train_only for keys in windows]),
+        holdout_only=np.concatenate([keys.holdout_only for keys in windows]),
+        types=np.concatenate([keys.types for keys in windows]),
+        n_synthetic=sum(keys.n_synthetic for keys in windows),
+        n_rare=(train, holdout),
+    )
+
+
+def described(keys: RareKeys, test: Relabelled | None = None) -> dict[str, float]:
+    """Return counts of what is repeated, and the test of them."""
+    said: dict[str, float] = {
+        "synthetic": keys.n_synthetic,
+        "train": int(keys.train_only.sum()),
+        "holdout": int(keys.holdout_only.sum()),
+    }
+    if test is not None:
+        said |= {"expected": test.mean, "null_standard_error": test.spread, "p_value": test.p_value}
+    return said
+
+
+def standard_error(share: float, n: int) -> float:
+    """Return the standard error of a share of n; nan of nothing."""
+    return float(np.sqrt(share * (1.0 - share) / n)) if n else float("nan")
+
+
+def texts_in_numbers(context: Context, reading: Reading) -> dict[str, Any]:
+    """Return by what texts were read, how many, and the numbers that SynEval prints of them."""
+    by_role = {role: mentions(context, reading, role) for role in (*_REAL, "synthetic")}
+    pairs = {role: typed(found) for role, found in by_role.items()}
+    original = pairs["train"]
+    return {
+        "recognizer": reading.about,
+        "text_columns": list(reading.columns),
+        "documents": reading.group or "rows",
+        "n_rows": {role: context.n_rows(role) for role in by_role},
+        "n_read": {role: found.n_rows for role, found in by_role.items()},
+        "syneval": {
+            **{
+                name: {
+                    "total": len(pairs[role]),
+                    "density": len(pairs[role]) / max(1, by_role[role].n_words),
+                }
+                for role, name in (("synthetic", "synthetic"), ("train", "original"))
+            },
+            "overlap_percentage": 100.0
+            * len(original & pairs["synthetic"])
+            / max(1, len(original)),
+        },
+    }
+
+
+def typed(found: Mentions) -> set[tuple[int, str]]:
+    """Return the distinct entities of a table, of two types if they have two."""
+    return set(zip(found.hashes[:, 0].tolist(), found.types.tolist(), strict=True))

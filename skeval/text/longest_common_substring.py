@@ -1,0 +1,187 @@
+"""The longest passages that texts of the release have in common with texts of train."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skeval.context import Context
+from skeval.formatting import counted, number
+from skeval.parameters import AnyColumns, Count, Seed
+from skeval.result import MetricTags, Result
+from skeval.stats.matches import MatchLists
+from skeval.steps.contrasts import set_against
+from skeval.text.corpus import GroupColumn
+from skeval.text.memorization import Key, TextScreen
+from skeval.text.spans import longest_shared, run_lists
+
+_QUANTILES = {"median": 0.5, "q90": 0.9, "q99": 0.99}
+_LENGTHS = (8, 16, 32, 64)  # words
+
+
+class LongestCommonSubstring(TextScreen):
+    r"""Mean length of the longest passage that a synthetic text shares with train, in words.
+
+    A language model that has memorised a text seldom writes all of it: it repeats a sentence or
+    two, word for word, and goes on in its own. Ordinary phrases are repeated too, from train as
+    from the holdout: a value like the baseline, four or five words, is what language is like. One
+    far above it is memorised text; there is no upper bound.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of some.
+    group : str or None, default=None
+        The column that names the author, who is then what changes places in the test.
+    min_words : int, default=25
+        From how many words on a passage is reported as a fact, if none of the holdout is so long.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    See Also
+    --------
+    NGramNovelty : Short passages, all of them.
+    TextExactMatch : Whole texts; explains test and baseline.
+
+    Notes
+    -----
+    With distinct texts S of the release and T of train, each a sequence of words, runs of letters,
+    digits and underscores in lower case,
+
+    .. math:: \frac{1}{|S|} \sum_{s \in S} \max_{t \in T} \max \{ k :
+        s_{i+1} \ldots s_{i+k} = t_{j+1} \ldots t_{j+k} \text{ for some } i, j \}
+
+    In scripts without spaces each character is a word. Punctuation plays no part. All suffixes of
+    all texts are put in order once, which takes a time that grows little faster than the number of
+    words, so that no two texts are compared by themselves.
+
+    The test holds the mean with train, less that with the holdout, against random choices of which
+    documents, or authors, were train. It looks at the 16 real texts with the longest passages of
+    each synthetic one: where all 16 are of one table, the other one's passage counts as long as the
+    last of them, so that ``details["difference"]`` may be a little smaller than the difference of
+    the two means. The interval is the mean with 1.96 standard errors.
+
+    ``details`` has for both tables quantiles and the maximum of the lengths (``to_train``,
+    ``holdout_lengths``), and the shares of synthetic texts with a passage of at least 8, 16, 32 and
+    64 words. No passage is quoted.
+
+    This is a screen: it can raise an alarm and cannot clear a release. A word replaced here and
+    there hides a passage from it.
+
+    References
+    ----------
+    N. Carlini et al., "Quantifying memorization across neural language models", ICLR 2023,
+    arXiv:2202.07646.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import LongestCommonSubstring
+    >>> train = pd.DataFrame({"note": ["She came in with a cough", "Fell on ice"]})
+    >>> synthetic = pd.DataFrame({"note": ["He came in with a fever", "Slept on ice"]})
+    >>> LongestCommonSubstring().fit(train, schema={"note": "text"}).score(synthetic)
+    3.0
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"text"}),
+        greater_is_better=False,
+        bounds=(0.0, float("inf")),
+        evidence="screen",
+    )
+    _what = "words in the longest passage shared with a train text, on average"
+
+    def __init__(
+        self,
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        min_words: Count = 25,
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
+        self.min_words = min_words
+
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        return float(longest_shared(context, role, *key).mean())
+
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        return run_lists(context, *key)
+
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        lengths, greatest = longest_shared(context, "train", *key), 0
+        details = {**result.details, "to_train": length_summary(lengths)}
+        if "to_holdout" in details:
+            of_holdout = longest_shared(context, "holdout", *key)
+            details["holdout_lengths"], greatest = length_summary(of_holdout), int(of_holdout.max())
+        long = int((lengths >= self.min_words).sum())
+        # without a holdout nobody knows how long passages are by themselves
+        compared = "to_holdout" in details and greatest < self.min_words
+        return replace(
+            result,
+            interval=mean_interval(lengths),
+            fact=passages_in_words(long, lengths.size, self.min_words) if compared else "",
+            details={**details, "n_long": long, "min_words": self.min_words},
+        )
+
+    def _summary(self, result: Result) -> str:
+        lead = (
+            "The longest passage that a synthetic text has in common with a train text is "
+            f"{number(result.value)} words long on average"
+        )
+        return set_against(lead, result)
+
+
+def length_summary(lengths: np.ndarray) -> dict[str, object]:
+    """Return quantiles of lengths, and the shares of those that are long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.longest_common_substring import length_summary
+    >>> shown = length_summary(np.array([3, 4, 40]))
+    >>> shown["median"], shown["longest"], round(shown["at_least"]["32"], 2)
+    (4.0, 40, 0.33)
+    """
+    quantiles = {name: float(np.quantile(lengths, q)) for name, q in _QUANTILES.items()}
+    shares = {str(length): float((lengths >= length).mean()) for length in _LENGTHS}
+    return {**quantiles, "longest": int(lengths.max()), "at_least": shares}
+
+
+def mean_interval(values: np.ndarray) -> tuple[float, float] | None:
+    """Return the interval of a mean of numbers from 0 on; None of one number."""
+    if values.size < 2:
+        return None
+    mean = float(values.mean())
+    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(values.size)
+    return max(0.0, mean - half), mean + half
+
+
+def passages_in_words(k: int, n: int, min_words: int) -> str:
+    """Return how many texts have a long passage of train; empty if none has.
+
+    Examples
+    --------
+    >>> from skeval.text.longest_common_substring import passages_in_words
+    >>> passages_in_words(2, 50, 25)
+    '2 of 50 distinct synthetic texts repeat 25 words or more of a train text, none of the holdout.'
+    """
+    if not k:
+        return ""
+    verb = "repeats" if k == 1 else "repeat"
+    return (
+        f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} {min_words} words or more of a "
+        "train text, none of the holdout."
+    )

@@ -1,0 +1,414 @@
+"""Texts of a style of their own, and whether those of train turn up again in the release."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import replace
+from functools import cache
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skeval.base import Metric
+from skeval.context import Context, shared
+from skeval.formatting import percent
+from skeval.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
+from skeval.result import MetricTags, Result, undefined
+from skeval.stats.intervals import wilson
+from skeval.steps.contrasts import set_against
+from skeval.tables.embedding import EMBEDDER, is_embedder
+from skeval.text.corpus import GroupColumn, chosen_texts, corpus, words
+from skeval.text.memorization import Key, lacking_texts, sizes
+from skeval.text.vectors import (
+    copied_or_nearest,
+    exchanged,
+    mean_cosine_distance,
+    nearest_similarity,
+    text_vectors,
+)
+from skeval.verdict import Contrast
+
+_MOST = 2000  # outliers, for each of which all texts are looked at
+_FREQUENT = 30  # words that stand for function words, whatever the language
+_FEWEST_OCCURRENCES = 5  # of a word that Word2Vec learns
+_FARTHEST = 10.0  # standard deviations: one odd feature is not to hide all others
+_AT_ONCE = 2**21  # characters
+_BLOCK = 2**24  # distances held at once
+_KINDS = ("lower", "upper", "letter", "mark", "digit", "space", "stop", "comma", "other", "symbol")
+_KIND_OF = {"Ll": 0, "Lu": 1, "L": 2, "M": 3, "N": 4, "Z": 5, "C": 5, "P": 8, "S": 9}
+_STOPS, _COMMAS = (
+    ".!?\u061f\u0964\u3002\uff01\uff1f\u2026",
+    ",;:\u060c\u061b\u3001\uff0c\uff1b\uff1a",
+)
+_NAMED = ("style", "tfidf", "word2vec")
+_NO_GENSIM = (
+    'features="word2vec" needs gensim, which is not installed. Install it: pip install gensim.'
+)
+Features = Annotated[
+    Any,
+    Legal(
+        f"{', '.join(map(repr, _NAMED))}, {EMBEDDER}",
+        lambda value: value in _NAMED if isinstance(value, str) else is_embedder(value),
+        "no such option",
+    ),
+]
+
+
+class StylisticOutliers(Metric):
+    r"""Share of train's outlying texts that turn up again: as the holdout's do if none was learned.
+
+    Someone writes in capitals, without commas, or in long-winded sentences: a style that those who
+    know the person recognise, whatever the text is about. A generator that imitates it gives away
+    that the person was among its texts. An outlier has turned up again if some synthetic text is
+    more like it than any other real text is. Outliers of the holdout show how often this happens to
+    a style that the generator never saw. A value of 1 far above its baseline says that the odd
+    ones are all imitated; one near it, low or high, that none is.
+
+    Parameters
+    ----------
+    features : "style", "tfidf", "word2vec", transformer or object with encode, default="style"
+        What makes a text an outlier: how it is written; which words it uses, weighted by how rare
+        they are; the mean of Word2Vec vectors of its words, which needs gensim; or vectors of your
+        own.
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of some.
+    group : str or None, default=None
+        The column that names the author, who is then what changes places in the test.
+    share : float, default=0.05
+        Which share of the distinct real texts are outliers: those farthest from all others, and
+        never more than 2,000.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings and of Word2Vec.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    ImportError
+        If Word2Vec is asked for and gensim is not installed.
+
+    See Also
+    --------
+    TextExactMatch : Explains how labels change places.
+    TextMembershipInference : Whether any text of train is told from others.
+    skeval.privacy.Authenticity : Rows that are nearer to train than train is to itself.
+
+    Notes
+    -----
+    "style" are the shares of kinds of characters (small and capital letters, other scripts,
+    digits, spaces, stops, commas, other marks, symbols), the logarithm of the number of words, the
+    length of words, how varied they are (Herdan's C), and the rates of the 30 words that are the
+    most frequent in the real texts, which are function words in most languages; all with mean 0 and
+    standard deviation 1 over the real texts. Distances are Euclidean. The others are vectors of
+    length 1, and distances are cosine distances.
+
+    An outlier is far from all texts on average, which needs no pairs: with unit vectors e and their
+    mean,
+
+    .. math:: \frac{1}{n} \sum_j (1 - \langle e_i, e_j \rangle) = 1 - \langle e_i, \bar e \rangle
+
+    and with standardised vectors x, the mean squared distance is :math:`|x_i|^2` plus a constant.
+
+    Real texts are pooled for all this, so that which are outliers, and whether they turn up again,
+    depends on no label: the p-value is one-sided and exact, Fisher's where each text is one
+    document's. A copied style of one author is one leak, however many texts the author wrote: with
+    `group`, a test needs several such authors.
+
+    SynEval's outliers are those of ``features="word2vec"``. Means of Word2Vec vectors measure
+    topics and lengths, not style: texts in capitals look typical to them. Words in the TF-IDF sense
+    do no better. ``details["by_words"]`` has the outcome for "tfidf" beside that of "style".
+
+    ``details`` has the number of outliers of each table (``n_outliers``), the share of each that
+    turn up again (``to_holdout`` for the holdout), and the mean distance of an outlier and of any
+    text to all others. The interval is Wilson's.
+
+    This is a screen: it can raise an alarm and cannot clear a release.
+
+    References
+    ----------
+    J. Burrows, "'Delta': a measure of stylistic difference and a guide to likely authorship",
+    Literary and Linguistic Computing 17 (2002) 267-287, doi:10.1093/llc/17.3.267.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import StylisticOutliers
+    >>> plain = [f"the dog of number {i} sleeps in the house by the sea" for i in range(40)]
+    >>> loud, quoted = ["WHO DID THIS!!! NOT ME!!!"], ['"so," she said, "(maybe); but - why?"']
+    >>> train, holdout, synthetic = (
+    ...     pd.DataFrame({"note": notes})
+    ...     for notes in (plain[::2] + loud, plain[1::2] + quoted, ["WHO WAS IT!!! NOT HER!!!"])
+    ... )
+    >>> metric = StylisticOutliers().fit(train, holdout, schema={"note": "text"})
+    >>> result = metric.evaluate(synthetic)
+    >>> result.details["n_matched"], result.details["to_holdout"]
+    (1, 0.0)
+    """
+
+    tags = MetricTags(
+        "privacy",
+        needs=frozenset({"holdout", "text"}),
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+    )
+
+    def __init__(
+        self,
+        features: Features = "style",
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        share: OpenFraction = 0.05,
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        self.features = features
+        self.columns = columns
+        self.group = group
+        self.share = share
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        chosen_texts(context.schema, self.columns, self.group)
+        if isinstance(self.features, str) and self.features == "word2vec":
+            word2vec_class()
+
+    def _key(self, context: Context) -> Key:
+        return chosen_texts(context.schema, self.columns, self.group), self.group
+
+    def _repeated(self, context: Context, features: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        seed = self.random_state if isinstance(features, str) and features == "word2vec" else 0
+        return repeated_outliers(context, *self._key(context), features, float(self.share), seed)
+
+    def _compute(self, context: Context) -> Result:
+        texts = corpus(context, *self._key(context))
+        if lacking := lacking_texts(texts, "train", "holdout", "synthetic"):
+            return undefined(lacking)
+        outliers, repeated, _ = self._repeated(context, self.features)
+        of_train = repeated[texts.held["train"][outliers]]
+        if not of_train.size:
+            return undefined("no outlier is a text of train; raise share.")
+        return Result(float(of_train.mean()))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        details = {**sizes(corpus(context, *self._key(context))), **self._contrasted(context)}
+        if isinstance(self.features, str) and self.features == "style":
+            by_words = self._contrasted(context, "tfidf")
+            details["by_words"] = {n: by_words[n] for n in ("to_train", "to_holdout", "p_value")}
+        n, k = details["n_outliers"][0], details["n_matched"]
+        to_holdout = details["to_holdout"]
+        shown = Contrast(
+            "outlying train texts whose like is in the release",
+            result.value,
+            to_holdout,
+            "of the holdout's",
+        )
+        tested = not math.isnan(to_holdout)
+        return replace(
+            result,
+            interval=wilson(k, n),
+            p_value=details["p_value"] if tested else None,
+            baseline=to_holdout if tested else None,
+            contrast=shown if tested else None,
+            advice="Leave texts of a style of their own out of train, or train with noise.",
+            details=details,
+        )
+
+    def _contrasted(self, context: Context, features: Any = None) -> dict[str, Any]:
+        texts = corpus(context, *self._key(context))
+        outliers, repeated, distances = self._repeated(context, features or self.features)
+        of_train, of_holdout = (repeated[texts.held[r][outliers]] for r in ("train", "holdout"))
+        trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        return {
+            "n_outliers": [of_train.size, of_holdout.size],
+            "n_matched": int(of_train.sum()),
+            "to_train": float(of_train.mean()) if of_train.size else float("nan"),
+            "to_holdout": float(of_holdout.mean()) if of_holdout.size else float("nan"),
+            "p_value": exchanged(texts, outliers, repeated.astype(np.float64), **trials),
+            "distances": distances,
+        }
+
+    def _summary(self, result: Result) -> str:
+        lead = (
+            f"For {percent(result.value)} of the outlying train texts a synthetic text is more "
+            "like them than any other real text is"
+        )
+        return set_against(lead, result)
+
+
+@shared
+def repeated_outliers(
+    context: Context,
+    columns: tuple[str, ...],
+    group: str | None,
+    features: Any,
+    share: float,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+    """Return the outlying real texts, which of them turned up again, and mean distances."""
+    texts = corpus(context, columns, group)
+    real, synthetic = texts.numbers("train", "holdout"), texts.numbers("synthetic")
+    by_style = isinstance(features, str) and features == "style"
+    if by_style:
+        vectors = style_vectors(context, columns, group)
+        apart = (vectors[real] ** 2).sum(axis=1)
+    else:
+        vectors = other_vectors(context, columns, group, features, seed)
+        apart = mean_cosine_distance(vectors[real])
+    apart = np.round(apart, 9)
+    n_outliers = min(_MOST, math.ceil(share * real.size))
+    order = np.argsort(-apart, kind="stable")[:n_outliers]
+    outliers = np.sort(real[order])
+    nearness = nearest_negative_distance if by_style else nearest_similarity
+    to_real = nearness(vectors, outliers, real)
+    if by_style:
+        to_synthetic = nearness(vectors, outliers, synthetic)
+        to_synthetic[np.isin(outliers, synthetic)] = 0.0
+    else:
+        to_synthetic = copied_or_nearest(vectors, outliers, synthetic)
+    distances = {"of_outliers": float(apart[order].mean()), "of_all": float(apart.mean())}
+    return outliers, to_synthetic > to_real, distances
+
+
+def other_vectors(
+    context: Context, columns: tuple[str, ...], group: str | None, features: Any, seed: int
+) -> Any:
+    """Return unit vectors of all texts that are not of their style."""
+    if isinstance(features, str) and features == "word2vec":
+        return word2vec_vectors(context, columns, group, seed)
+    return text_vectors(context, columns, group, features)
+
+
+def nearest_negative_distance(
+    vectors: np.ndarray, queries: np.ndarray, others: np.ndarray
+) -> np.ndarray:
+    """Return minus the least squared distance of each query to any of the others but itself."""
+    largest = np.full(queries.size, -np.inf)
+    norms = (vectors**2).sum(axis=1)
+    n_blocks = max(1, -(-queries.size * others.size // _BLOCK))
+    for part in np.array_split(np.arange(queries.size), n_blocks):
+        mine = queries[part]
+        nearness = 2.0 * vectors[mine] @ vectors[others].T
+        nearness -= norms[others]
+        nearness -= norms[mine][:, None]
+        nearness[mine[:, None] == others] = -np.inf
+        largest[part] = nearness.max(axis=1, initial=-np.inf)
+    return np.round(np.minimum(largest, 0.0), 6)
+
+
+@shared
+def style_vectors(context: Context, columns: tuple[str, ...], group: str | None) -> np.ndarray:
+    """Return how each distinct text is written, standardised over the real ones.
+
+    Shape (n_texts, n_features): kinds of characters, numbers of words and how long and varied they
+    are, rates of frequent words.
+    """
+    texts, of_texts = corpus(context, columns, group), words(context, columns, group)
+    real, n_words = texts.numbers("train", "holdout"), np.maximum(of_texts.lengths, 1)
+    characters = kinds_of_characters(texts.texts.tolist())
+    in_words = characters[:, [_KINDS.index(k) for k in ("lower", "upper", "letter", "digit")]]
+    owners = np.repeat(np.arange(n_words.size), of_texts.lengths)
+    shape = n_words.size, max(of_texts.n_distinct, 1)
+    counts = csr_array((np.ones(owners.size), (owners, of_texts.ids)), shape=shape)
+    counts.sum_duplicates()
+    n_distinct = np.maximum(np.diff(counts.indptr), 1)
+    totals = np.asarray(counts[real].sum(axis=0)).reshape(-1)
+    frequent = np.sort(np.argsort(-totals, kind="stable")[:_FREQUENT])
+    features = np.column_stack(
+        [
+            np.sqrt(characters / np.maximum(characters.sum(axis=1, keepdims=True), 1)),
+            np.log(n_words),
+            np.log1p(in_words.sum(axis=1) / n_words),
+            (1.0 + np.log(n_distinct)) / (1.0 + np.log(n_words)),
+            np.sqrt(counts[:, frequent].toarray() / n_words[:, None]),
+        ]
+    )
+    centre, scale = features[real].mean(axis=0), features[real].std(axis=0)
+    varies = scale > 1e-9
+    standard = (features[:, varies] - centre[varies]) / scale[varies]
+    return np.clip(standard, -_FARTHEST, _FARTHEST)
+
+
+def kinds_of_characters(texts: list[str]) -> np.ndarray:
+    """Return how many characters of each kind texts have, shape (n_texts, n_kinds).
+
+    Examples
+    --------
+    >>> from skeval.text.stylistic_outliers import kinds_of_characters
+    >>> kinds_of_characters(["Ab, 12!"]).tolist()
+    [[1, 1, 0, 0, 2, 1, 1, 1, 0, 0]]
+    """
+    table, n_kinds = _kinds(), len(_KINDS)
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    counts = np.zeros((len(texts), n_kinds), dtype=np.int64)
+    cuts = np.searchsorted(lengths.cumsum(), np.arange(_AT_ONCE, lengths.sum(), _AT_ONCE))
+    for part in np.split(np.arange(len(texts)), np.unique(cuts)):
+        if part.size:
+            joined = "".join(texts[i] for i in part).encode("utf-32-le", "surrogatepass")
+            kinds = table[np.frombuffer(joined, dtype="<u4")]
+            owners = np.repeat(np.arange(part.size), lengths[part])
+            cells = np.bincount(owners * n_kinds + kinds, minlength=part.size * n_kinds)
+            counts[part] = cells.reshape(part.size, n_kinds)
+    return counts
+
+
+@cache
+def _kinds() -> np.ndarray:
+    """Return the kind of each character there is."""
+    categories = map(unicodedata.category, map(chr, range(0x110000)))
+    table = np.array([_KIND_OF.get(c, _KIND_OF[c[0]]) for c in categories], dtype=np.int64)
+    for kind, members in (("stop", _STOPS), ("comma", _COMMAS)):
+        table[[ord(c) for c in members]] = _KINDS.index(kind)
+    table[[ord(c) for c in "\t\n\r"]] = _KINDS.index("space")
+    return table
+
+
+def word2vec_class() -> Any:
+    """Return gensim's Word2Vec, or say how to install it."""
+    try:
+        from gensim.models import Word2Vec
+    except ImportError as error:
+        raise ImportError(_NO_GENSIM) from error
+    return Word2Vec
+
+
+@shared
+def word2vec_vectors(
+    context: Context, columns: tuple[str, ...], group: str | None, seed: int
+) -> np.ndarray:
+    """Return the mean Word2Vec vector of each text, learned from the real ones, of length 1.
+
+    With gensim's own settings; a text without a word that occurs five times is the zero vector.
+    """
+    texts, of_texts = corpus(context, columns, group), words(context, columns, group)
+    names = np.char.mod("%d", np.arange(of_texts.n_distinct))  # the model need not know the words
+    real = texts.numbers("train", "holdout")
+    parts = np.split(of_texts.ids, of_texts.starts[1:-1])
+    sentences = [names[parts[i]].tolist() for i in real]
+    occurrences = np.bincount(np.concatenate([parts[i] for i in real]))
+    if occurrences.max(initial=0) < _FEWEST_OCCURRENCES:
+        return np.zeros((len(parts), 1))
+    # one worker: two would not give equal bits
+    model = word2vec_class()(sentences, workers=1, seed=seed, min_count=_FEWEST_OCCURRENCES)
+    known = model.wv.key_to_index
+    place = np.array([known.get(name, -1) for name in names], dtype=np.int64)
+    weights = csr_array(
+        ((place[of_texts.ids] >= 0) * 1.0, np.maximum(place[of_texts.ids], 0), of_texts.starts),
+        shape=(of_texts.lengths.size, max(len(known), 1)),
+    )
+    sums = weights @ np.asarray(model.wv.vectors, dtype=np.float64)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.asarray(sums / np.where(lengths > 0, lengths, 1.0))

@@ -1,0 +1,190 @@
+"""Texts as vectors of length 1, what is nearest to them, and contrasts of what they score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, issparse
+from sklearn.base import clone
+
+from skeval.context import Context, shared
+from skeval.neighbors.text_kernels import largest_products
+from skeval.stats.relabelling import exchange_p_value, relabelling_test
+from skeval.tables.embedding import vectors_of
+from skeval.text.corpus import Corpus, corpus, words
+
+_BLOCK = 2**24  # products held at once
+Vectors = Any  # csr_array or ndarray of shape (n_texts, n_features), each row of length 1 or 0
+
+
+@shared
+def text_vectors(
+    context: Context, columns: tuple[str, ...], group: str | None = None, vectorizer: Any = "tfidf"
+) -> Vectors:
+    """Return a vector for each distinct text of all tables; what is learned is of the real ones.
+
+    Parameters
+    ----------
+    context : Context
+        The tables.
+    columns : tuple of str
+        Where texts stand.
+    group : str, optional
+        The column of authors.
+    vectorizer : "tfidf", transformer or object with encode, default="tfidf"
+        Words weighted by how rare they are among the real texts; a transformer of scikit-learn,
+        which is fitted on these, sparse or dense; or a sentence embedder.
+    """
+    texts = corpus(context, columns, group)
+    real = texts.numbers("train", "holdout")
+    if isinstance(vectorizer, str):
+        return _unit(_tfidf(context, columns, group, real))
+    everything = texts.texts.tolist()
+    if hasattr(vectorizer, "encode"):
+        return _unit(vectors_of(vectorizer, everything))
+    learned = clone(vectorizer).fit([everything[i] for i in real])
+    features = learned.transform(everything)
+    if issparse(features):
+        return _unit(csr_array(features, dtype=np.float64))
+    return _unit(vectors_of(learned, everything))
+
+
+def _tfidf(
+    context: Context, columns: tuple[str, ...], group: str | None, real: np.ndarray
+) -> csr_array:
+    of_texts = words(context, columns, group)
+    counts = csr_array(
+        (np.ones(of_texts.ids.size), of_texts.ids, of_texts.starts),
+        shape=(of_texts.lengths.size, of_texts.n_distinct),
+        copy=True,  # what is remembered is read-only
+    )
+    counts.sum_duplicates()
+    n_texts = np.bincount(counts[real].indices, minlength=of_texts.n_distinct)
+    counts.data = 1.0 + np.log(counts.data)
+    idf = np.log((1.0 + real.size) / (1.0 + n_texts)) + 1.0
+    counts.data *= idf[counts.indices]
+    return counts
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    if issparse(vectors):
+        lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
+        return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ vectors)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
+def mean_cosine_distance(vectors: Vectors) -> np.ndarray:
+    """Return the mean cosine distance of each vector of length 1 to all others.
+
+    The mean of scalar products is the product with the mean: no pair is looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.vectors import mean_cosine_distance
+    >>> mean_cosine_distance(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    array([0.5, 0.5, 1. ])
+    """
+    n = vectors.shape[0]
+    own = np.asarray((vectors * vectors).sum(axis=1)).reshape(-1)
+    totals = np.asarray(vectors @ np.asarray(vectors.sum(axis=0)).reshape(-1))
+    return 1.0 - (totals - own) / max(n - 1, 1)
+
+
+def nearest_similarity(vectors: Vectors, queries: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the largest scalar product of each query with any of the others, itself left out.
+
+    Parameters
+    ----------
+    vectors : csr_array or ndarray
+        Of all texts.
+    queries, others : ndarray of int
+        Numbers of texts. The others ascend.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,)
+        Rounded to 9 decimals, so that equal ones are equal; -1 where there are no others.
+    """
+    if not others.size:
+        return np.full(queries.size, -1.0)
+    places = np.minimum(np.searchsorted(others, queries), others.size - 1)
+    own = np.where(others[places] == queries, places, -1)
+    if issparse(vectors):
+        mine, theirs = vectors[queries], vectors[others].tocsc()
+        theirs.sort_indices()
+        return np.round(
+            largest_products(
+                mine.indptr.astype(np.int64),
+                mine.indices.astype(np.int64),
+                mine.data,
+                theirs.indptr.astype(np.int64),
+                theirs.indices.astype(np.int64),
+                theirs.data,
+                others.size,
+                own,
+            ),
+            9,
+        )
+    largest = np.full(queries.size, -1.0)
+    for part in np.array_split(np.arange(queries.size), -(-queries.size * others.size // _BLOCK)):
+        products = vectors[queries[part]] @ vectors[others].T
+        mine = np.flatnonzero(own[part] >= 0)
+        products[mine, own[part][mine]] = -1.0
+        largest[part] = products.max(axis=1)
+    return np.round(largest, 9)
+
+
+def copied_or_nearest(vectors: Any, queries: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the largest similarity of each query with any of the others; 1 where it is one."""
+    similarity = nearest_similarity(vectors, queries, others)
+    return np.clip(np.where(np.isin(queries, others), 1.0, similarity), 0.0, 1.0)
+
+
+def exchanged(
+    texts: Corpus, chosen: np.ndarray, scores: np.ndarray, *, n_permutations: int, seed: int
+) -> float:
+    """Return how often texts of train score so much above those of the holdout by chance.
+
+    Parameters
+    ----------
+    texts : Corpus
+        Who holds which text.
+    chosen : ndarray of int
+        Numbers of the texts that are scored; the choice and the scores depend on no label.
+    scores : ndarray of shape (n_chosen,)
+        In [0, 1].
+    n_permutations, seed : int
+        Of the relabellings of documents, or authors.
+
+    Returns
+    -------
+    float
+        One-sided p-value of the mean over the texts that train has, less that over those that the
+        holdout has; exact where each unit has one text, scored 0 or 1. nan if a table has none.
+    """
+    holders = texts.holders[chosen]
+    units = np.unique(holders.indices)
+    n_train = int((units < texts.n_train).sum())
+    if n_train == 0 or n_train == units.size:
+        return float("nan")
+    if holders.nnz == units.size and np.diff(holders.indptr).max() == 1:
+        kept = np.diff(holders.indptr) == 1
+        is_train, once = holders.indices < texts.n_train, np.ones(units.size, dtype=np.int64)
+        sides = ((scores[kept][side], once[side]) for side in (is_train, ~is_train))
+        train, holdout = sides
+        return exchange_p_value([(train, holdout)], n_permutations=n_permutations, seed=seed)
+    held = csr_array(holders[:, units], dtype=np.float32)
+
+    def difference(labels: np.ndarray) -> np.ndarray:
+        means = []
+        for side in (labels, ~labels):
+            there = held @ side.astype(np.float32) > 0
+            means.append((scores @ there) / np.maximum(there.sum(axis=0), 1))
+        return means[0] - means[1]
+
+    return relabelling_test(
+        difference, n_train, units.size - n_train, n_permutations=n_permutations, seed=seed
+    ).p_value

@@ -1,0 +1,134 @@
+"""Keys, roles and paths: what is inferred, what is asked for, what is refused."""
+
+import copy
+import pickle
+
+import pytest
+
+from skeval import TableSchema
+from skeval.datasets import make_relational
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.relational import ForeignKey, RelationalSchema, SequenceKey
+
+ORDERS = ForeignKey("orders", "user", "users", "id")
+ITEMS = ForeignKey("items", "order", "orders", "id")
+SHIPPED = ForeignKey("orders", "port", "ports", "code")
+
+
+@pytest.mark.parametrize(
+    ("tables", "keys", "given", "roles"),
+    [
+        ("users", [], {}, ["subject"]),
+        ("users orders items", [ORDERS, ITEMS], {}, ["subject", "dependent", "dependent"]),
+        (
+            "users orders",
+            [ORDERS, ForeignKey("users", "boss", "users", "id")],
+            {},
+            ["subject", "dependent"],
+        ),
+        ("users orders ports", [ORDERS, SHIPPED], {}, [None, None, None]),
+        (
+            "users orders ports",
+            [ORDERS, SHIPPED],
+            {"ports": "reference"},
+            ["subject", "dependent", "reference"],
+        ),
+        (
+            "users orders ports",
+            [ORDERS, SHIPPED],
+            {"users": "subject"},
+            ["subject", "dependent", None],
+        ),
+        ("users orders", [ORDERS, ForeignKey("orders", "payer", "users", "id")], {}, [None, None]),
+        ("users logs", [], {}, [None, None]),
+        ("users orders", [ORDERS, ForeignKey("users", "last", "orders", "id")], {}, [None, None]),
+    ],
+)
+def test_roles_are_inferred_where_there_is_one_way(tables, keys, given, roles):
+    schema = RelationalSchema(tables.split(), foreign_keys=keys, roles=given)
+    assert [schema.role(name) for name in schema.tables] == roles
+    assert bool(schema.undetermined) == (None in roles)
+    if None in roles:
+        missing = [name for name in schema.tables if schema.role(name) is None]
+        assert f"not all can be inferred: {', '.join(missing)}" in schema.undetermined
+
+
+def test_a_path_is_asked_for_where_there_are_several():
+    schema = make_relational(2).schema
+    assert schema.path("messages", "people")[0].columns == ("sender",)
+    open_ways = RelationalSchema(
+        schema.tables, schema.primary_keys, schema.foreign_keys, schema.roles
+    )
+    assert "several of messages (sender, receiver)" in open_ways.undetermined
+    with pytest.raises(InvalidParameterError, match="leads to people in 2 ways: sender, receiver"):
+        open_ways.path("messages", "people")
+    lost = RelationalSchema(["a", "b"], roles={"a": "subject", "b": "dependent"})
+    assert "none leads from b" in lost.undetermined
+
+
+def test_kinds_of_keys():
+    data = make_relational(60)
+    kinds = {name: dict(own.kinds) for name, own in data.schema.infer(data).tables.items()}
+    assert kinds["people"]["person"] == kinds["people"]["referrer"] == "id"
+    assert kinds["visits"]["person"] == kinds["items"]["person"] == "id"
+    assert kinds["visits"]["visit"] == kinds["items"]["visit"] == "continuous"
+    assert kinds["visits"]["shop"] == "categorical"  # it names a row of a reference table
+    assert kinds["shops"]["shop"] == "id"
+
+
+def test_all_that_train_lacks_is_said_at_once():
+    data = make_relational(20)
+    tables = {**data, "visits": data["visits"].drop(columns=["shop", "day"])}
+    del tables["items"]
+    with pytest.raises(
+        SchemaMismatchError, match=r"lacks the table items; visits lacks shop, day\."
+    ):
+        data.schema.infer(tables)
+
+
+def test_faults_are_one_sentence():
+    with pytest.raises(InvalidParameterError) as error:
+        RelationalSchema(
+            ["users"],
+            {"orders": "id"},
+            [ORDERS],
+            {"users": "boss"},
+            {"users": "x"},
+            {"logs": SequenceKey("user")},
+        )
+    for part in (
+        "primary_keys names no table of the schema: orders",
+        "orders.user -> users.id names no table of the schema: orders",
+        "users is 'boss'",
+        "users.x is no foreign key",
+        "sequences names no table of the schema: logs",
+    ):
+        assert part in str(error.value)
+    with pytest.raises(InvalidParameterError, match="by 2 columns and 1"):
+        ForeignKey("a", ("x", "y"), "b", "z")
+    with pytest.raises(InvalidParameterError, match="no table is given"):
+        RelationalSchema([])
+
+
+def test_copies_pickles_and_json_are_equal():
+    schema = make_relational(5).schema.infer(make_relational(5))
+    assert copy.deepcopy(schema) == schema == pickle.loads(pickle.dumps(schema))
+    assert RelationalSchema.from_dict(schema.to_dict()) == schema
+
+
+def test_the_key_of_a_table_schema_counts():
+    schema = RelationalSchema({"users": TableSchema({"id": "id"}, primary_key=("id",))})
+    assert schema.primary_keys["users"] == ("id",)
+
+
+def test_circles():
+    assert [str(key) for ring in make_relational(2).schema.circles() for key in ring] == [
+        "people.referrer -> people.person"
+    ]
+    keys = [
+        ForeignKey("a", "b", "b", "id"),
+        ForeignKey("b", "c", "c", "id"),
+        ForeignKey("c", "a", "a", "id"),
+    ]
+    (ring,) = RelationalSchema(["a", "b", "c"], foreign_keys=keys).circles()
+    assert [key.child for key in ring] == ["a", "b", "c"]
