@@ -31,6 +31,7 @@ from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
 from skeval.relational.transitions import TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
+from skeval.steps.aggregates import private_parents
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
@@ -108,7 +109,7 @@ def _relations(schema: RelationalSchema) -> Named:
 def _between(schema: RelationalSchema) -> Named:
     """Return what relates the tables, and their rows in order, beside each table by itself."""
     links: Named = []
-    if any(key.parent not in schema.references for key in schema.foreign_keys):
+    if private_parents(schema):
         links = [
             ("cardinality_shape", CardinalityShapeSimilarity()),
             ("parent_child_aggregates", ParentChildAggregates()),
