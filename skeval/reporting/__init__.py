@@ -1,6 +1,7 @@
 """Results as figures and documents: displays draw one thing, renderers a whole report."""
 
 from skeval.reporting.displays.base import Display, register_display
+from skeval.reporting.displays.cardinality import CardinalityDisplay, PropertyDisplay
 from skeval.reporting.displays.curves import MDADisplay, ParetoDisplay, PRDDisplay, ROCDisplay
 from skeval.reporting.displays.distributions import (
     DistancesDisplay,
@@ -24,6 +25,7 @@ from skeval.reporting.pdf import PDFRenderer
 from skeval.reporting.theme import theme
 
 __all__ = [
+    "CardinalityDisplay",
     "ColumnScoresDisplay",
     "Display",
     "DistancesDisplay",
@@ -38,6 +40,7 @@ __all__ = [
     "PairDisplay",
     "ParetoDisplay",
     "PhikMatricesDisplay",
+    "PropertyDisplay",
     "ProximityDisplay",
     "ROCDisplay",
     "SchemaDisplay",
