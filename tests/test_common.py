@@ -11,10 +11,11 @@ from sklearn.base import clone
 
 import skeval
 from skeval import Metric
-from skeval.checks.contract import CHECKS, Evaluations, default_tables, example_of
+from skeval.checks.contract import CHECKS, Evaluations, example_of
+from skeval.checks.tables import default_tables
 from skeval.reporting.text import finding
 
-PACKAGES = ("diagnostic", "fidelity", "privacy", "text", "utility")
+PACKAGES = ("diagnostic", "fidelity", "privacy", "relational", "text", "utility")
 
 
 def exported() -> list[Metric]:

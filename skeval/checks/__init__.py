@@ -14,9 +14,8 @@ from skeval.checks.contract import (
     Check,
     CheckFailedError,
     Evaluations,
-    Tables,
-    default_tables,
 )
+from skeval.checks.tables import Tables, default_tables
 from skeval.exceptions import InvalidParameterError
 
 __all__ = ["check_metric", "parametrize_with_metric_checks"]
@@ -37,7 +36,9 @@ def check_metric(
         An instance, not fitted.
     tables : tuple of (train, holdout, synthetic), optional
         Tables to check on, where the metric needs certain columns; those of
-        :func:`skeval.datasets.make_mixed` otherwise, with a column of notes where it needs text.
+        :func:`skeval.datasets.make_mixed` otherwise, with a column of notes where it needs text;
+        of metrics of several tables, RelationalData, by default from
+        :func:`skeval.datasets.make_relational`.
     on_fail : {"raise", "warn", "record"}, default="raise"
         What a failure does; it is in the records in any case.
     expected_failures : mapping of str to str, optional

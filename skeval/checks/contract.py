@@ -1,4 +1,4 @@
-"""The checks behind :func:`skeval.check_metric`, a promise each, and the tables they try."""
+"""The checks behind :func:`skeval.check_metric`, a promise each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import joblib
@@ -23,8 +23,18 @@ from sklearn.exceptions import NotFittedError
 
 from skeval import generators
 from skeval.base import Metric
-from skeval.context import Context
-from skeval.datasets import make_mixed
+from skeval.checks.tables import (
+    ODD_TABLES,
+    Tables,
+    default_tables,
+    each,
+    first_column,
+    half,
+    noise,
+    notes,
+    planted,
+    repeated,
+)
 from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
@@ -38,7 +48,6 @@ from skeval.result import Result
 from skeval.suite import MetricSuite
 from skeval.tables.schema import TableSchema
 
-Tables = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 # Each is given a metric and tables of its own, and the evaluations that it shares with the others.
 Check = Callable[[Metric, Tables, "Evaluations"], None]
 # what metrics ask for that no default can stand for, as columns of the default tables
@@ -47,6 +56,7 @@ _ARGUMENTS: dict[str, Any] = {
     "quasi_identifiers": ["age", "city", "member"],
     "secret": "plan",
     "sensitive": "plan",
+    "table": "visits",
     "target": "member",
 }
 # and settings under which some hundred evaluations of those that fit many models take seconds
@@ -66,11 +76,6 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "ShadowMembershipInference": _SHADOW,
     "StackedMembershipInference": {"n_models": 8},
 }
-_WORDS = (
-    ("ada", "ben", "carla", "dmitri", "emeka", "fatima", "goran", "hana"),
-    ("bill", "old contract", "delivery", "first visit", "broken meter", "refund"),
-    ("called", "wrote to us", "complained twice", "asked", "came by in person"),
-)
 
 
 def check_init_sets_only_parameters(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -199,7 +204,10 @@ def check_global_state_untouched(metric: Metric, tables: Tables, shared: Evaluat
 
 def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Shuffled rows give the same value."""
-    shuffled = [table.sample(frac=1.0, random_state=i) for i, table in enumerate(tables)]
+    shuffled = [
+        each(table, partial(pd.DataFrame.sample, frac=1.0, random_state=i))
+        for i, table in enumerate(tables)
+    ]
     demand(
         same(shared.result.value, value_of(metric, *shuffled)),
         "the value depends on the order of rows.",
@@ -209,7 +217,8 @@ def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations)
 def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Row labels mean nothing: doubled, unordered or strings."""
     labelled = [
-        table.set_axis([f"r{i // 2}" for i in range(len(table), 0, -1)]) for table in tables
+        each(table, lambda rows: rows.set_axis([f"r{i // 2}" for i in range(len(rows), 0, -1)]))
+        for table in tables
     ]
     demand(
         same(shared.result.value, value_of(metric, *labelled), 0.0),
@@ -219,7 +228,7 @@ def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> 
 
 def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Tables with their columns reversed give the same value."""
-    reverse = [table[table.columns[::-1]] for table in tables]
+    reverse = [each(table, lambda rows: rows[rows.columns[::-1]]) for table in tables]
     demand(
         same(shared.result.value, value_of(metric, *reverse)),
         "the value depends on the order of columns.",
@@ -265,8 +274,8 @@ def check_missing_needs_are_named(metric: Metric, tables: Tables, shared: Evalua
 
 def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """A missing column is named, with all others, in one error; a lenient metric warns of it."""
-    name = str(tables[0].columns[0])
-    faulty = tables[2].rename(columns={name: f"{name}_renamed"})
+    name = first_column(tables[0])
+    faulty = each(tables[2], lambda rows: rows.rename(columns={name: f"{name}_renamed"}))
     if metric.tags.lenient:
         with quiet():
             notices = metric.fit(*tables[:2]).evaluate(faulty).warnings
@@ -280,7 +289,7 @@ def check_faulty_columns_are_named(metric: Metric, tables: Tables, shared: Evalu
 def check_odd_tables(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Odd tables give a number, or nan with a warning; never an error of another kind."""
     for name, change in ODD_TABLES.items():
-        train, holdout, synthetic = (change(table) for table in tables)
+        train, holdout, synthetic = (each(table, change) for table in tables)
         _demand_an_answer(f"{name} in synthetic", partial(shared.evaluate, synthetic))
         if name != "one row":
             odd = train, holdout, synthetic
@@ -306,19 +315,12 @@ def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations
 
 def check_no_cell_leaks(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Rare values and extremes of train do not stand in the result."""
-    train, holdout, synthetic = (table.copy() for table in tables)
-    planted = []
-    for column in train.columns:
-        if pd.api.types.is_float_dtype(train[column].dtype):
-            planted.append("8675309.25")
-            train.loc[train.index[7], column] = 8675309.25
-        elif train[column].dtype == object or isinstance(train[column].dtype, pd.StringDtype):
-            planted.append("only-this-person")
-            train.loc[train.index[7], column] = "only-this-person"
-    text = evaluated(metric, (train, holdout, synthetic)).to_json()
+    train, holdout, synthetic = tables
+    changed, cells = planted(train)
+    text = evaluated(metric, (changed, holdout, synthetic)).to_json()
     demand(
-        not [value for value in planted if value in text],
-        f"the result holds cells of train: {planted}.",
+        not [cell for cell in cells if cell in text],
+        f"the result holds cells of train: {cells}.",
     )
 
 
@@ -336,10 +338,10 @@ def check_direction(metric: Metric, tables: Tables, shared: Evaluations) -> None
 
 def check_half_the_rows(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Half the synthetic rows change the value by no more than their own interval is wide."""
-    half = shared.evaluate(tables[2].iloc[::2])
-    if half.interval is not None and not math.isnan(half.value):
-        width = half.interval[1] - half.interval[0]
-        change = abs(half.value - shared.result.value)
+    fewer = shared.evaluate(half(tables[2]))
+    if fewer.interval is not None and not math.isnan(fewer.value):
+        width = fewer.interval[1] - fewer.interval[0]
+        change = abs(fewer.value - shared.result.value)
         demand(
             change <= width + 1e-9,
             f"half the rows change the value by {change}, the interval is {width}.",
@@ -348,10 +350,9 @@ def check_half_the_rows(metric: Metric, tables: Tables, shared: Evaluations) -> 
 
 def check_memory(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Four times the rows take far less than sixteen times the memory."""
-    small, large = (
-        [pd.concat([table] * n, ignore_index=True) for table in tables] for n in (4, 16)
-    )
-    schema = TableSchema.infer(tables[0])  # texts that repeat would read as categories
+    small, large = ([repeated(table, n) for table in tables] for n in (4, 16))
+    # texts that repeat would read as categories; several tables have their schema with them
+    schema = TableSchema.infer(tables[0]) if isinstance(tables[0], pd.DataFrame) else None
     value_of(metric, small[0], small[1], small[2], schema)  # imports and compiled code count once
     before, after = _peak(metric, small, schema), _peak(metric, large, schema)
     demand(
@@ -360,7 +361,7 @@ def check_memory(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     )
 
 
-def _peak(metric: Metric, tables: list[pd.DataFrame], schema: TableSchema) -> int:
+def _peak(metric: Metric, tables: list[Any], schema: TableSchema | None) -> int:
     tracemalloc.start()
     try:
         value_of(metric, tables[0], tables[1], tables[2], schema)
@@ -428,7 +429,7 @@ class Evaluations:
     @cached_property
     def _tables(self) -> Tables:
         given = self._given or default_tables(self._metric)
-        train, holdout, synthetic = (table.copy() for table in given)
+        train, holdout, synthetic = (each(table, pd.DataFrame.copy) for table in given)
         return train, holdout, synthetic
 
     @cached_property
@@ -484,32 +485,6 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def default_tables(metric: Metric | None = None) -> Tables:
-    """Return small mixed tables: train, holdout, synthetic; with notes if a metric needs text."""
-    train, holdout, synthetic = (table.copy() for table in _made())
-    if "text" in getattr(getattr(metric, "tags", None), "needs", ()):
-        for seed, table in enumerate((train, holdout, synthetic)):
-            table["note"] = _notes(len(table), seed)
-    return train, holdout, synthetic
-
-
-@cache
-def _made() -> list[pd.DataFrame]:
-    return [make_mixed(120, random_state=seed) for seed in range(3)]
-
-
-def _notes(n_rows: int, seed: int) -> list[str]:
-    """Return notes of a few words, each with the address of somebody, a few of them none."""
-    rng = np.random.default_rng(seed)
-    people, things, acts = (rng.choice(words, n_rows) for words in _WORDS)
-    numbers = rng.integers(0, 400, n_rows)
-    return [
-        f"{who} {did} about the {what} of line {k % 20}"
-        + (f", see {who}{k}@example.org." if k > 40 else ".")
-        for who, what, did, k in zip(people, things, acts, numbers, strict=True)
-    ]
-
-
 def example_of(kind: type[Metric]) -> Metric:
     """Return an instance that the default tables suit, cheap to evaluate."""
     parameters = inspect.signature(kind).parameters
@@ -539,53 +514,12 @@ def _argument(name: str) -> Any:
 
         return Bootstrap()
     if name in {"planted", "references"}:  # canaries: some of train's notes, and others
-        return _notes(120, 0)[:1] if name == "planted" else _notes(120, 9)[:4]
+        return notes(120, 0)[:1] if name == "planted" else notes(120, 9)[:4]
+    if name == "metric":
+        from skeval.fidelity import KSComplement
+
+        return KSComplement()
     return _ARGUMENTS[name]
-
-
-def noise(train: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of independent uniform columns, as the canonical table has them."""
-    from skeval.privacy.distance_screens.dcr_baseline import random_rows
-
-    return random_rows(Context.of(train).train, len(train), np.random.default_rng(0))
-
-
-def _all_missing(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(**{str(table.columns[0]): np.full(len(table), np.nan)})
-
-
-def _constant(table: pd.DataFrame) -> pd.DataFrame:
-    first = table.iloc[:, 0].dropna().iloc[0]
-    return table.assign(**{str(table.columns[0]): [first] * len(table)})
-
-
-def _new_category(table: pd.DataFrame) -> pd.DataFrame:
-    changed = table.copy()
-    for column in changed.columns:
-        if changed[column].dtype == object or isinstance(changed[column].dtype, pd.StringDtype):
-            changed[column] = [f"new-{i % 3}" for i in range(len(changed))]
-    return changed
-
-
-def _infinite(table: pd.DataFrame) -> pd.DataFrame:
-    changed = table.copy()
-    for column in changed.columns:
-        if pd.api.types.is_float_dtype(changed[column].dtype):
-            changed[column] = np.where(np.arange(len(changed)) % 5 == 0, np.inf, changed[column])
-    return changed
-
-
-ODD_TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
-    "an all-missing column": _all_missing,
-    "a constant column": _constant,
-    "new categories": _new_category,
-    "infinities": _infinite,
-    "nullable dtypes": lambda table: table.convert_dtypes(),
-    "one row": lambda table: table.iloc[:1],
-    "a third of the rows": lambda table: table.iloc[::3],
-    "one column": lambda table: table.iloc[:, :1],
-    "duplicated rows": lambda table: pd.concat([table, table], ignore_index=True),
-}
 
 
 CHECKS: tuple[Check, ...] = (

@@ -18,6 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skeval.context import Context, shared
 from skeval.neighbors.encoding import LARGEST, SMALLEST_RANGE, round_to_grid
+from skeval.neighbors.text_kernels import common_tokens
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import MatchLists, distinct_rows
 from skeval.steps.neighbors import encoded, gower_engine, index_of, is_gower
@@ -449,11 +450,14 @@ def _rarest(sets: csr_array, kept: np.ndarray) -> csr_array:
     """Return so many of the rarest tokens of each set."""
     sizes = np.diff(sets.indptr)
     frequency = np.bincount(sets.indices, minlength=sets.shape[1])
-    owners = np.repeat(np.arange(sizes.size), sizes)
-    order = np.lexsort((sets.indices, frequency[sets.indices], owners))
-    rank = np.arange(order.size) - sets.indptr[owners]
-    tokens = sets.indices[order][rank < kept[owners]]
-    starts = np.concatenate([[0], np.cumsum(kept)])
+    by_rarity = np.argsort(frequency, kind="stable")
+    rank = np.empty_like(by_rarity)
+    rank[by_rarity] = np.arange(by_rarity.size)
+    ranked = csr_array((sets.data, rank[sets.indices], sets.indptr), shape=sets.shape, copy=True)
+    ranked.sort_indices()
+    place = np.arange(ranked.nnz) - np.repeat(sets.indptr[:-1], sizes)
+    tokens = by_rarity[ranked.indices[place < np.repeat(kept, sizes)]]
+    starts = np.concatenate([[0], np.cumsum(np.minimum(kept, sizes))])
     return csr_array((np.ones(tokens.size), tokens, starts), shape=sets.shape)
 
 
@@ -519,11 +523,9 @@ def _needed(sizes: np.ndarray, threshold: float) -> np.ndarray:
 
 def _common(sets: csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Return the number of common tokens of pairs of rows."""
-    common = np.empty(i.size)
-    for start in range(0, i.size, _AT_ONCE):
-        block = slice(start, start + _AT_ONCE)
-        common[block] = sets[i[block]].multiply(sets[j[block]]).sum(axis=1)
-    return common
+    if not sets.has_sorted_indices:
+        sets.sort_indices()
+    return common_tokens(sets.indptr, sets.indices, i, j)
 
 
 def gower_pairs(

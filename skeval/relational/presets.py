@@ -9,12 +9,17 @@ import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
+from skeval.relational.cardinality import (
+    CardinalityBoundaryAdherence,
+    CardinalityShapeSimilarity,
+)
 from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable
 from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
 from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.trends import InterTableTrends
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
@@ -162,14 +167,64 @@ def _attacks(schema: RelationalSchema) -> Named:
     return [*of_each(persons(schema), of_one), *_subject_attacks(schema)]
 
 
+def _quality(schema: RelationalSchema) -> Named:
+    """Return what SDMetrics' report of several tables holds, under its names of properties."""
+
+    def shapes() -> Named:
+        return [
+            ("ks_complement", fidelity.KSComplement()),
+            ("tv_complement", fidelity.TVComplement(nan="drop")),
+        ]
+
+    def trends() -> Named:
+        return [
+            ("correlation", fidelity.CorrelationSimilarity(min_correlation=0.5)),
+            (
+                "contingency",
+                fidelity.ContingencySimilarity(
+                    min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
+                ),
+            ),
+        ]
+
+    between = InterTableTrends(
+        siblings=False, min_correlation=0.5, min_association=0.3, strategy="uniform-plain"
+    )
+    return [
+        *_of_property("column_shapes", schema.tables, shapes),
+        *_of_property("column_pair_trends", schema.tables, trends),
+        ("cardinality/shape", CardinalityShapeSimilarity()),
+        ("intertable_trends/one_hop", between),
+    ]
+
+
 def _diagnostic(schema: RelationalSchema) -> Named:
-    def of_one() -> Named:
+    """Return what SDMetrics' diagnostic of several tables holds, under its names of properties."""
+
+    def validity() -> Named:
         return [
             ("boundary_adherence", diagnostic.BoundaryAdherence()),
             ("category_adherence", diagnostic.CategoryAdherence()),
         ]
 
-    return [*of_each(schema.tables, of_one), *_relations(schema)]
+    def keys() -> Named:
+        return [("key_uniqueness", diagnostic.KeyUniqueness())]
+
+    def structure() -> Named:
+        return [("table_structure", diagnostic.TableStructure())]
+
+    return [
+        *_of_property("data_validity", schema.tables, validity),
+        *_of_property("data_validity", schema.primary_keys, keys),
+        *_of_property("data_structure", schema.tables, structure),
+        ("relationship_validity/referential_integrity", ReferentialIntegrity()),
+        ("relationship_validity/cardinality_boundary", CardinalityBoundaryAdherence()),
+    ]
+
+
+def _of_property(name: str, tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
+    """Return metrics of one table, on each of these tables, as parts of a property."""
+    return [(f"{name}/{part}", metric) for part, metric in of_each(tables, metrics)]
 
 
 PRESETS: dict[str, Callable[[RelationalSchema], Named]] = {
@@ -178,5 +233,6 @@ PRESETS: dict[str, Callable[[RelationalSchema], Named]] = {
     "privacy": lambda schema: [*_screens(schema), *_attacks(schema)],
     "screens": _screens,
     "attacks": _attacks,
+    "quality": _quality,
     "diagnostic": _diagnostic,
 }

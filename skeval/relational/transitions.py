@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns
@@ -312,11 +313,20 @@ def transition_agreement(counts: np.ndarray, others: np.ndarray) -> float:
     return float(of_row @ np.minimum(p, q).sum(axis=1) / of_row.sum())
 
 
+def _frequent(context: RelationalContext, table: str, column: str) -> list[str]:
+    """Return the categories that most sequences of train have, none that fewer than ten have."""
+    own = sequences(context, "train", table)
+    values = context["train"][table][column].iloc[own.order].astype(object)
+    visited = pd.DataFrame({"value": values.array, "owner": own.owners}).drop_duplicates()
+    counts = (
+        visited["value"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    )
+    return [str(level) for level in counts.index[counts >= FEWEST_SEQUENCES][:_MOST_LEVELS]]
+
+
 def _drawn(context: RelationalContext, role: str, table: str, column: str) -> dict[str, Any]:
     """Return shares of what follows on train's most frequent categories, all others pooled."""
-    own = sequences(context, role, table)
-    train = context["train"][table][column]
-    levels = [str(level) for level in train.value_counts().index[:_MOST_LEVELS]]
+    own, levels = sequences(context, role, table), _frequent(context, table, column)
     place = {level: i for i, level in enumerate(levels)}
     rows, n = context[role][table][column], len(levels) + 1
     places = np.array([place.get(str(c), n - 1) for c in rows.cat.categories] + [n - 1])

@@ -275,6 +275,22 @@ SECTIONS = (
         layout=PHIK,
     ),
     Section(
+        "lines",
+        "Along the sequences",
+        """Mean of each column at each row of its sequences, and the band between its quartiles.
+        Points rest on ten sequences or more.""",
+        display="LinesDisplay",
+        on_request=True,
+    ),
+    Section(
+        "transitions",
+        "What follows on what",
+        """Given the value at the left, the shares of the values that come next in the sequence, of
+        the column that agrees least. Grey: fewer than ten sequences.""",
+        display="TransitionsDisplay",
+        on_request=True,
+    ),
+    Section(
         "further",
         "Further figures",
         "Figures of metrics that bring a display of their own, or one that has no other section.",

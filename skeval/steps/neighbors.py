@@ -29,18 +29,21 @@ LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have 
 def preprocessor(context: Context, space: Any = "gower") -> Any:
     """Return the fitted transformer of a space; "gower" learns from train and holdout together.
 
-    A common scale matters: ranges taken from each reference table on its own put distances to
-    train and to holdout on different scales.
+    So does one with an embedder of texts. A common scale matters: ranges taken from each reference
+    table on its own put distances to train and to holdout on different scales.
     """
+    rows = context.train
+    # an embedder that knew the words of train alone would put other texts farther from them
+    if is_gower(space) or getattr(space, "embedder", None) is not None:
+        real = [context[role] for role in ("train", "holdout") if role in context]
+        rows = pd.concat(real, ignore_index=True)
     if not isinstance(space, str):
         space = clone(space)
         if isinstance(space, TablePreprocessor) and space.schema is None:
             space.schema = context.schema  # else short texts would be inferred as categories
-        return space.fit(context.train)
-    real = [context[role] for role in ("train", "holdout") if role in context]
-    learned_from = pd.concat(real, ignore_index=True) if space == "gower" else context.train
+        return space.fit(rows)
     checked: Any = space  # by the preprocessor
-    return TablePreprocessor(context.schema, space=checked).fit(learned_from)
+    return TablePreprocessor(context.schema, space=checked).fit(rows)
 
 
 @shared

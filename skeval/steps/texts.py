@@ -58,7 +58,12 @@ def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
     return tuple(name for name in every if name in set(columns))
 
 
-def plain_texts(frame: pd.DataFrame, column: str) -> np.ndarray:
+def plain_texts(context: Context, role: str, column: str) -> np.ndarray:
+    """Return the texts of a role's column, None where missing."""
+    return texts_of(context[role], column)
+
+
+def texts_of(frame: pd.DataFrame, column: str) -> np.ndarray:
     """Return the texts of a column of canonical rows, None where missing."""
     return frame[column].map(str, na_action="ignore").to_numpy(dtype=object)
 
@@ -113,7 +118,7 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
     word. Each distinct text is read once, also where rows of a table stand in the
     synthetic place for a baseline.
     """
-    texts = plain_texts(context[role], column)
+    texts = plain_texts(context, role, column)
     if role == "synthetic" and context.taken is not None:
         source, name, positions = context.taken
         return units_of(source, name, column, unit, n).take(positions)
@@ -219,7 +224,7 @@ def text_numbers(context: Context, source: str | pd.DataFrame, texts: Sequence[s
     read = [
         units_of(context, source, column)
         if isinstance(source, str)
-        else _read(plain_texts(source, column), "words")
+        else _read(texts_of(source, column), "words")
         for column in texts
     ]
     numbers = [np.append(units.numbers, np.nan)[units.which] for units in read]
@@ -343,7 +348,7 @@ def text_source(
     tables = [units_of(context, role, column) for role in roles]
     frames = [context[role] for role in roles]
     if further is not None:
-        tables.append(_read(plain_texts(further, column), "words"))
+        tables.append(_read(texts_of(further, column), "words"))
         frames.append(further)
     numbers, first = np.unique(np.concatenate([t.numbers for t in tables]), return_index=True)
     keys = np.unique(np.concatenate([t.keys for t in tables]))
@@ -358,7 +363,7 @@ def text_source(
     counts = csr_array(vstack([pooled[first], csr_array((1, keys.size))]))
     texts, vectors = np.empty(0, dtype=object), np.empty((0, 0))
     if not isinstance(vectorizer, str):
-        texts = _texts_by_number([plain_texts(frame, column) for frame in frames], numbers)
+        texts = _texts_by_number([texts_of(frame, column) for frame in frames], numbers)
         if hasattr(vectorizer, "encode"):
             vectors = vectors_of(vectorizer, texts.tolist())
             vectors = np.vstack([vectors, np.zeros((1, vectors.shape[1]))])

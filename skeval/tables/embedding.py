@@ -20,7 +20,7 @@ EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with en
 def is_embedder(value: object) -> bool:
     """Tell whether `value` turns texts into vectors: by `encode`, or as scikit-learn's do."""
     transforms = all(hasattr(value, name) for name in ("fit", "transform", "get_params"))
-    return not isinstance(value, type) and (hasattr(value, "encode") or transforms)
+    return not isinstance(value, type | str) and (hasattr(value, "encode") or transforms)
 
 
 Embedder = Annotated[

@@ -82,7 +82,7 @@ class EntityLeakage(Metric):
 
     Raises
     ------
-    ImportError
+    MissingInputError
         At fit, if the recognizer's package or model is not installed; it says how to get it.
 
     See Also
@@ -172,7 +172,14 @@ class EntityLeakage(Metric):
         self.n_permutations = n_permutations
         self.random_state = random_state
 
-    _nouns = ("entity", "entities")
+    _nouns = ("entity", "entities", "an entity")
+
+    def unmet_need(self, context: Context) -> str | None:
+        """Return what the metric lacks, its recognizer's package or model included, or None."""
+        if unmet := super().unmet_need(context):
+            return unmet
+        missing = getattr(self._recognizer(), "missing", lambda: None)()
+        return f"needs its recognizer. {missing}" if missing else None
 
     def _prepare(self, context: Context) -> None:
         mentions(context, self._reading(context), "train")
@@ -215,7 +222,7 @@ class EntityLeakage(Metric):
         evidence, settings = self._evidence(context), (self.n_permutations, self.random_state)
         sets = {self._nouns[1]: evidence.windows[0]}
         if self.n_windows:
-            sets[f"phrases around an {self._nouns[0]}"] = joined(evidence.windows[1:])
+            sets[f"phrases around {self._nouns[2]}"] = joined(evidence.windows[1:])
         tests = {name: evidence.test(keys, *settings) for name, keys in sets.items()}
         best = min(tests, key=lambda name: tests[name].p_value)
         types = evidence.by_type(*settings)

@@ -9,17 +9,18 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
-from skeval.privacy.near_texts import NearPairs, similar_pairs, token_sets
+from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.steps.contrasts import contrast_of, set_against
-from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, chosen_texts, corpus
+from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, Words, chosen_texts, corpus, words
 
 ADVICE = (
     "Drop the texts that repeat one of train, take out of train what stands there more than once, "
@@ -439,6 +440,23 @@ def equal_texts(
     return MatchLists.of_pairs(lists, real, np.ones(mine.size, dtype=np.int64), mine.size)
 
 
+def word_sets(texts: np.ndarray, of_texts: Words, edit_length: int) -> TokenSets:
+    """Return the set of words of each text; one without words has a token of its own."""
+    wordless = np.flatnonzero(of_texts.lengths == 0)
+    n_tokens = np.maximum(of_texts.lengths, 1)
+    starts = np.concatenate([[0], np.cumsum(n_tokens)])
+    tokens = np.empty(starts[-1], dtype=np.int32)
+    has_words = np.repeat(of_texts.lengths > 0, n_tokens)
+    tokens[has_words] = of_texts.ids
+    tokens[~has_words] = of_texts.n_distinct + np.arange(wordless.size)
+    shape = texts.size, of_texts.n_distinct + wordless.size
+    sets = csr_array((np.ones(tokens.size), tokens, starts), shape=shape)
+    sets.sum_duplicates()
+    sets.data[:] = 1.0
+    short = [text.lower() if len(text) <= edit_length else None for text in texts]
+    return TokenSets(np.arange(texts.size), [sets], [np.array(short, dtype=object)])
+
+
 @shared
 def near_pairs(
     context: Context,
@@ -455,7 +473,7 @@ def near_pairs(
     if in_holdout.any():
         longest = longest_list(texts.n_texts("train"), int(in_holdout.sum()))
     pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)
-    sets = token_sets([texts.texts], edit_length)
+    sets = word_sets(texts.texts, words(context, columns, group), edit_length)
     left, right = sets.which[queries], sets.which[real]
     for i, j in similar_pairs(sets, left, right, threshold, pairs.done):
         pairs.add(i, j)

@@ -163,7 +163,7 @@ class NominalMentions(EntityLeakage):
 
     Raises
     ------
-    ImportError
+    MissingInputError
         At fit, if spaCy or the pipeline is not installed; it says how to get it.
 
     See Also
@@ -223,7 +223,7 @@ class NominalMentions(EntityLeakage):
             random_state=random_state,
         )
 
-    _nouns = ("nominal mention", "nominal mentions")
+    _nouns = ("nominal mention", "nominal mentions", "a nominal mention")
 
     def _recognizer(self) -> Any:
         return NominalRecognizer() if self.recognizer == "spacy" else self.recognizer

@@ -163,6 +163,14 @@ class _Backend(BaseEstimator):
                 entities[i].append(Entity(texts[i][a:b], label, a, b))
         return entities
 
+    def missing(self) -> str:
+        """Return which package or model is not there and how to get it; empty if all are."""
+        try:
+            self._loaded()
+        except ImportError as error:
+            return str(error)
+        return ""
+
     def _loaded(self) -> Any:
         raise NotImplementedError
 

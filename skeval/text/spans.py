@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
+from skeval.neighbors.text_kernels import common_runs, longest_runs, texts_by_run
 from skeval.stats.matches import MatchLists
 from skeval.text.corpus import corpus, words
-from skeval.text.kernels import common_runs, longest_runs, texts_by_run
 
 _ODD, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # of a hash of hashes
 N_LISTED = 16  # texts with the longest runs: that all are of one label is rare by chance

@@ -9,10 +9,10 @@ from scipy.sparse import csr_array, diags_array, issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
+from skeval.neighbors.text_kernels import largest_products
 from skeval.stats.relabelling import exchange_p_value, relabelling_test
 from skeval.tables.embedding import vectors_of
 from skeval.text.corpus import Corpus, corpus, words
-from skeval.text.kernels import largest_products
 
 _BLOCK = 2**24  # products held at once
 Vectors = Any  # csr_array or ndarray of shape (n_texts, n_features), each row of length 1 or 0

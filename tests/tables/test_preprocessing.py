@@ -30,7 +30,7 @@ def test_is_a_column_transformer():
     preprocessor = TablePreprocessor()
     assert isinstance(preprocessor, ColumnTransformer)
     assert clone(TablePreprocessor(space="gower")).get_params() == {
-        "schema": None, "space": "gower", "n_jobs": None,
+        "schema": None, "space": "gower", "n_jobs": None, "embedder": None,
     }  # fmt: skip
 
 

@@ -58,7 +58,7 @@ TEXTS = {
         "Привет world",
         "你好 world 😀",
         "مرحبا world",
-        "Γειά σου Κόσμε",
+        "Ğünler world",
         "hi",
     ],
     "surrogates": [

@@ -1,4 +1,4 @@
-"""The compiled loops over texts: runs of words that they share, and sums of common words."""
+"""The compiled loops over texts: the words and the runs of words that they have in common."""
 
 from __future__ import annotations
 
@@ -202,3 +202,28 @@ def largest_products(
             sums[own[q]] = 0.0
         largest[q] = sums.max() if n_rows > 0 else 0.0
     return largest
+
+
+@jit
+def common_tokens(
+    indptr: np.ndarray, indices: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
+    """Return how many columns two rows of a sparse matrix have in common, pair by pair.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray
+        Of the matrix; indices ascend within a row.
+    first, second : ndarray of shape (n_pairs,)
+        Rows.
+    """
+    common = np.zeros(first.size, dtype=np.int64)
+    for pair in range(first.size):
+        i, i_end = indptr[first[pair]], indptr[first[pair] + 1]
+        j, j_end = indptr[second[pair]], indptr[second[pair] + 1]
+        while i < i_end and j < j_end:
+            difference = indices[i] - indices[j]
+            common[pair] += difference == 0
+            i += difference <= 0
+            j += difference >= 0
+    return common

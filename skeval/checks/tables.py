@@ -1,0 +1,175 @@
+"""The tables that the checks try: small, odd, noisy; one or several with keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.base import Metric
+from skeval.context import Context
+from skeval.datasets import make_mixed, make_relational
+from skeval.relational_context import RelationalContext
+from skeval.tables.relational_data import RelationalData, split_by_subject
+
+Tables = tuple[Any, Any, Any]  # train, holdout, synthetic: frames, or RelationalData
+_WORDS = (
+    ("ada", "ben", "carla", "dmitri", "emeka", "fatima", "goran", "hana"),
+    ("bill", "old contract", "delivery", "first visit", "broken meter", "refund"),
+    ("called", "wrote to us", "complained twice", "asked", "came by in person"),
+)
+
+
+def default_tables(metric: Metric | None = None) -> Tables:
+    """Return small mixed tables: train, holdout, synthetic.
+
+    With notes if a metric needs text; several with keys if it compares several.
+    """
+    needs = getattr(getattr(metric, "tags", None), "needs", ())
+    if "relational" in needs:
+        train, holdout, synthetic = (each(data, pd.DataFrame.copy) for data in _made_relational())
+        return train, holdout, synthetic
+    train, holdout, synthetic = (table.copy() for table in _made())
+    if "text" in needs:
+        for seed, table in enumerate((train, holdout, synthetic)):
+            table["note"] = notes(len(table), seed)
+    return train, holdout, synthetic
+
+
+@cache
+def _made_relational() -> list[RelationalData]:
+    return [make_relational(60, random_state=seed, n_children=(0, 5)) for seed in range(3)]
+
+
+@cache
+def _made() -> list[pd.DataFrame]:
+    return [make_mixed(120, random_state=seed) for seed in range(3)]
+
+
+def notes(n_rows: int, seed: int) -> list[str]:
+    """Return notes of a few words, each with the address of somebody, a few of them none."""
+    rng = np.random.default_rng(seed)
+    people, things, acts = (rng.choice(words, n_rows) for words in _WORDS)
+    numbers = rng.integers(0, 400, n_rows)
+    return [
+        f"{who} {did} about the {what} of line {k % 20}"
+        + (f", see {who}{k}@example.org." if k > 40 else ".")
+        for who, what, did, k in zip(people, things, acts, numbers, strict=True)
+    ]
+
+
+def noise(train: Any) -> Any:
+    """Return rows of independent uniform columns, as canonical tables have them.
+
+    Foreign keys name any rows, with the same chance.
+    """
+    from skeval.privacy.distance_screens.dcr_baseline import random_rows
+
+    rng = np.random.default_rng(0)
+    if not isinstance(train, RelationalData):
+        return random_rows(Context.of(train).train, len(train), rng)
+    schema, tables = train.schema, {}
+    for name, rows in RelationalContext.of(train)["train"].items():
+        named = schema.columns_named(name)
+        tables[name] = random_rows(rows, len(rows), rng).assign(**train[name][named])
+    for key in schema.foreign_keys:
+        child, parent = tables[key.child], tables[key.parent]
+        drawn = parent.iloc[rng.integers(0, len(parent), len(child))]
+        for column, above in zip(key.columns, key.parent_columns, strict=True):
+            child[column] = drawn[above].to_numpy()
+    return RelationalData({**tables, **{n: train[n] for n in schema.references}}, schema)
+
+
+def each(table: Any, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Any:
+    """Return a table, or several, after a change of each."""
+    if isinstance(table, RelationalData):
+        return RelationalData({name: change(rows) for name, rows in table.items()}, table.schema)
+    return change(table)
+
+
+def first_column(table: Any) -> str:
+    """Return the name of the first column, of the first table."""
+    rows = next(iter(table.values())) if isinstance(table, RelationalData) else table
+    return str(rows.columns[0])
+
+
+def half(table: Any) -> Any:
+    """Return half of the rows, of several tables half of the subjects with all their rows."""
+    if isinstance(table, RelationalData):
+        return split_by_subject(table, 0.5, random_state=0)[0]
+    return table.iloc[::2]
+
+
+def repeated(table: Any, n_times: int) -> Any:
+    """Return every row so many times, of several tables under keys of their own."""
+    if not isinstance(table, RelationalData):
+        return pd.concat([table] * n_times, ignore_index=True)
+    kinds = table.schema.infer(table).tables
+    tables = {}
+    for name, rows in table.items():
+        keys = [c for c in kinds[name].columns("id") if pd.api.types.is_integer_dtype(rows[c])]
+        copies = [rows.assign(**rows[keys] + i * 10**6) for i in range(n_times)]
+        public = name in table.schema.references
+        tables[name] = rows if public else pd.concat(copies, ignore_index=True)
+    return RelationalData(tables, table.schema)
+
+
+def planted(table: Any) -> tuple[Any, list[str]]:
+    """Return tables with rare cells in one row, and these cells."""
+    cells = ["8675309.25", "only-this-person"]
+
+    def plant(rows: pd.DataFrame) -> pd.DataFrame:
+        rows = rows.copy()
+        for column in rows.columns:
+            if pd.api.types.is_float_dtype(rows[column].dtype):
+                rows.loc[rows.index[len(rows) // 2], column] = float(cells[0])
+            elif _holds_texts(rows[column]):
+                rows.loc[rows.index[len(rows) // 2], column] = cells[1]
+        return rows
+
+    return each(table, plant), cells
+
+
+def _holds_texts(values: pd.Series) -> bool:
+    return values.dtype == object or isinstance(values.dtype, pd.StringDtype)
+
+
+def _all_missing(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(**{str(table.columns[0]): np.full(len(table), np.nan)})
+
+
+def _constant(table: pd.DataFrame) -> pd.DataFrame:
+    first = table.iloc[:, 0].dropna().iloc[0]
+    return table.assign(**{str(table.columns[0]): [first] * len(table)})
+
+
+def _new_category(table: pd.DataFrame) -> pd.DataFrame:
+    changed = table.copy()
+    for column in changed.columns:
+        if _holds_texts(changed[column]):
+            changed[column] = [f"new-{i % 3}" for i in range(len(changed))]
+    return changed
+
+
+def _infinite(table: pd.DataFrame) -> pd.DataFrame:
+    changed = table.copy()
+    for column in changed.columns:
+        if pd.api.types.is_float_dtype(changed[column].dtype):
+            changed[column] = np.where(np.arange(len(changed)) % 5 == 0, np.inf, changed[column])
+    return changed
+
+
+ODD_TABLES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "an all-missing column": _all_missing,
+    "a constant column": _constant,
+    "new categories": _new_category,
+    "infinities": _infinite,
+    "nullable dtypes": lambda table: table.convert_dtypes(),
+    "one row": lambda table: table.iloc[:1],
+    "a third of the rows": lambda table: table.iloc[::3],
+    "one column": lambda table: table.iloc[:, :1],
+    "duplicated rows": lambda table: pd.concat([table, table], ignore_index=True),
+}

@@ -1,0 +1,145 @@
+"""Whether a model of parents, from what their children are like, carries over to real ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from skeval.context import Context
+from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.relational.lifted import Lifted
+from skeval.relational.per_table import TableName, check_tables
+from skeval.relational_context import RelationalContext
+from skeval.result import Result
+from skeval.steps import models
+from skeval.steps.aggregates import STATS, Stats, aggregated_context
+from skeval.steps.joins import root_path
+from skeval.steps.scoring import Scoring
+from skeval.utility import TSTR
+
+_PUBLIC = "predicts a column of {table}, which is a reference table: its rows are the same in all."
+
+
+class RelationalTSTR(Lifted):
+    """Score on real parents of a model of synthetic ones and their children: TRTR or worse.
+
+    A bank predicts which clients will leave from what their accounts and payments are like. It
+    builds the model on the synthetic database only, and then meets real clients, those of the
+    holdout. The same model of the real database (TRTR) is the baseline.
+
+    Parameters
+    ----------
+    table : str
+        The parent table.
+    target : str
+        The column of it to predict.
+    scoring : str, default="auto"
+        As of :class:`~skeval.utility.TSTR`: "roc_auc" for labels, "r2" for numbers.
+    estimators : None, str, estimator or list of these, default=None
+        As of :class:`~skeval.utility.TSTR`.
+    stats : list of str, default=all
+        What is told of the children: see :class:`ParentChildAggregates`.
+    task : {"auto", "binary", "multiclass", "regression"}, default="auto"
+        As of :class:`~skeval.utility.TSTR`.
+    pos_label : str, bool or float, optional
+        The positive label of a binary task.
+    features : list of str or int, optional
+        The columns to predict from, such as "orders.amount.mean"; all others of the parent and all
+        aggregates if None.
+    n_repeats : int, default=1
+        Number of times that each model is fitted.
+    n_bootstrap : int, default=1000
+        Number of bootstrap samples of the tested parents behind the intervals; 0 for none.
+    random_state : int, default=0
+        Seed of models and samples.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout, or the table is public.
+    InvalidParameterError
+        At fit, if there is no such table or column.
+
+    See Also
+    --------
+    skeval.utility.TSTR : One table.
+
+    Notes
+    -----
+    The result is that of TSTR on the parent's rows with the aggregates of all tables that refer to
+    them; ``Result.table`` names the table. Where parents belong to subjects of their own, as the
+    orders of a client, they are not independent and no interval is given. A model that the parent's
+    own columns suffice for says nothing of the links: name the aggregates as `features`.
+
+    References
+    ----------
+    C. Esteban, S. L. Hyland, G. Raetsch, "Real-valued (medical) time series generation with
+    recurrent conditional GANs", 2017, arXiv:1706.02633.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from skeval.relational import ForeignKey, RelationalSchema, RelationalTSTR
+    >>> schema = RelationalSchema(["a", "b"], {"a": "id"}, [ForeignKey("b", "a", "a", "id")])
+    >>> def tables(seed):
+    ...     kind = np.random.default_rng(seed).integers(0, 2, 80)
+    ...     a = pd.DataFrame({"id": range(80), "kind": np.where(kind, "rich", "poor")})
+    ...     return {"a": a, "b": pd.DataFrame({"a": np.repeat(range(80), 1 + 2 * kind)})}
+    >>> metric = RelationalTSTR("a", "kind").fit(tables(0), tables(1), schema=schema)
+    >>> metric.score(tables(2))
+    1.0
+    """
+
+    def __init__(
+        self,
+        table: TableName,
+        target: ColumnName,
+        scoring: Scoring = "auto",
+        estimators: models.Estimators = None,
+        *,
+        stats: Stats = STATS,
+        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_repeats: Count = 1,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
+    ) -> None:
+        self.table = table
+        self.target = target
+        self.scoring = scoring
+        self.estimators = estimators
+        self.stats = stats
+        self.task = task
+        self.pos_label = pos_label
+        self.features = features
+        self.n_repeats = n_repeats
+        self.n_bootstrap = n_bootstrap
+        self.random_state = random_state
+
+    @property
+    def metric(self) -> TSTR:  # type: ignore[override]
+        """TSTR with these parameters."""
+        own = {name: getattr(self, name) for name in TSTR._get_param_names()}
+        return TSTR(**own)
+
+    def _refusal(self, context: RelationalContext) -> str:
+        check_tables(context, [self.table], type(self).__name__, "table")
+        public = context.relations.role(self.table) == "reference"
+        return _PUBLIC.format(table=self.table) if public else ""
+
+    def _own(self, context: RelationalContext) -> Context:
+        return aggregated_context(context, self.table, tuple(self.stats))
+
+    def _place(self, context: RelationalContext) -> str:
+        return self.table
+
+    def _tested(self, context: RelationalContext, result: Result) -> Result:
+        return (
+            replace(result, interval=None) if root_path(context.relations, self.table) else result
+        )

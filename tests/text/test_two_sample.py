@@ -1,0 +1,99 @@
+"""Telling synthetic from real texts: calibrated, powerful, by whatever makes vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.naive_bayes import MultinomialNB
+
+from skeval.exceptions import MetricWarning
+from skeval.fidelity import ClassifierTwoSampleTest
+from skeval.text import TextTwoSampleTest
+
+SCHEMA = {"note": "text"}
+WORDS = np.array([f"word{i}" for i in range(60)])
+
+
+class Encoder:
+    def encode(self, texts):
+        return HashingVectorizer(n_features=32).transform(texts).toarray()
+
+
+def notes(n_rows, seed, offset=0.0):
+    rng = np.random.default_rng(seed)
+    weights = 1.0 / (np.arange(1, 61) + offset)
+    words = rng.choice(WORDS, (n_rows, 8), p=weights / weights.sum())
+    return pd.DataFrame({"note": [" ".join(row) for row in words], "x": rng.normal(size=n_rows)})
+
+
+TRAIN, HOLDOUT, FRESH, OTHER = notes(200, 0), notes(200, 1), notes(200, 2), notes(200, 3, 20.0)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        TextTwoSampleTest(),
+        TextTwoSampleTest("auc", vectorizer=TfidfVectorizer()),
+        TextTwoSampleTest(vectorizer=Encoder()),
+        TextTwoSampleTest(estimator=MultinomialNB()),
+        ClassifierTwoSampleTest(),
+    ],
+    ids=["tfidf", "transformer", "encode", "estimator", "with other columns"],
+)
+def test_tells_other_texts_and_not_fresh_ones(metric):
+    metric.fit(TRAIN, HOLDOUT, schema=SCHEMA)
+    fresh, other = metric.evaluate(FRESH), metric.evaluate(OTHER)
+    assert fresh.p_value > 0.01
+    assert other.p_value < 1e-4
+    assert other.value > 0.6 > fresh.value
+    assert next(iter(other.details["top_features"])) == "note"
+    assert "word1" not in other.to_json()
+
+
+def test_the_table_test_can_leave_texts_out():
+    metric = ClassifierTwoSampleTest(text=None).fit(TRAIN, HOLDOUT, schema=SCHEMA)
+    without = ClassifierTwoSampleTest().fit(TRAIN[["x"]], HOLDOUT[["x"]]).evaluate(OTHER[["x"]])
+    assert metric.score(OTHER) == without.value
+    chosen = ClassifierTwoSampleTest(columns=["x"]).fit(TRAIN, HOLDOUT, schema=SCHEMA)
+    assert chosen.score(OTHER) == without.value
+
+
+def test_permuted_labels():
+    metric = TextTwoSampleTest(test="permutation", n_permutations=19, n_folds=2)
+    assert metric.fit(TRAIN[:60], HOLDOUT[:60], schema=SCHEMA).evaluate(OTHER[:60]).p_value == 0.05
+
+
+def test_copied_texts_are_said():
+    metric = TextTwoSampleTest().fit(TRAIN, schema=SCHEMA)
+    with pytest.warns(MetricWarning, match="read as copies"):
+        result = metric.evaluate(TRAIN.iloc[::-1])
+    assert result.details["copied_share"] == 1.0
+    assert result.value < 0.5
+
+
+def test_whether_a_text_is_missing_is_seen():
+    gaps = FRESH.assign(note=FRESH["note"].where(np.arange(200) % 2 == 0))
+    assert TextTwoSampleTest().fit(TRAIN, HOLDOUT, schema=SCHEMA).score(gaps) > 0.7
+
+
+@pytest.mark.parametrize(
+    "texts", [[""], ["one"], ["\U0001f642"], ["same words here"], ["x " * 50_000]]
+)
+def test_odd_texts_have_values(texts):
+    odd = pd.DataFrame({"note": texts * 40})
+    result = TextTwoSampleTest().fit(odd, odd, schema=SCHEMA).evaluate(odd)
+    assert result.value == 0.5
+    assert TextTwoSampleTest().fit(TRAIN, HOLDOUT, schema=SCHEMA).score(odd.assign(x=0.0)) > 0.9
+
+
+@pytest.mark.slow
+def test_p_values_of_fresh_texts_are_uniform_or_larger():
+    p_values = []
+    for seed in range(100):
+        tables = [notes(80, 10 * seed + i) for i in range(3)]
+        metric = TextTwoSampleTest().fit(*tables[:2], schema=SCHEMA)
+        p_values.append(metric.evaluate(tables[2]).p_value)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.1
+    assert np.mean(np.array(p_values) <= 0.2) <= 0.3
