@@ -10,6 +10,7 @@ from typing import Any
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, number, percent
 from skeval.reporting.displays.base import DISPLAYS
+from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
@@ -18,6 +19,7 @@ from skeval.reporting.displays.values import (
     display_of,
 )
 from skeval.reporting.layout import (
+    BARS,
     BIVARIATE,
     COLUMNS,
     FLOWING,
@@ -81,6 +83,19 @@ def _bars(results: Mapping[str, Result], columns: Any) -> Filled:
             note = f"{item.caption} Shown are the worst {len(worst)} of {len(scores):,}."
             item = replace(item, display=type(item.display)(shown), caption=note)
         items.append(item)
+    return tuple(items), ""
+
+
+def _cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the children of each foreign key that has several bars."""
+    items = []
+    for item in _each(results, columns)[0]:
+        result = item.display.result
+        for key in keys_by_score(result):
+            if len(result.details["histograms"][key]["starts"]) > 1:
+                score = number(result.details.get("columns", {}).get(key))
+                items.append(Item(CardinalityDisplay(result, key=key), key, f"score {score}"))
+        items = items or [item]
     return tuple(items), ""
 
 
@@ -338,6 +353,17 @@ SECTIONS = (
         only.""",
         display="PhikMatricesDisplay",
         layout=PHIK,
+    ),
+    Section(
+        "cardinality",
+        "Children of a parent",
+        """The shares of parents by their number of child rows, a figure for each foreign key, the
+        worst first. Numbers that fewer than ten parents have are pooled; a key of a single bar is
+        not drawn.""",
+        display="CardinalityDisplay",
+        fill=_cardinalities,
+        layout=BARS,
+        on_request=True,
     ),
     Section(
         "lines",
