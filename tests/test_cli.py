@@ -116,6 +116,25 @@ def test_version(run):
     assert run("--version")[:2] == (0, f"skeval {__version__}\n")
 
 
+def test_report_of_a_column_of_texts(folder, run):
+    rng = np.random.default_rng(0)
+    for seed, name in enumerate(("train", "holdout", "synthetic")):
+        words = rng.choice(["meter", "bill", "gas"], (60, 4))
+        texts = [f"Zedekiah{seed}{i} {' '.join(row)}" for i, row in enumerate(words)]
+        table = pd.read_csv(f"{name}.csv").iloc[:60, :2].assign(note=texts)
+        table.to_csv(f"{name}.csv", index=False)
+    (folder / "schema.json").write_text(json.dumps({"note": "text"}))
+    code, _, said = run("report", *THREE, "--schema", "schema.json", "-o", "r.html")
+    assert code == 0, said
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert 'id="texts"' in page
+    assert "leave the text columns out: note" in page
+    assert "Zedekiah" not in page
+    code, out, _ = run("evaluate", *THREE, "--suite", "fidelity", "-o", "s.json")
+    assert code == 0
+    assert "vocabulary" in out
+
+
 def test_schema_from_a_file(folder, run):
     (folder / "schema.json").write_text(json.dumps({"visits": "categorical"}))
     assert run("evaluate", *THREE, "--schema", "schema.json", "-o", "s.json")[0] == 0

@@ -11,7 +11,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.by_group import AnyMetric, goodness
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, NoTestWarning
+from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
 from skeval.formatting import as_float
 from skeval.parameters import Count, Legal, Seed, are_columns, is_text
 from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, without_tests
@@ -313,7 +313,13 @@ class PerTable(Metric):
         tags = replace(tags, needs=self.tags.needs, display=self.tags.display)
         values = {name: result.value for name, result in results.items()}
         known = {name: value for name, value in values.items() if not np.isnan(value)}
-        said = tuple(type(w)(f"{name}: {w}") for name, r in results.items() for w in r.warnings)
+        said = tuple(
+            type(warning)(f"{name}: {warning}")
+            for name, result in results.items()
+            for warning in result.warnings
+            # that a table has no column of some kind is nothing to warn of where others have
+            if not (known and isinstance(warning, NothingToMeasureWarning))
+        )
         if not known:
             nothing = undefined("no table has a value.")
             return replace(nothing, tags=tags, warnings=(*said, *nothing.warnings))

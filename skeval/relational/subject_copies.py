@@ -437,9 +437,13 @@ def shared_histories(
     left = np.flatnonzero((queries > 0) & long)
     right = np.flatnonzero((train + holdout > 0) & long)
     longest = longest_list(*n_real) if n_real[1] else 0
+    if not left.size or not right.size:
+        nobody = MatchLists.of_pairs(nothing, nothing, nothing, int(queries.sum()))
+        return Shared(0.0, nobody, train, holdout)
     pairs = NearPairs(left.size, train[right] > 0, holdout[right] > 0, longest)
-    known = TokenSets(which, [sets], [np.full(n_classes, None, dtype=object)])
-    for i, j in similar_pairs(known, left, right, overlap, pairs.done):
+    place = np.cumsum(long) - 1  # among the histories that are long enough: none of them is empty
+    known = TokenSets(place, [sets[long]], [np.full(int(long.sum()), None, dtype=object)])
+    for i, j in similar_pairs(known, place[left], place[right], overlap, pairs.done):
         pairs.add(i, j)
     n = int(queries.sum())
     # all real subjects take part in the exchange, those with short histories too

@@ -6,9 +6,16 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from skeval.stats import matches as module
-from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
+from skeval.stats.matches import (
+    MatchLists,
+    distinct_rows,
+    held_contrast,
+    list_contrast,
+    longest_list,
+)
 
 LISTS = [[0, 1], [1], [2, 3], [4], [4]]
 WEIGHTS = np.array([1, 2, 1, 3, 1])
@@ -132,3 +139,29 @@ def test_length_of_lists():
     for sizes in ((90, 10), (10, 90)):
         assert 0.9 ** longest_list(*sizes) <= 1e-3 < 0.9 ** (longest_list(*sizes) - 1)
     assert longest_list(10**6, 1) == 128
+
+
+def test_units_that_hold_several_values_against_all_labellings():
+    rng = np.random.default_rng(0)
+    holders = rng.random((TRAIN.size, 9)) < 0.25
+    holders[5] = False  # nobody who changes places holds it
+    n_train, exact = 4, []
+    for chosen in combinations(range(9), n_train):
+        mine = np.isin(np.arange(9), chosen)
+        train, holdout = holders[:, mine].sum(axis=1), holders[:, ~mine].sum(axis=1)
+        exact.append(statistic(LISTS, WEIGHTS, train, holdout))
+    settings = {"n_permutations": 4000, "seed": 1}
+    test = held_contrast(as_lists(LISTS, WEIGHTS), csr_array(holders * 1), n_train, **settings)
+    assert test.observed == pytest.approx(exact[0])
+    assert test.mean == pytest.approx(np.mean(exact), abs=0.02)
+    assert test.spread == pytest.approx(np.std(exact), rel=0.05)
+    assert test.p_value == pytest.approx(np.mean(np.array(exact) >= exact[0] - 1e-9), abs=0.03)
+
+
+def test_units_of_one_value_each_are_counted_exactly():
+    lists = as_lists([[0], [1], [2], [2]], np.array([1, 1, 1, 2]))
+    holders = csr_array(np.eye(8, dtype=np.int8)[[0, 1, 2]])
+    test = held_contrast(lists, holders, 4, n_permutations=99, seed=0)
+    rows = np.array([1, 1, 1])
+    same = list_contrast(lists, rows, 0 * rows, n_permutations=99, seed=0)
+    assert test == same
