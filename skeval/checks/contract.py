@@ -74,8 +74,6 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
     "RelationalTSTR": {"target": "reason", "estimators": "linear"},
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
-    "SequenceTSTR": {"target": "amount", "estimator": "linear"},
-    "SequenceTSTR": {"target": "amount", "estimator": "linear"},
     "ShadowAttributeInference": _SHADOW,
     "ShadowMembershipInference": _SHADOW,
     "StackedMembershipInference": {"n_models": 8},
