@@ -72,6 +72,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
     "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
+    "SequenceTSTR": {"target": "reason", "estimator": "linear", "n_bootstrap": 50},
     "ShadowAttributeInference": _SHADOW,
     "ShadowMembershipInference": _SHADOW,
     "StackedMembershipInference": {"n_models": 8},
