@@ -71,6 +71,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
     "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
     "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
+    "RelationalTSTR": {"table": "people", "target": "plan", "estimators": "linear"},
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
     "SequenceTSTR": {"target": "reason", "estimator": "linear", "n_bootstrap": 50},
     "ShadowAttributeInference": _SHADOW,

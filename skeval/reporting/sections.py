@@ -11,10 +11,16 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, number, percent
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
+from skeval.reporting.displays.values import (
+    ColumnScoresDisplay,
+    ScoresDisplay,
+    ValueDisplay,
+    display_of,
+)
 from skeval.reporting.layout import (
     BIVARIATE,
     COLUMNS,
+    FLOWING,
     PHIK,
     SIMILARITY,
     STACKED,
@@ -42,6 +48,10 @@ HOW_TO_READ = (
 
 TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
 _ANY = "any display"
+_LENGTHS = (
+    "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
+    "outer bars hold what lies beyond."
+)
 
 
 def _each(results: Mapping[str, Result], columns: Any) -> Filled:
@@ -122,6 +132,24 @@ def _pair_item(pair: Mapping[str, Any]) -> Item:
     return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
 
 
+def _texts(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw all rates, then the lengths of texts, then what has a figure of its own."""
+    measured = {name: result for name, result in results.items() if not math.isnan(result.value)}
+    if not measured:
+        return (), ""
+    items = [Item(ScoresDisplay(SuiteResult(measured)), "Texts in numbers")]
+    for name, result in measured.items():
+        for column, marginal in result.details.get("marginals", {}).items():
+            heading = f"{name}: {column}"
+            items.append(Item(MarginalDisplay(column, marginal), heading, _LENGTHS))
+    drawn = {
+        name: result
+        for name, result in measured.items()
+        if not isinstance(display_of(result), ColumnScoresDisplay)
+    }
+    return (*items, *_each(drawn, columns)[0]), ""
+
+
 @dataclass(frozen=True)
 class Section:
     """A section of reports: which results it shows, in which words, and how they are laid out.
@@ -135,6 +163,9 @@ class Section:
     display : str
         The display whose results it shows, by the name in their tags; if empty, those of displays
         that no section of the table names.
+    needs : str
+        The need whose metrics' results it shows, whatever their display; no other section, but that
+        of all scores, shows them too.
     fill : callable
         Makes figures of these results and of :class:`~skeval.ReportColumns`; and a note on which.
     layout : Layout
@@ -151,6 +182,7 @@ class Section:
     title: str
     intro: str = ""
     display: str = ""
+    needs: str = ""
     fill: Callable[[Mapping[str, Result], Any], Filled] = _each
     layout: Layout = STACKED
     on_request: bool = False
@@ -171,7 +203,14 @@ class Section:
         """Return the results that belong here, whether they can be drawn or not."""
         if self.display == _ANY:
             return dict(suite_result)
-        named = {name: (_display_name(result), result) for name, result in suite_result.items()}
+        if self.needs:
+            return {name: r for name, r in suite_result.items() if self.needs in _needs(r)}
+        taken = {section.needs for section in SECTIONS if section.needs}
+        named = {
+            name: (_display_name(result), result)
+            for name, result in suite_result.items()
+            if taken.isdisjoint(_needs(result))
+        }
         if self.display:
             return {name: r for name, (display, r) in named.items() if display == self.display}
         others = {"ValueDisplay", *(section.display for section in SECTIONS)}
@@ -191,6 +230,10 @@ class Section:
                 return f"{name}: no display {_display_name(result)} is registered here"
             return f"{name} kept nothing of it to draw"
         return "not measured by this suite"
+
+
+def _needs(result: Result) -> frozenset[str]:
+    return frozenset(result.tags.needs if result.tags is not None else ())
 
 
 def _display_name(result: Result) -> str:
@@ -288,6 +331,18 @@ SECTIONS = (
         """Given the value at the left, the shares of the values that come next in the sequence, of
         the column that agrees least. Grey: fewer than ten sequences.""",
         display="TransitionsDisplay",
+        on_request=True,
+    ),
+    Section(
+        "texts",
+        "Free text",
+        """What synthetic texts have in common with those of train, in counts and shares, beside
+        what the holdout's have by chance: copied and nearly copied texts, phrases, rare names that
+        one text alone mentions, and who wrote; then how alike lengths, words and phrases are. No
+        word of a text is shown.""",
+        needs="text",
+        fill=_texts,
+        layout=FLOWING,
         on_request=True,
     ),
     Section(

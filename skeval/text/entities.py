@@ -145,6 +145,7 @@ class EntityLeakage(Metric):
         greater_is_better=False,
         bounds=(0.0, 1.0),
         evidence="screen",
+        display="EntitiesDisplay",
     )
 
     def __init__(
