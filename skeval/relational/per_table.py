@@ -409,6 +409,9 @@ def subject_results(
     draws = [
         one_row_each(context, table, subject, max_rows, seed + draw) for draw in range(n_draws)
     ]
+    sizes = [d.n_rows(role) for d in draws for role in ("train", "holdout") if role in d]
+    if not min(sizes):  # no row has a subject
+        return [Result(np.nan)] * n_draws
     return [fitted(metric, drawn).evaluate_context(drawn) for drawn in draws]
 
 
