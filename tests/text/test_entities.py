@@ -17,7 +17,13 @@ from skeval.exceptions import (
     InvalidParameterError,
     MissingInputError,
 )
-from skeval.text import CallableRecognizer, EntityFilter, EntityLeakage
+from skeval.text import (
+    CallableRecognizer,
+    EntityFilter,
+    EntityLeakage,
+    PatternRecognizer,
+    SpacyRecognizer,
+)
 from skeval.text.entities import most_frequent
 
 # where authors are the only column that is measured, equal ones are equal rows
