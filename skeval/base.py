@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,6 +26,7 @@ from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sam
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 
+Halved = Literal[False, True, "root"]
 _N_HALVINGS = 5  # of each table, for the noise of a difference
 _FEWEST_HALVED = 20  # rows, under which halves say nothing
 
@@ -75,7 +76,8 @@ class Metric(BaseEstimator):
 
     Metrics with ``_halved = True`` are measured on halves of both tables too, five times each. This
     gives ``Result.difference``, the interval of value minus baseline with the noise of both; rows
-    are taken to be drawn independently.
+    are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
+    sums of squares, which shrink as the square of the noise.
 
     Examples
     --------
@@ -102,7 +104,8 @@ class Metric(BaseEstimator):
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
 
-    _halved: ClassVar[bool] = False  # whether it is fast enough to be measured on halves as well
+    # whether it is fast enough to be measured on halves as well
+    _halved: ClassVar[Halved] = False
 
     context_: Context
 
@@ -291,17 +294,17 @@ class Metric(BaseEstimator):
         return replace(
             result,
             baseline=fresh.value,
-            difference=self._difference(context, n_fresh, value - fresh.value),
+            difference=self._difference(context, n_fresh, value, fresh.value),
             details=details,
             warnings=(*result.warnings, *said),
         )
 
     def _difference(
-        self, context: Context, n_rows: int, observed: float
+        self, context: Context, n_rows: int, value: float, fresh: float
     ) -> tuple[float, float] | None:
         """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
         counted = self._n_counted(context, n_rows)
-        if not self._halved or counted < _FEWEST_HALVED or np.isnan(observed):
+        if not self._halved or counted < _FEWEST_HALVED or np.isnan(value - fresh):
             return None
         synthetic, holdout = (
             np.array(
@@ -312,7 +315,10 @@ class Metric(BaseEstimator):
             )
             for role in ("synthetic", "holdout")
         )
-        return halves_interval(observed, synthetic, holdout)
+        if self._halved != "root":
+            return halves_interval(value - fresh, synthetic, holdout)
+        slopes = 2.0 * np.sqrt(value), 2.0 * np.sqrt(fresh)
+        return halves_interval(value - fresh, np.sqrt(synthetic), np.sqrt(holdout), slopes=slopes)
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         """Return how many of `n_rows` in the synthetic place the value is of."""

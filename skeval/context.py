@@ -200,9 +200,11 @@ class Context:
             for role, (rows, _) in read.items()
         }
         notices = [notice for _, given in read.values() for notice in given]
-        if holdout is not None and (share := shared_share(tables["train"], tables["holdout"])):
-            kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
-            notices.append(kind(_SHARED_ROWS.format(share=share)))
+        if holdout is not None:
+            texts = schema.columns("text")
+            if share := shared_share(tables["train"], tables["holdout"], texts):
+                kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+                notices.append(kind(_SHARED_ROWS.format(share=share)))
         said = tuple(notices)
         return cls(schema, tables, levels=levels, notices=said, given=frames, precision=precision)
 

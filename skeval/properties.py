@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import MetricWarning, NothingToMeasureWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.formatting import as_float
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     ----------
     results : SuiteResult or mapping of str to Result
         By the names in the suite. Names without a slash are left out, and so are metrics that
-        failed. Where two metrics of a property scored the same column or pair, the later counts.
+        failed. Where two metrics of a property scored the same column or pair of a table, the later
+        counts.
 
     Returns
     -------
@@ -52,16 +53,57 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     >>> property_scores(result)["score"].to_dict()
     {'shapes': 1.0, 'overall': 1.0}
     """
-    parts: dict[str, dict[Hashable, tuple[float, float]]] = {}
-    for name, result in results.items():
-        group, slash, _ = name.partition("/")
-        if slash:
-            parts.setdefault(group, {}).update(_parts(result))
-    rows = {group: _means(list(scores.values())) for group, scores in parts.items()}
+    rows = {
+        group: _means([part[1:] for part in _scored(results, group).values()])
+        for group in _groups(results)
+    }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["score", "baseline", "n_used"])
     overall = [*(frame[name].mean() for name in ("score", "baseline")), frame["n_used"].sum()]
     frame.loc["overall"] = overall
     return frame.astype({"n_used": int}).rename_axis("property")
+
+
+def property_details(results: Mapping[str, Result], group: str) -> pd.DataFrame:
+    """Return the scores behind one property of a quality report.
+
+    Parameters
+    ----------
+    results : SuiteResult or mapping of str to Result
+        By the names in the suite.
+    group : str
+        The property: what the names have before a slash.
+
+    Returns
+    -------
+    DataFrame
+        One row a column or pair: `table` (empty where there is one only), `what`, `metric`,
+        `score`, `baseline`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such property.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import TVComplement
+    >>> from skeval.properties import property_details
+    >>> suite = MetricSuite([("shapes/tv", TVComplement())]).fit(make_mixed())
+    >>> property_details(suite.evaluate(make_mixed()), "shapes")["what"].tolist()
+    ['city', 'plan', 'member']
+    """
+    if group not in (known := _groups(results)):
+        raise InvalidParameterError(
+            f"There is no property {group!r}. There are: {', '.join(known) or 'none'}."
+        )
+    rows = [
+        ("" if place.endswith("/") else place, _written(what), *scores)
+        for (place, what), scores in _scored(results, group).items()
+    ]
+    frame = pd.DataFrame(rows, columns=["table", "what", "metric", "score", "baseline"])
+    return frame.astype({"score": float, "baseline": float})
 
 
 def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
@@ -87,6 +129,36 @@ def property_warnings(results: Mapping[str, Result]) -> list[MetricWarning]:
     return kept
 
 
+def _groups(results: Mapping[str, Result]) -> list[str]:
+    """Return the properties: what names have before a slash, where they have one."""
+    return list(dict.fromkeys(name.partition("/")[0] for name in results if "/" in name))
+
+
+def _scored(
+    results: Mapping[str, Result], group: str
+) -> dict[tuple[str, Hashable], tuple[str, float, float]]:
+    """Return metric, score and that of fresh rows of each column or pair, by place and name.
+
+    The place is the table; of what relates several tables, the metric: two that judge one key, as
+    whether its rows are there and how many, count both.
+    """
+    return {
+        (result.table or _relating(result), what): (result.metric, *scores)
+        for name, result in results.items()
+        if name.partition("/")[0] == group and "/" in name
+        for what, scores in _parts(result)
+    }
+
+
+def _written(what: Hashable) -> Hashable:
+    return ", ".join(sorted(what)) if isinstance(what, frozenset) else what
+
+
+def _relating(result: Result) -> str:
+    between = result.tags is not None and "relational" in result.tags.needs
+    return f"{result.metric}/" if between else ""
+
+
 def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:
     """Yield each column or pair that a metric scored, with its score and that of fresh rows."""
     fresh, details = as_float(result.baseline), result.details
@@ -103,7 +175,7 @@ def _parts(result: Result) -> Iterator[tuple[Hashable, tuple[float, float]]]:
         yield result.metric, (result.value, fresh)
 
 
-def _means(scored: list[tuple[float, float]]) -> tuple[float, float, int]:
+def _means(scored: Sequence[tuple[float, float]]) -> tuple[float, float, int]:
     if not scored:
         return float("nan"), float("nan"), 0
     scores, fresh = np.array(scored).T

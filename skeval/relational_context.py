@@ -184,7 +184,8 @@ class RelationalContext(Context):
         if further := [name for name in data if name not in real.relations.tables]:
             ignored = f"synthetic has tables that train lacks; ignored: {', '.join(further)}."
             notices += (MetricWarning(ignored),)
-        if lacking := [name for name in real.relations.tables if name not in data]:
+        private = [name for name in real.relations.tables if name not in real.relations.references]
+        if lacking := [name for name in private if name not in data]:
             empty = f"synthetic lacks tables of train: {', '.join(lacking)}."
             notices += (InvalidValueWarning(empty),)
         return real._beside(contexts, data, notices)

@@ -22,7 +22,7 @@ from skeval.exceptions import (
 )
 from skeval.files import replacing
 from skeval.formatting import as_float
-from skeval.properties import property_scores
+from skeval.properties import property_details, property_scores
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
 
 if TYPE_CHECKING:
@@ -416,6 +416,28 @@ class SuiteResult(Mapping[str, Result]):
             :func:`~skeval.properties.property_scores`.
         """
         return property_scores(self)
+
+    def details(self, property: str) -> pd.DataFrame:
+        """Return the scores behind a property, one row a column or pair, with their tables.
+
+        Parameters
+        ----------
+        property : str
+            Such as "column_shapes" of the preset "quality".
+
+        Returns
+        -------
+        DataFrame
+            `table`, `what`, `metric`, `score`, `baseline`; see
+            :func:`~skeval.properties.property_details`. :class:`~skeval.reporting.PropertyDisplay`
+            draws it.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such property.
+        """
+        return property_details(self, property)
 
     def plot(self, ax: Any = None) -> Figure:
         """Draw each value with its interval and its baseline; return the figure."""

@@ -147,7 +147,8 @@ class MetricSuite(_BaseComposition):
     ) -> Self:
         """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`.
 
-        A metric that needs what is not given is left out. Names of columns that train does not have
+        A metric that needs what is not given is left out, and so is one whose package or model is
+        not installed: its row says how to get it. Names of columns that train does not have
         are an error: one for those of all metrics.
         """
         self._check()
@@ -160,7 +161,7 @@ class MetricSuite(_BaseComposition):
         for name, metric in self.metrics:
             try:
                 fitted[name] = clone(metric).fit_context(context)
-            except MissingInputError as unmet:
+            except (MissingInputError, ImportError) as unmet:  # the latter of a metric's own needs
                 kind, reason = type(metric).__name__, str(unmet)
                 skipped[name] = reason
                 if not self._is_optional(metric, context):
@@ -528,7 +529,29 @@ def _headlines() -> Named:
         ("membership", privacy.MembershipInference()),
         ("anonymeter", privacy.AnonymeterRisk()),
         ("one_run_audit", privacy.OneRunDPAudit()),
+        *_text_screens(),
+        *_text_attacks(),
     ]
+
+
+def _text_screens() -> Named:
+    """Return the screens of texts that need no model."""
+    import skeval.text as text
+
+    return [
+        ("text_exact_matches", text.TextExactMatch()),
+        ("near_duplicate_texts", text.NearDuplicateText()),
+        ("longest_passages", text.LongestCommonSubstring()),
+        ("ngram_novelty", text.NGramNovelty()),
+        ("stylistic_outliers", text.StylisticOutliers()),
+        ("entities", text.EntityLeakage()),
+    ]
+
+
+def _text_attacks() -> Named:
+    import skeval.text as text
+
+    return [("text_membership", text.TextMembershipInference())]
 
 
 def _privacy(sensitive: str | None) -> Named:
@@ -549,6 +572,7 @@ def _attacks(sensitive: str | None) -> Named:
         ("inference", privacy.InferenceRiskAll()),
         ("anonymeter", privacy.AnonymeterRisk()),
         ("reconstruction", privacy.RecordReconstruction()),
+        *_text_attacks(),
     ]
     if sensitive is not None:
         metrics.append(("attribute_inference", privacy.AttributeInferenceRisk(sensitive)))
@@ -558,6 +582,7 @@ def _attacks(sensitive: str | None) -> Named:
 def _syneval() -> Named:
     import skeval.fidelity as fidelity
     import skeval.privacy as privacy
+    import skeval.text as text
 
     return [
         ("exact_matches", privacy.ExactMatchShare()),
@@ -570,6 +595,9 @@ def _syneval() -> Named:
         ("linkability", privacy.LinkabilityRisk()),
         ("inference", privacy.InferenceRiskAll()),
         ("overall_risk", privacy.AnonymeterRisk()),
+        ("entities", text.EntityLeakage()),
+        ("nominal_mentions", text.NominalMentions()),
+        ("stylistic_outliers", text.StylisticOutliers()),
     ]
 
 
@@ -592,6 +620,7 @@ def _screens() -> Named:
         ("nnaa_privacy_loss", privacy.NNAAPrivacyLoss()),
         ("epsilon_identifiability", privacy.EpsilonIdentifiability()),
         ("authenticity", privacy.Authenticity()),
+        *_text_screens(),
     ]
 
 

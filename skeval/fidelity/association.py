@@ -166,6 +166,8 @@ class TheilsUDifference(AssociationDifference):
     0.0
     """
 
+    _halved = "root"  # of weak associations it is about as the square of what others measure
+
     def __init__(
         self,
         n_bins: BinCount | None = 10,
@@ -255,6 +257,8 @@ class MutualInformationDifference(AssociationDifference):
     >>> MutualInformationDifference().fit(table).score(table)
     0.0
     """
+
+    _halved = "root"  # of weak associations it is about as the square of what others measure
 
     def __init__(
         self,

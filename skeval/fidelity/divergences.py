@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.special import rel_entr
 
-from skeval.base import Metric
+from skeval.base import Halved, Metric
 from skeval.context import Context
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Interval, NonNegative, Strategy
@@ -40,7 +40,7 @@ class CellDivergence(Metric):
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
     )
 
-    _halved = True
+    _halved: ClassVar[Halved] = True
 
     def __init__(
         self,
@@ -259,7 +259,7 @@ class KLDivergence(CellDivergence):
     """
 
     tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
-    _halved = False  # cells that a half misses decide it
+    _halved = "root"
 
     def __init__(
         self,

@@ -417,6 +417,8 @@ class QuantileMSE(Metric):
 
     tags = replace(_TAGS, greater_is_better=False)
 
+    _halved = "root"
+
     def __init__(
         self, n_quantiles: Annotated[int, Interval(2)] = 10, columns: Columns = None
     ) -> None:

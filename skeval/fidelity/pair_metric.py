@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval.base import Metric
+from skeval.base import Halved, Metric
 from skeval.context import Context
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -82,6 +82,7 @@ class AssociationDifference(PairMetric):
     tags = MetricTags(
         "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
     )
+    _halved: ClassVar[Halved] = True
     n_bins: Any = 10  # of numeric columns; None leaves these out
     _leaves_out_infinite: ClassVar[bool] = False
     _warns_of_lost: ClassVar[bool] = True  # where a synthetic column has lost all association

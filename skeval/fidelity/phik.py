@@ -80,7 +80,6 @@ class PhikMatrixDifference(AssociationDifference):
     0.0
     """
 
-    _halved = True
     floor = False  # it has none
     _warns_of_lost = False
 

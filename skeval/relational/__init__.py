@@ -27,6 +27,7 @@ from skeval.relational.sequences import (
     StatisticMSAS,
 )
 from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.structure import PrimaryKeyUniqueness, SchemaStructure
 from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
 from skeval.relational.transfer import RelationalTSTR
@@ -55,12 +56,14 @@ __all__ = [
     "ParentChildDetection",
     "PerSubject",
     "PerTable",
+    "PrimaryKeyUniqueness",
     "ReferenceEquality",
     "ReferentialIntegrity",
     "RelationalContext",
     "RelationalData",
     "RelationalSchema",
     "RelationalTSTR",
+    "SchemaStructure",
     "SequenceDetection",
     "SequenceKey",
     "SequenceLengthSimilarity",

@@ -26,7 +26,7 @@ _TAGS = MetricTags(
     display="CardinalityDisplay",
 )
 _FEWEST = 10  # parents of each real table in a bar of the histogram
-_MOST_BARS = 20
+_MOST_BARS = 12
 
 
 class _Cardinality(RelationalMetric):

@@ -9,15 +9,34 @@ import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
+from skeval.relational.aggregates import ParentChildAggregates
+from skeval.relational.cardinality import (
+    CardinalityBoundaryAdherence,
+    CardinalityShapeSimilarity,
+)
+from skeval.relational.detection import AggregationDetection
+from skeval.relational.nearest_sequences import NearestSequences
 from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable
 from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequences import (
+    AutocorrelationDifference,
+    InterRowMSAS,
+    SequenceLengthSimilarity,
+    StatisticMSAS,
+)
+from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.structure import PrimaryKeyUniqueness, SchemaStructure
 from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.transitions import TransitionSimilarity
+from skeval.relational.trends import InterTableTrends
+from skeval.steps.aggregates import private_parents
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
+_MOST_ROWS = 5_000  # that a classifier learns from
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
@@ -76,13 +95,44 @@ def of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]
 
 
 def _report(schema: RelationalSchema) -> Named:
-    return [*_relations(schema), *_fidelity(schema), *_headlines(schema), *_subjects(schema)]
+    return [*_between(schema), *_fidelity(schema), *_headlines(schema), *_subjects(schema)]
 
 
 def _relations(schema: RelationalSchema) -> Named:
     keys: Named = [("referential_integrity", ReferentialIntegrity())] if schema.foreign_keys else []
+    unique: Named = (
+        [("primary_key_uniqueness", PrimaryKeyUniqueness())] if schema.primary_keys else []
+    )
     public: Named = [("reference_equality", ReferenceEquality())] if schema.references else []
-    return [*keys, *public]
+    return [("schema_structure", SchemaStructure()), *unique, *keys, *public]
+
+
+def _between(schema: RelationalSchema) -> Named:
+    """Return what relates the tables, and their rows in order, beside each table by itself."""
+    links: Named = []
+    if private_parents(schema):
+        links = [
+            ("cardinality_shape", CardinalityShapeSimilarity()),
+            ("parent_child_aggregates", ParentChildAggregates()),
+            ("aggregation_detection", AggregationDetection(max_rows=_MOST_ROWS)),
+        ]
+    if schema.foreign_keys:
+        links.append(("inter_table_trends", InterTableTrends()))
+    return [*_relations(schema), *links, *_sequences(schema)]
+
+
+def _sequences(schema: RelationalSchema) -> Named:
+    if not schema.sequences:
+        return []
+    return [
+        ("sequence_lengths", SequenceLengthSimilarity()),
+        ("statistic_msas", StatisticMSAS()),
+        ("inter_row_msas", InterRowMSAS()),
+        ("autocorrelation_difference", AutocorrelationDifference()),
+        ("transitions", TransitionSimilarity()),
+        ("shared_subsequences", SharedSubsequences()),
+        ("nearest_sequences", NearestSequences()),
+    ]
 
 
 def _fidelity(schema: RelationalSchema) -> Named:
@@ -162,21 +212,72 @@ def _attacks(schema: RelationalSchema) -> Named:
     return [*of_each(persons(schema), of_one), *_subject_attacks(schema)]
 
 
+def _quality(schema: RelationalSchema) -> Named:
+    """Return what SDMetrics' report of several tables holds, under its names of properties."""
+
+    def shapes() -> Named:
+        return [
+            ("ks_complement", fidelity.KSComplement()),
+            ("tv_complement", fidelity.TVComplement(nan="drop")),
+        ]
+
+    def trends() -> Named:
+        return [
+            ("correlation", fidelity.CorrelationSimilarity(min_correlation=0.5)),
+            (
+                "contingency",
+                fidelity.ContingencySimilarity(
+                    min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
+                ),
+            ),
+        ]
+
+    between = InterTableTrends(
+        siblings=False, min_correlation=0.5, min_association=0.3, strategy="uniform-plain"
+    )
+    return [
+        *_of_property("column_shapes", schema.tables, shapes),
+        *_of_property("column_pair_trends", schema.tables, trends),
+        ("cardinality/shape", CardinalityShapeSimilarity()),
+        ("intertable_trends/one_hop", between),
+    ]
+
+
 def _diagnostic(schema: RelationalSchema) -> Named:
-    def of_one() -> Named:
+    """Return what SDMetrics' diagnostic of several tables holds, under its names of properties."""
+
+    def validity() -> Named:
         return [
             ("boundary_adherence", diagnostic.BoundaryAdherence()),
             ("category_adherence", diagnostic.CategoryAdherence()),
         ]
 
-    return [*of_each(schema.tables, of_one), *_relations(schema)]
+    def keys() -> Named:
+        return [("key_uniqueness", diagnostic.KeyUniqueness())]
+
+    def structure() -> Named:
+        return [("table_structure", diagnostic.TableStructure())]
+
+    return [
+        *_of_property("data_validity", schema.tables, validity),
+        *_of_property("data_validity", schema.primary_keys, keys),
+        *_of_property("data_structure", schema.tables, structure),
+        ("relationship_validity/referential_integrity", ReferentialIntegrity()),
+        ("relationship_validity/cardinality_boundary", CardinalityBoundaryAdherence()),
+    ]
+
+
+def _of_property(name: str, tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
+    """Return metrics of one table, on each of these tables, as parts of a property."""
+    return [(f"{name}/{part}", metric) for part, metric in of_each(tables, metrics)]
 
 
 PRESETS: dict[str, Callable[[RelationalSchema], Named]] = {
     "report": _report,
-    "fidelity": lambda schema: [*_relations(schema), *_fidelity(schema)],
+    "fidelity": lambda schema: [*_between(schema), *_fidelity(schema)],
     "privacy": lambda schema: [*_screens(schema), *_attacks(schema)],
     "screens": _screens,
     "attacks": _attacks,
+    "quality": _quality,
     "diagnostic": _diagnostic,
 }

@@ -15,6 +15,7 @@ from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import MetricTags, Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
+from skeval.stats.matches import digits_kept
 from skeval.steps.sequences import (
     by_sequence,
     irregularities,
@@ -168,7 +169,9 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     def _summary(self, result: Result) -> str:
         table = result.details["worst"]["column"]
-        train, own = (result.details[key][table]["mean"] for key in ("train", "lengths"))
+        train, own = (result.details[key][table].get("mean") for key in ("train", "lengths"))
+        if train is None or own is None:  # all keys are missing
+            return f"There is no sequence of {table} to compare."
         return (
             f"The cumulative curves of lengths lie {percent(1.0 - result.value)} apart at most; "
             f"sequences of {table} have {number(own)} rows on average, in train {number(train)}."
@@ -177,7 +180,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
 def _described(lengths: np.ndarray) -> dict[str, float]:
     if not lengths.size:
-        return {"n_sequences": 0}
+        return {"n_sequences": 0, "mean": 0.0, "median": 0.0, "share_of_one": 0.0}
     return {
         "n_sequences": int(lengths.size),
         "mean": float(lengths.mean()),
@@ -369,6 +372,7 @@ class InterRowMSAS(_OfColumns):
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
         both = []
+        decimals = changes_decimals(sequence_values(context, "train", table, column), self.log)
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
@@ -377,6 +381,7 @@ class InterRowMSAS(_OfColumns):
             firsts = own.pairs(self.lag)
             with np.errstate(invalid="ignore"):  # infinity less infinity is missing
                 changes = values[firsts + self.lag] - values[firsts]
+            changes = digits_kept(changes, decimals=decimals)
             both += _weighted(changes, own.owners[firsts], self.weight)
         return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
 
@@ -387,6 +392,14 @@ class InterRowMSAS(_OfColumns):
             f"row{'s' if self.lag > 1 else ''} lie {percent(1.0 - result.value)} apart at most, on "
             f"average over columns; furthest of {worst['column']}, {percent(1.0 - worst['value'])}."
         )
+
+
+def changes_decimals(values: np.ndarray, log: bool) -> int:
+    """Return to how many decimals differences are exact: 0.3 - 0.2 is 0.2 - 0.1 then."""
+    finite = values[np.isfinite(values) & (values > 0 if log else True)]
+    largest = np.abs(np.log(finite) if log else finite).max(initial=0.0)
+    exponent = int(np.ceil(np.log10(largest))) if largest > 0 else 0
+    return int(np.clip(14 - exponent, -15, 15))
 
 
 def _weighted(values: np.ndarray, owners: np.ndarray, weight: str) -> list[np.ndarray]:

@@ -1,6 +1,7 @@
 """Results as figures and documents: displays draw one thing, renderers a whole report."""
 
 from skeval.reporting.displays.base import Display, register_display
+from skeval.reporting.displays.cardinality import CardinalityDisplay, PropertyDisplay
 from skeval.reporting.displays.curves import MDADisplay, ParetoDisplay, PRDDisplay, ROCDisplay
 from skeval.reporting.displays.distributions import (
     DistancesDisplay,
@@ -11,6 +12,7 @@ from skeval.reporting.displays.distributions import (
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.relations import SchemaDisplay
 from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
+from skeval.reporting.displays.texts import EntitiesDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -23,9 +25,11 @@ from skeval.reporting.pdf import PDFRenderer
 from skeval.reporting.theme import theme
 
 __all__ = [
+    "CardinalityDisplay",
     "ColumnScoresDisplay",
     "Display",
     "DistancesDisplay",
+    "EntitiesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
     "LinesDisplay",
@@ -36,6 +40,7 @@ __all__ = [
     "PairDisplay",
     "ParetoDisplay",
     "PhikMatricesDisplay",
+    "PropertyDisplay",
     "ProximityDisplay",
     "ROCDisplay",
     "SchemaDisplay",

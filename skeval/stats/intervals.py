@@ -271,7 +271,12 @@ def difference_interval(
 
 
 def halves_interval(
-    difference: float, first: np.ndarray, second: np.ndarray, confidence: float = 0.95
+    difference: float,
+    first: np.ndarray,
+    second: np.ndarray,
+    confidence: float = 0.95,
+    *,
+    slopes: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[float, float] | None:
     """Return an interval of the difference of a statistic of two independent samples.
 
@@ -284,6 +289,9 @@ def halves_interval(
         times.
     confidence : float, default=0.95
         In (0, 1).
+    slopes : tuple of float, default=(1, 1)
+        By how much the statistic of each sample changes with what is given of its halves: 1 for the
+        statistic itself, twice its root for the roots.
 
     Returns
     -------
@@ -300,7 +308,8 @@ def halves_interval(
     degrees of freedom of Satterthwaite, for `n_halvings` squares on each side.
 
     A statistic that shrinks faster than the root of the size, as sums of squares do, has an
-    interval that is too wide; one that few rows decide may have one that is too narrow.
+    interval that is too wide, unless the roots of the halves are given; one that few rows decide
+    may have one that is too narrow.
 
     References
     ----------
@@ -317,7 +326,10 @@ def halves_interval(
     """
     if not (np.isfinite(difference) and np.isfinite(first).all() and np.isfinite(second).all()):
         return None
-    squares = [_ROUGH * np.diff(halves, axis=1).ravel() ** 2 / 4.0 for halves in (first, second)]
+    squares = [
+        _ROUGH * (slope * np.diff(halves, axis=1).ravel()) ** 2 / 4.0
+        for slope, halves in zip(slopes, (first, second), strict=True)
+    ]
     variances = np.array([part.mean() for part in squares])
     total = float(variances.sum())
     if total == 0.0:

@@ -382,17 +382,23 @@ def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[st
     }
 
 
-def shared_share(train: pd.DataFrame, holdout: pd.DataFrame) -> float:
+def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str] = ()) -> float:
     """Return the share of holdout rows that occur in train (canonical frames).
 
-    0 means none. Rows are the same if all cells of the measured columns are; text and ids, which
-    canonical frames hold as objects, are left out: a key of its own makes no row another.
+    0 means none. Rows are the same if all cells of the measured columns are, and of the columns of
+    `texts`; ids, which canonical frames hold as objects too, are left out: a key of its own makes
+    no row another.
     """
-    measured = train.columns[[not pd.api.types.is_object_dtype(kind) for kind in train.dtypes]]
-    if measured.empty:
-        return 0.0
-    hashes = [
-        pd.util.hash_pandas_object(frame[measured], index=False).to_numpy()
-        for frame in (train, holdout)
+    is_object = [pd.api.types.is_object_dtype(kind) for kind in train.dtypes]
+    compared = [
+        name for name, other in zip(train, is_object, strict=True) if not other or name in texts
     ]
+    if not compared:
+        return 0.0
+    hashes = []
+    for frame in (train, holdout):
+        # cells of texts may be anything, lists among them
+        read = {name: frame[name].map(str, na_action="ignore") for name in texts}
+        rows = frame[compared].assign(**read)
+        hashes.append(pd.util.hash_pandas_object(rows, index=False).to_numpy())
     return float(np.isin(hashes[1], hashes[0]).mean())

@@ -60,8 +60,8 @@ class TextLengthSimilarity(KSComplement):
     Notes
     -----
     ``1 - sup_l |F_train(l) - F_synthetic(l)|`` over lengths l. Empty texts have length 0, missing
-    ones are left out. Words are runs of letters, digits, underscores and combining marks; scripts
-    that put no space between words have few, long ones, and are better counted in characters.
+    ones are left out. Words are runs of letters, digits, underscores and combining marks; in
+    scripts that put no space between words, such as Chinese or Thai, each character is one.
     Intervals and p-values are those of :class:`~skeval.fidelity.KSComplement`.
     ``details["marginals"]`` has the shares of lengths in each table, in bars that end at a quantile
     and of which none is drawn of fewer than ten real rows.

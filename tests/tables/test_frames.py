@@ -342,15 +342,17 @@ def test_dates_that_do_not_read_in_the_format_of_train():
     assert context.holdout["when"].dt.day.tolist() == [5, 25, 7]
 
 
-def test_keys_and_texts_make_no_row_another():
+def test_keys_make_no_row_another_and_texts_do():
     train = TRAIN.assign(id=[1, 2, 3], tags=[["a"], ["b"], None])
     kinds = {"id": "id", "tags": "text"}
     holdout = train.assign(id=[7, 8, 9], x=[1.0, 2.0, 9.0])
     ((kind, text),) = notices(read(train, holdout=holdout, **kinds))
     assert kind is MostlySharedRowsWarning
     assert text.startswith("66.67%")
-    only_keys = train[["id", "tags"]]
-    assert notices(read(only_keys, holdout=only_keys, **kinds)) == []
+    ((_, text),) = notices(read(train, holdout=holdout.assign(tags=["a", ["b"], "c"]), **kinds))
+    assert text.startswith("33.33%")
+    only_keys = train[["id"]]
+    assert notices(read(only_keys, holdout=only_keys, id="id")) == []
 
 
 @pytest.mark.parametrize("as_train", [True, False])

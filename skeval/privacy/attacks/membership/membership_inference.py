@@ -574,7 +574,8 @@ def read_reference(
     frame = as_frame(reference, "reference")
     check_columns(frame, list(context.schema.kinds), "reference", exact=False)
     rows, notices = conform(frame, context.schema, "reference", context.levels)
-    shares = {role: shared_share(rows, context[role]) for role in ("train", "holdout")}
+    texts = context.schema.columns("text")
+    shares = {role: shared_share(rows, context[role], texts) for role in ("train", "holdout")}
     overlaps = [
         MetricWarning(_OVERLAP.format(share=share, role=role))
         for role, share in shares.items()
