@@ -529,7 +529,7 @@ class TestFolders:
 
     def test_evaluate(self, run):
         arguments = ("--suite", "diagnostic", "-o", "scores.json")
-        code, out, err = run(
+        code, _, err = run(
             "evaluate", "train", "holdout", "synthetic", *arguments, "--schema", "schema.json"
         )
         assert code == 0, err
