@@ -78,6 +78,7 @@ def test_whether_a_text_is_missing_is_seen():
     assert TextTwoSampleTest().fit(TRAIN, HOLDOUT, schema=SCHEMA).score(gaps) > 0.7
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 @pytest.mark.parametrize(
     "texts", [[""], ["one"], ["\U0001f642"], ["same words here"], ["x " * 50_000]]
 )
