@@ -180,7 +180,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
 def _described(lengths: np.ndarray) -> dict[str, float]:
     if not lengths.size:
-        return {"n_sequences": 0}
+        return {"n_sequences": 0, "mean": 0.0, "median": 0.0, "share_of_one": 0.0}
     return {
         "n_sequences": int(lengths.size),
         "mean": float(lengths.mean()),
