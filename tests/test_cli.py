@@ -15,7 +15,7 @@ import pytest
 
 from skeval import Result, SuiteResult, __version__
 from skeval.cli import main, printed_warnings
-from skeval.datasets import make_mixed
+from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import MetricWarning
 from skeval.tables.reading import read_table
 
@@ -510,3 +510,69 @@ def test_seeds_are_checked(folder, run):
     code, _, err = run("evaluate", *THREE, "--seed", str(2**32))
     assert code == 2
     assert "4294967295" in err
+
+
+class TestFolders:
+    """Folders of files, a table each."""
+
+    @pytest.fixture(autouse=True)
+    def folders(self, folder):
+        for seed, role in enumerate(("train", "holdout", "synthetic")):
+            data = make_relational(30, random_state=seed, n_children=(0, 4))
+            (folder / role).mkdir()
+            for name, table in data.items():
+                if role == "holdout":
+                    table.to_parquet(folder / role / f"{name}.parquet")
+                else:
+                    table.to_csv(folder / role / f"{name}.csv", index=False)
+        (folder / "schema.json").write_text(json.dumps(data.schema.to_dict()))
+
+    def test_evaluate(self, run):
+        arguments = ("--suite", "diagnostic", "-o", "scores.json")
+        code, _, err = run(
+            "evaluate", "train", "holdout", "synthetic", *arguments, "--schema", "schema.json"
+        )
+        assert code == 0, err
+        assert "items.(person, visit) -> visits.(person, visit)" in err
+        integrity = SuiteResult.from_json("scores.json")["referential_integrity"]
+        assert integrity.value == integrity.baseline == 1.0
+        os.rename("schema.json", "train/metadata.json")
+        assert run("evaluate", "train", "synthetic", "--suite", "diagnostic")[1].splitlines()[0]
+
+    def test_detected_keys_are_said(self, run):
+        code, _, err = run("evaluate", "train", "synthetic", "--suite", "diagnostic")
+        assert code == 0, err
+        assert "visits.person -> people.person" in err
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("train", "synthetic.csv"), "synthetic.csv: no folder"),
+            (("train", "nowhere"), "nowhere: no folder"),
+            (("train", "synthetic", "--schema", "nowhere.json"), "there is no file nowhere.json"),
+            (("train", "synthetic", "--schema", "train.csv"), "train.csv is no JSON"),
+            (("train", "synthetic", "--schema", "list.json"), "The metadata is none that is known"),
+            (("train", "synthetic", "--target", "plan"), "--target cannot be used with folders"),
+            (("train", "holdout", "empty", "--schema", "schema.json"), "empty has no file of"),
+            (
+                ("train", "half", "--schema", "schema.json"),
+                "synthetic lacks visits, items, messages",
+            ),
+            (
+                ("train", "broken", "--schema", "schema.json"),
+                "people: synthetic does not have the columns",
+            ),
+        ],
+    )
+    def test_faults_are_sentences(self, folder, run, arguments, said):
+        (folder / "list.json").write_text("[1]")
+        for name in ("empty", "half", "broken"):
+            (folder / name).mkdir()
+        make_relational(5)["people"].to_csv(folder / "half" / "people.csv", index=False)
+        for table in (folder / "synthetic").iterdir():
+            (folder / "broken" / table.name).write_bytes(table.read_bytes())
+        (folder / "broken" / "people.csv").write_text("person,name\n1,x\n")
+        code, _, err = run("evaluate", *arguments)
+        assert code == 2
+        assert said in err
+        assert "Traceback" not in err

@@ -74,6 +74,7 @@ _LIGHT: dict[str, dict[str, Any]] = {
     "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
     "RelationalTSTR": {"target": "reason", "estimators": "linear"},
     "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
+    "SequenceTSTR": {"target": "reason", "estimator": "linear", "n_bootstrap": 50},
     "ShadowAttributeInference": _SHADOW,
     "ShadowMembershipInference": _SHADOW,
     "StackedMembershipInference": {"n_models": 8},

@@ -24,6 +24,7 @@ from skeval.relational.sequences import (
     AutocorrelationDifference,
     InterRowMSAS,
     SequenceLengthSimilarity,
+    StatisticMSAS,
 )
 from skeval.relational.shared_subsequences import SharedSubsequences
 from skeval.relational.structure import PrimaryKeyUniqueness, SchemaStructure
@@ -125,6 +126,7 @@ def _sequences(schema: RelationalSchema) -> Named:
         return []
     return [
         ("sequence_lengths", SequenceLengthSimilarity()),
+        ("statistic_msas", StatisticMSAS()),
         ("inter_row_msas", InterRowMSAS()),
         ("autocorrelation_difference", AutocorrelationDifference()),
         ("transitions", TransitionSimilarity()),

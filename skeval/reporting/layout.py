@@ -269,6 +269,22 @@ def _flowing(page: Page, y: float, items: Sequence[Item]) -> None:
         y += height + 12.0
 
 
+def _below_each_other(page: Page, y: float, items: Sequence[Item]) -> None:
+    """Draw figures of one panel below each other, each with its heading."""
+    for item in items:
+        top = _head(page, y, item) + 3.0
+        item.display.draw([page.axes(MARGIN + 9.0, top, page.inner - 9.0, 42.0)])
+        y = top + 62.0
+
+
+def _wide(page: Page, y: float, items: Sequence[Item]) -> None:
+    """Draw one figure over the whole width, as high as its own shape wants."""
+    y = _head(page, y, items[0]) + 3.0
+    wide, tall = items[0].display.figsize
+    height = min(page.inner * tall / wide, page.floor - y)
+    items[0].display.draw([page.axes(MARGIN, y, page.inner, height)])
+
+
 def _phik(page: Page, y: float, items: Sequence[Item]) -> None:
     display = items[0].display
     assert isinstance(display, PhikMatricesDisplay)
@@ -383,6 +399,8 @@ class Layout:
 
 
 STACKED = Layout()
+WIDE = Layout(_wide)
+BARS = Layout(_below_each_other, 3)
 SIMILARITY = Layout(_similarity)
 PHIK = Layout(_phik, landscape=True)
 COLUMNS = Layout(_columns, None)

@@ -10,6 +10,7 @@ from typing import Any
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, number, percent
 from skeval.reporting.displays.base import DISPLAYS
+from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
@@ -18,6 +19,7 @@ from skeval.reporting.displays.values import (
     display_of,
 )
 from skeval.reporting.layout import (
+    BARS,
     BIVARIATE,
     COLUMNS,
     FLOWING,
@@ -25,6 +27,7 @@ from skeval.reporting.layout import (
     SIMILARITY,
     STACKED,
     UNIVARIATE,
+    WIDE,
     Item,
     Layout,
 )
@@ -48,6 +51,7 @@ HOW_TO_READ = (
 
 TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
 _ANY = "any display"
+_MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
 _LENGTHS = (
     "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
     "outer bars hold what lies beyond."
@@ -61,6 +65,37 @@ def _each(results: Mapping[str, Result], columns: Any) -> Filled:
         fresh = "" if result.baseline is None else f", fresh real rows {number(result.baseline)}"
         heading = f"{name}: {number(result.value)}{fresh}"
         items.append(Item(display_of(result), heading, finding(result)))
+    return tuple(items), ""
+
+
+def _bars(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the scores of columns; of more than a report can show, those that are worst."""
+    items = []
+    for item in _each(results, columns)[0]:
+        result = item.display.result
+        scores = result.details["columns"]
+        if len(scores) > _MOST_BARS and not isinstance(scores, list):
+            sign = -1 if result.tags is not None and result.tags.sign < 0 else 1
+            defined = {n: s for n, s in scores.items() if not math.isnan(as_float(s))}
+            worst = sorted(defined, key=lambda name: sign * as_float(scores[name]))[:_FEW_BARS]
+            details = {**result.details, "columns": {name: scores[name] for name in worst}}
+            shown = replace(result, details=details)
+            note = f"{item.caption} Shown are the worst {len(worst)} of {len(scores):,}."
+            item = replace(item, display=type(item.display)(shown), caption=note)
+        items.append(item)
+    return tuple(items), ""
+
+
+def _cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the children of each foreign key that has several bars."""
+    items = []
+    for item in _each(results, columns)[0]:
+        result = item.display.result
+        for key in keys_by_score(result):
+            if len(result.details["histograms"][key]["starts"]) > 1:
+                score = number(result.details.get("columns", {}).get(key))
+                items.append(Item(CardinalityDisplay(result, key=key), key, f"score {score}"))
+        items = items or [item]
     return tuple(items), ""
 
 
@@ -249,6 +284,7 @@ SECTIONS = (
         from a foreign key to the table that it names. A thick border: the subjects, whose rows are
         to be protected, with all that depends on them. Dashed: public tables.""",
         display="SchemaDisplay",
+        layout=WIDE,
         on_request=True,
     ),
     Section(
@@ -267,6 +303,7 @@ SECTIONS = (
         """One bar per column, the worst first: 1 means the same distribution as in train. The green
         marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
+        fill=_bars,
         layout=COLUMNS,
     ),
     Section(
@@ -316,6 +353,17 @@ SECTIONS = (
         only.""",
         display="PhikMatricesDisplay",
         layout=PHIK,
+    ),
+    Section(
+        "cardinality",
+        "Children of a parent",
+        """The shares of parents by their number of child rows, a figure for each foreign key, the
+        worst first. Numbers that fewer than ten parents have are pooled; a key of a single bar is
+        not drawn.""",
+        display="CardinalityDisplay",
+        fill=_cardinalities,
+        layout=BARS,
+        on_request=True,
     ),
     Section(
         "lines",
@@ -387,8 +435,9 @@ class Plan:
     def sizes(self) -> str:
         """Say how many rows there are, and how many tables or columns were compared."""
         sizes = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
-        if tables := {result.table for result in self.suite_result.values() if result.table}:
-            return ", ".join([*sizes, f"{len(tables):,} tables"])
+        for result in self.suite_result.values():
+            if _display_name(result) == "SchemaDisplay":
+                return ", ".join([*sizes, f"{len(result.details['tables']):,} tables"])
         n_columns = max([0, *(len(r.details.get("names", [])) for r in self.suite_result.values())])
         if n_columns:
             sizes.append(f"{n_columns:,} columns")
