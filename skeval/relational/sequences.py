@@ -62,11 +62,19 @@ class SequenceMetric(RelationalMetric):
                 f"{type(self).__name__}: table names {self.table}, which has no sequence key. "
                 f"Tables that have one: {', '.join(known) or 'none'}."
             )
+        if self.tags.aspect == "privacy" and self.table in relational.relations.references:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: table names {self.table}, a reference table, whose rows "
+                "are public. Name one of subjects or of what depends on them."
+            )
         for name in self._tables(relational):
             sequence_columns(relational, name, getattr(self, "columns", None))
 
     def _tables(self, context: RelationalContext) -> tuple[str, ...]:
-        return tuple(context.relations.sequences) if self.table is None else (self.table,)
+        if self.table is not None:
+            return (self.table,)
+        relations = context.relations  # reference tables are the same in all roles
+        return tuple(name for name in relations.sequences if name not in relations.references)
 
     def _measure(self, context: RelationalContext) -> Result:
         if not (tables := self._tables(context)):
@@ -115,7 +123,8 @@ class SequenceLengthSimilarity(SequenceMetric):
     Parameters
     ----------
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -200,7 +209,8 @@ class StatisticMSAS(_OfColumns):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -314,7 +324,8 @@ class InterRowMSAS(_OfColumns):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -425,7 +436,8 @@ class InterEventTimeSimilarity(SequenceMetric):
     weight : {"row", "sequence"}, default="row"
         Whether each time counts as much, or each sequence.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -506,7 +518,8 @@ class AutocorrelationDifference(_OfColumns):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------

@@ -51,7 +51,8 @@ class CoherenceSimilarity(SequenceMetric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -174,7 +175,8 @@ class TransitionSimilarity(SequenceMetric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
