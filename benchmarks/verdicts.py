@@ -1,6 +1,6 @@
 """Measure how often a suite says "Leak found" where nothing leaks, and how often where rows do.
 
-    python benchmarks/verdicts.py [--suites 252] [--repeats 6] [--large-repeats 1]
+    python benchmarks/verdicts.py [--suites 396] [--repeats 6] [--large-repeats 1]
         [--few-repeats 10] [--jobs 2] [--json docs/null_and_power.json]
         [--page docs/null_and_power.rst]
     python benchmarks/verdicts.py --page-only         # writes the page again from the JSON
@@ -449,7 +449,7 @@ def both(one):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suites", type=int, default=252, help="suites without a leak")
+    parser.add_argument("--suites", type=int, default=396, help="suites without a leak")
     parser.add_argument("--repeats", type=int, default=6, help="tables of 1,000 rows a leak")
     parser.add_argument("--large-repeats", type=int, default=1, help="tables of 10,000 rows a leak")
     parser.add_argument("--few-repeats", type=int, default=10, help="of them with 0.5%% copied")

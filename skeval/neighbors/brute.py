@@ -9,7 +9,15 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.encoding import GRID_STEP, SUMMED_CHUNKS, Encoded, round_to_grid, run_chunks
+from skeval.neighbors.encoding import (
+    GRID_STEP,
+    LARGEST,
+    SMALLEST_RANGE,
+    SUMMED_CHUNKS,
+    Encoded,
+    round_to_grid,
+    run_chunks,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -172,3 +180,53 @@ def _sum_pairs(index: BruteIndex, queries: Encoded, block: slice) -> Floats:
             np.minimum(gaps, 1.0, out=gaps)
             np.add(sums, gaps, out=sums)
     return round_to_grid(sums)
+
+
+def gower_pairs(
+    rows: np.ndarray, others: np.ndarray, ranges: np.ndarray, categorical: np.ndarray
+) -> np.ndarray:
+    """Return Gower's distance of each row to the row of the same place in the other table.
+
+    Parameters
+    ----------
+    rows, others : ndarray of shape (n, n_columns)
+        Numbers, and codes of categories; missing is nan.
+    ranges : ndarray of shape (n_columns,)
+        Range of each number column; where it is 0, values differ or not.
+    categorical : ndarray of bool of shape (n_columns,)
+        Which columns hold codes.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        As :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` has them, ties included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.neighbors.brute import gower_pairs
+    >>> rows, others = np.array([[1.0, 0.0]]), np.array([[3.0, 1.0]])
+    >>> gower_pairs(rows, others, np.array([4.0, 1.0]), np.array([False, True]))
+    array([0.75])
+    """
+    total = np.zeros(len(rows))
+    metric = ~categorical & np.isfinite(ranges) & (ranges >= SMALLEST_RANGE)
+    for j in [*np.flatnonzero(~metric), *np.flatnonzero(metric)]:
+        a, b = (np.clip(table[:, j], -LARGEST, LARGEST) for table in (rows, others))
+        missing = np.isnan(a), np.isnan(b)
+        apart = np.minimum(1.0, np.abs(a - b) / ranges[j]) if metric[j] else (a != b) * 1.0
+        total += np.where(missing[0] | missing[1], missing[0] ^ missing[1], apart)
+    return round_to_grid(total) / rows.shape[1]
+
+
+def euclidean_pairs(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the Euclidean distance of each row to the row of the same place in the other table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.neighbors.brute import euclidean_pairs
+    >>> euclidean_pairs(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([5.])
+    """
+    return np.sqrt(((rows - others) ** 2).sum(axis=1))

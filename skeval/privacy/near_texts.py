@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, hstack
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skeval.context import Context, shared
-from skeval.neighbors.encoding import LARGEST, SMALLEST_RANGE, round_to_grid
+from skeval.neighbors.brute import euclidean_pairs, gower_pairs
 from skeval.neighbors.text_kernels import common_tokens
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import MatchLists, distinct_rows
@@ -526,56 +526,6 @@ def _common(sets: csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     if not sets.has_sorted_indices:
         sets.sort_indices()
     return common_tokens(sets.indptr, sets.indices, i, j)
-
-
-def gower_pairs(
-    rows: np.ndarray, others: np.ndarray, ranges: np.ndarray, categorical: np.ndarray
-) -> np.ndarray:
-    """Return Gower's distance of each row to the row of the same place in the other table.
-
-    Parameters
-    ----------
-    rows, others : ndarray of shape (n, n_columns)
-        Numbers, and codes of categories; missing is nan.
-    ranges : ndarray of shape (n_columns,)
-        Range of each number column; where it is 0, values differ or not.
-    categorical : ndarray of bool of shape (n_columns,)
-        Which columns hold codes.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        As :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` has them, ties included.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import gower_pairs
-    >>> rows, others = np.array([[1.0, 0.0]]), np.array([[3.0, 1.0]])
-    >>> gower_pairs(rows, others, np.array([4.0, 1.0]), np.array([False, True]))
-    array([0.75])
-    """
-    total = np.zeros(len(rows))
-    metric = ~categorical & np.isfinite(ranges) & (ranges >= SMALLEST_RANGE)
-    for j in [*np.flatnonzero(~metric), *np.flatnonzero(metric)]:
-        a, b = (np.clip(table[:, j], -LARGEST, LARGEST) for table in (rows, others))
-        missing = np.isnan(a), np.isnan(b)
-        apart = np.minimum(1.0, np.abs(a - b) / ranges[j]) if metric[j] else (a != b) * 1.0
-        total += np.where(missing[0] | missing[1], missing[0] ^ missing[1], apart)
-    return round_to_grid(total) / rows.shape[1]
-
-
-def euclidean_pairs(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the Euclidean distance of each row to the row of the same place in the other table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.near_texts import euclidean_pairs
-    >>> euclidean_pairs(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
-    array([5.])
-    """
-    return np.sqrt(((rows - others) ** 2).sum(axis=1))
 
 
 class NearPairs:

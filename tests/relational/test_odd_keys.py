@@ -215,7 +215,7 @@ def check_answers(train, holdout, synthetic):
             except SkevalError as refused:
                 check_sentence(refused)
             else:
-                low, high = metric.tags.bounds
+                low, high = result.tags.bounds
                 assert result.warnings or low <= result.value <= high, metric
 
 
