@@ -10,6 +10,7 @@ import skeval.privacy as privacy
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.relational.aggregates import ParentChildAggregates
+from skeval.relational.autocorrelation import AutocorrelationDifference
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
@@ -22,7 +23,6 @@ from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
 from skeval.relational.sequence_detection import SequenceDetection
 from skeval.relational.sequences import (
-    AutocorrelationDifference,
     InterEventTimeSimilarity,
     InterRowMSAS,
     SequenceLengthSimilarity,
