@@ -117,11 +117,9 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         }
 
     def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
         return (
             f"Correlations of values up to {self.max_lag} rows apart differ by "
-            f"{number(result.value)} on average; most of {worst['column']}, by "
-            f"{number(worst['value'])}."
+            f"{number(result.value)} on average."
         )
 
 

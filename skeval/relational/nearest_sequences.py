@@ -152,6 +152,7 @@ class NearestSequences(SequenceMetric):
         return mean_of_columns(
             {table: _share_below(train, 1.0) for table, train in of.items()},
             n_total=len(tables),
+            unit="table",
             greater_is_better=False,
         )
 

@@ -146,7 +146,11 @@ class SequenceDetection(SequenceMetric):
             scores[table] = result.value
             warnings += result.warnings
         return mean_of_columns(
-            scores, n_total=len(tables), greater_is_better=False, warnings=tuple(warnings)
+            scores,
+            n_total=len(tables),
+            unit="table",
+            greater_is_better=False,
+            warnings=tuple(warnings),
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:

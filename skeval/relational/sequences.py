@@ -9,7 +9,7 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
-from skeval.formatting import number, percent
+from skeval.formatting import counted, number, percent
 from skeval.parameters import Columns, Count, Legal, is_text
 from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
@@ -172,6 +172,7 @@ class SequenceLengthSimilarity(SequenceMetric):
         return mean_of_columns(
             scores,
             n_total=len(tables),
+            unit="table",
             train={name: _described(both[0]) for name, both in lengths.items()},
             lengths={name: _described(both[1]) for name, both in lengths.items()},
         )
@@ -299,11 +300,9 @@ class StatisticMSAS(ColumnSequenceMetric):
         }
 
     def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
         return (
             f"The cumulative curves of the {self.statistic} of a sequence lie "
-            f"{percent(1.0 - result.value)} apart at most, on average over columns; furthest of "
-            f"{worst['column']}, {percent(1.0 - worst['value'])}."
+            f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
 
 
@@ -397,11 +396,9 @@ class InterRowMSAS(ColumnSequenceMetric):
         return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
 
     def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
         return (
-            f"The cumulative curves of changes over {self.lag} "
-            f"row{'s' if self.lag > 1 else ''} lie {percent(1.0 - result.value)} apart at most, on "
-            f"average over columns; furthest of {worst['column']}, {percent(1.0 - worst['value'])}."
+            f"The cumulative curves of changes over {counted(self.lag, 'row')} lie "
+            f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
 
 
@@ -482,6 +479,7 @@ class InterEventTimeSimilarity(SequenceMetric):
         return mean_of_columns(
             {table: self._score(context, table) for table in timed},
             n_total=len(tables),
+            unit="table",
             warnings=order_warnings(context, timed),
             order=order_details(context, timed),
         )

@@ -137,6 +137,7 @@ class SharedSubsequences(SequenceMetric):
         return mean_of_columns(
             {table: of.share("train") for table, of in found.items()},
             n_total=len(tables),
+            unit="table",
             greater_is_better=False,
         )
 
