@@ -27,6 +27,8 @@ from skeval.exceptions import (
 from skeval.files import check_output, replacing
 from skeval.result import SuiteResult
 from skeval.tables.reading import check_exists, read_table
+from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import TableSchema
 
@@ -44,16 +46,21 @@ _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
 }
 _PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
-TrainHoldoutSynthetic = tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]
+TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 Tables = Annotated[
     list[Path],
     typer.Argument(
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
-        help="CSV or Parquet files. Without a holdout there are no baselines.",
+        help="CSV or Parquet files, or folders of them, a file a table. "
+        "Without a holdout there are no baselines.",
     ),
 ]
 SchemaFile = Annotated[
-    Path | None, typer.Option(help="JSON: {column: kind}, or the metadata of SDV.")
+    Path | None,
+    typer.Option(
+        help="JSON: {column: kind}, or the metadata of SDV; of several tables also a data package. "
+        "A folder may hold it."
+    ),
 ]
 Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
@@ -121,15 +128,17 @@ def report(
     from skeval.report import ENDINGS
 
     _check_output(output, ENDINGS, "report", [*tables, schema])
+    read, known = _read_tables(tables, schema, header=header)
+    _check_of_one_table(known, target=target, sensitive=sensitive)
     _write_report(
-        _read_tables(tables, header=header),
+        read,
         output,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
         columns=columns,
         target=target,
         sensitive=sensitive,
-        schema=_read_schema(schema),
+        schema=known,
         random_state=seed,
     )
 
@@ -159,10 +168,18 @@ def evaluate(
 
     if output is not None:
         _check_output(output, tuple(_WRITERS), "scores", [*tables, schema])
-    train, holdout, synthetic = _read_tables(tables, header=header)
-    metrics = make_suite(suite, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1)
+    (train, holdout, synthetic), known = _read_tables(tables, schema, header=header)
+    _check_of_one_table(known, target=target, sensitive=sensitive)
+    metrics = make_suite(
+        suite,
+        target=target,
+        sensitive=sensitive,
+        random_state=seed,
+        n_jobs=-1,
+        schema=known if isinstance(known, RelationalSchema) else None,
+    )
     metrics.set_params(timeout=timeout)
-    result = metrics.fit(train, holdout, schema=_read_schema(schema)).evaluate(synthetic)
+    result = metrics.fit(train, holdout, schema=known).evaluate(synthetic)
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
@@ -280,13 +297,37 @@ def _check_output(
     check_output(output, endings, owner=owner)
 
 
-def _read_tables(paths: list[Path], *, header: bool) -> TrainHoldoutSynthetic:
+def _read_tables(
+    paths: list[Path], schema: Path | None, *, header: bool
+) -> tuple[TrainHoldoutSynthetic, Any]:
+    """Return the tables of two or three files, or folders, and what is known of their schema."""
     if len(paths) not in {2, 3}:
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
-    train, *holdout, synthetic = (read_table(path, header=header) for path in paths)
-    return train, holdout[0] if holdout else None, synthetic
+    first, *others = paths
+    if not any(path.is_dir() for path in paths):
+        train, *further = (read_table(path, header=header) for path in paths)
+        known = _read_schema(schema)
+    elif files := [str(path) for path in paths if not path.is_dir()]:
+        raise InvalidParameterError(
+            f"expected folders throughout, or files throughout; {', '.join(files)}: no folder."
+        )
+    else:
+        train = RelationalData.from_folder(first, schema, header=header)
+        known = train.schema
+        further = [RelationalData.from_folder(path, known, header=header) for path in others]
+        _say(f"note: {known}.")
+    return (train, further[0] if len(further) == 2 else None, further[-1]), known
+
+
+def _check_of_one_table(known: Any, **columns: str | None) -> None:
+    """Refuse what names a column where there are several tables."""
+    if isinstance(known, RelationalSchema) and (named := [n for n, c in columns.items() if c]):
+        raise InvalidParameterError(
+            f"--{' and --'.join(named)} cannot be used with folders: utility is of one table. "
+            "Give the files of that table, or use skeval.relational.RelationalTSTR in Python."
+        )
 
 
 def _read_schema(path: Path | None) -> Any:

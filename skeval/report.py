@@ -249,8 +249,8 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
 
 
 def _positive(limit: Limit, name: str) -> Limit:
-    wrong = [n for n in (limit.values() if isinstance(limit, Mapping) else [limit]) if n and n < 1]
-    if wrong or limit == 0:
+    counts = limit.values() if isinstance(limit, Mapping) else [limit]
+    if any(n is not None and n < 1 for n in counts):
         raise InvalidParameterError(
             f"report: {name} must be a positive int or None, got {limit!r}."
         )

@@ -408,9 +408,12 @@ def summary(results: SuiteResult) -> str:
 
 
 def _measured(results: SuiteResult, metric: str) -> Result | None:
-    """Return the first result of a metric, if it has a value."""
-    first = next((r for r in results.values() if r.metric == metric), None)
-    return None if first is None or math.isnan(first.value) else first
+    """Return the first result of a metric that has a value; of several tables, that of the worst.
+
+    That is the table whose value is the least beside what fresh real rows get.
+    """
+    known = [r for r in results.values() if r.metric == metric and not math.isnan(r.value)]
+    return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
 
 
 def _fidelity(results: SuiteResult) -> str:
@@ -419,8 +422,12 @@ def _fidelity(results: SuiteResult) -> str:
         return ""
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
     worst = " and ".join(score.details["worst"]["columns"])
+    where, whom = "Columns", "train"
+    if score.table:
+        where, whom = f"In {score.table}, the table least like train, columns", "it"
     return (
-        f"Columns and pairs agree with train at {score.value:.1f} of 100{fresh}; least in {worst}."
+        f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}; least in "
+        f"{worst}."
     )
 
 

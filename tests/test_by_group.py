@@ -193,3 +193,10 @@ def test_an_alarm_says_what_to_do_and_where():
     assert result.p_value < 0.001
     assert result.contrast.what.endswith("where plan is family")
     assert result.advice.startswith("Where plan is family: Drop the copied rows")
+
+
+def test_the_test_of_groups_is_none_of_the_whole_table():
+    """Both count: they look at other rows."""
+    metrics = [("whole", DCRShare()), ("groups", ByGroup(DCRShare(), "plan"))]
+    suite = MetricSuite(metrics).fit(TRAIN, HOLDOUT)
+    assert suite.evaluate(SYNTHETIC).verdict().n_tests == 2

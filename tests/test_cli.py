@@ -15,7 +15,7 @@ import pytest
 
 from skeval import Result, SuiteResult, __version__
 from skeval.cli import main, printed_warnings
-from skeval.datasets import make_mixed
+from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import MetricWarning
 from skeval.tables.reading import read_table
 
@@ -114,6 +114,25 @@ def test_list_names_every_metric_in_a_line(run):
 
 def test_version(run):
     assert run("--version")[:2] == (0, f"skeval {__version__}\n")
+
+
+def test_report_of_a_column_of_texts(folder, run):
+    rng = np.random.default_rng(0)
+    for seed, name in enumerate(("train", "holdout", "synthetic")):
+        words = rng.choice(["meter", "bill", "gas"], (60, 4))
+        texts = [f"Zedekiah{seed}{i} {' '.join(row)}" for i, row in enumerate(words)]
+        table = pd.read_csv(f"{name}.csv").iloc[:60, :2].assign(note=texts)
+        table.to_csv(f"{name}.csv", index=False)
+    (folder / "schema.json").write_text(json.dumps({"note": "text"}))
+    code, _, said = run("report", *THREE, "--schema", "schema.json", "-o", "r.html")
+    assert code == 0, said
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert 'id="texts"' in page
+    assert "leave the text columns out: note" in page
+    assert "Zedekiah" not in page
+    code, out, _ = run("evaluate", *THREE, "--suite", "fidelity", "-o", "s.json")
+    assert code == 0
+    assert "vocabulary" in out
 
 
 def test_schema_from_a_file(folder, run):
@@ -491,3 +510,69 @@ def test_seeds_are_checked(folder, run):
     code, _, err = run("evaluate", *THREE, "--seed", str(2**32))
     assert code == 2
     assert "4294967295" in err
+
+
+class TestFolders:
+    """Folders of files, a table each."""
+
+    @pytest.fixture(autouse=True)
+    def folders(self, folder):
+        for seed, role in enumerate(("train", "holdout", "synthetic")):
+            data = make_relational(30, random_state=seed, n_children=(0, 4))
+            (folder / role).mkdir()
+            for name, table in data.items():
+                if role == "holdout":
+                    table.to_parquet(folder / role / f"{name}.parquet")
+                else:
+                    table.to_csv(folder / role / f"{name}.csv", index=False)
+        (folder / "schema.json").write_text(json.dumps(data.schema.to_dict()))
+
+    def test_evaluate(self, run):
+        arguments = ("--suite", "diagnostic", "-o", "scores.json")
+        code, _, err = run(
+            "evaluate", "train", "holdout", "synthetic", *arguments, "--schema", "schema.json"
+        )
+        assert code == 0, err
+        assert "items.(person, visit) -> visits.(person, visit)" in err
+        integrity = SuiteResult.from_json("scores.json")["referential_integrity"]
+        assert integrity.value == integrity.baseline == 1.0
+        os.rename("schema.json", "train/metadata.json")
+        assert run("evaluate", "train", "synthetic", "--suite", "diagnostic")[1].splitlines()[0]
+
+    def test_detected_keys_are_said(self, run):
+        code, _, err = run("evaluate", "train", "synthetic", "--suite", "diagnostic")
+        assert code == 0, err
+        assert "visits.person -> people.person" in err
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("train", "synthetic.csv"), "synthetic.csv: no folder"),
+            (("train", "nowhere"), "nowhere: no folder"),
+            (("train", "synthetic", "--schema", "nowhere.json"), "there is no file nowhere.json"),
+            (("train", "synthetic", "--schema", "train.csv"), "train.csv is no JSON"),
+            (("train", "synthetic", "--schema", "list.json"), "The metadata is none that is known"),
+            (("train", "synthetic", "--target", "plan"), "--target cannot be used with folders"),
+            (("train", "holdout", "empty", "--schema", "schema.json"), "empty has no file of"),
+            (
+                ("train", "half", "--schema", "schema.json"),
+                "synthetic lacks visits, items, messages",
+            ),
+            (
+                ("train", "broken", "--schema", "schema.json"),
+                "people: synthetic does not have the columns",
+            ),
+        ],
+    )
+    def test_faults_are_sentences(self, folder, run, arguments, said):
+        (folder / "list.json").write_text("[1]")
+        for name in ("empty", "half", "broken"):
+            (folder / name).mkdir()
+        make_relational(5)["people"].to_csv(folder / "half" / "people.csv", index=False)
+        for table in (folder / "synthetic").iterdir():
+            (folder / "broken" / table.name).write_bytes(table.read_bytes())
+        (folder / "broken" / "people.csv").write_text("person,name\n1,x\n")
+        code, _, err = run("evaluate", *arguments)
+        assert code == 2
+        assert said in err
+        assert "Traceback" not in err

@@ -10,6 +10,7 @@ from skeval import PrivacyStats, compute_privacy_stats
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, SchemaMismatchError
 from skeval.privacy import PrivacyScore
+from skeval.relational import ForeignKey, RelationalSchema
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -56,3 +57,50 @@ def test_refusals():
         compute_privacy_stats(TRAIN, SYNTHETIC, q=0.0)
     with pytest.raises(SchemaMismatchError, match="age"):
         compute_privacy_stats(TRAIN, SYNTHETIC.drop(columns="age"))
+
+
+def several(seed):
+    """Return people, what belongs to them, and a public table."""
+    rng = np.random.default_rng(seed)
+    people = make_mixed(150, random_state=seed)[["age"]].assign(id=np.arange(150) + 1000 * seed)
+    people["height"] = rng.normal(170, 9, 150)
+    amounts = rng.normal(50, 10, 150).repeat(3) + rng.normal(0, 5, 450)
+    bills = pd.DataFrame({"id": people["id"].repeat(3).to_numpy(), "amount": amounts})
+    return {"people": people, "bills": bills, "cities": pd.DataFrame({"name": list("abc")})}
+
+
+SEVERAL = RelationalSchema(
+    ["people", "bills", "cities"],
+    {"people": "id"},
+    [ForeignKey("bills", "id", "people", "id")],
+    roles={"people": "subject", "cities": "reference"},
+)
+
+
+def test_several_tables_have_their_own_numbers():
+    train, holdout, synthetic = (several(seed) for seed in range(3))
+    stats = compute_privacy_stats(train, synthetic, holdout, schema=SEVERAL)
+    assert list(stats) == ["people", "bills"]
+    kinds = {"id": "id"}
+    for name, own in stats.items():
+        rows = (tables[name] for tables in (train, synthetic, holdout))
+        assert own == compute_privacy_stats(*rows, schema=kinds)
+
+
+def test_a_parent_is_protected_with_its_children():
+    train, holdout, synthetic = (several(seed) for seed in range(3))
+    noise = np.random.default_rng(3).normal(0, 2, (2, 150))
+    near = {
+        "id": synthetic["people"]["id"],
+        "age": train["people"]["age"] + noise[0],
+        "height": train["people"]["height"] + noise[1],
+    }
+    bills = train["bills"].assign(id=synthetic["bills"]["id"])
+    copied = {**synthetic, "people": pd.DataFrame(near), "bills": bills}
+    settings = {"holdout": holdout, "schema": SEVERAL}
+    rows = compute_privacy_stats(train, copied, **settings)
+    entities = compute_privacy_stats(train, copied, entity="parent", **settings)
+    assert rows["people"].risk < 0.15 < 0.6 < entities["people"].risk
+    assert rows["bills"] == entities["bills"]  # nothing refers to them
+    with pytest.raises(InvalidParameterError, match="entity"):
+        compute_privacy_stats(train, copied, entity="child")

@@ -103,8 +103,8 @@ class OfTable(Lifted):
     a valid p-value [1]_; of one draw, its own. With several subjects (flights of planes and of
     pilots) the largest p-value is taken. Rows without a subject are left out of the test. The
     contrast has the means over the draws,
-    ``details["by_subject"]`` their p-values. An interval or difference that takes rows for
-    independent is left out, as are p-values in the details.
+    ``details["by_subject"]`` their p-values. Of a dependent table, whatever the metric, intervals,
+    differences and p-values that take rows for independent are left out, in the details too.
 
     Where the schema does not say whose the rows are, a value is given and no test made, with a
     :class:`~skeval.exceptions.NoTestWarning`.
@@ -154,15 +154,10 @@ class OfTable(Lifted):
 
     def _tested(self, context: RelationalContext, result: Result) -> Result:
         relations, table = context.relations, self.table
-        if relations.role(table) == "subject" or len(relations.tables) == 1:
+        if relations.role(table) in ("subject", "reference") or len(relations.tables) == 1:
             return result
-        if self.tags.aspect != "privacy" or relations.role(table) == "reference":
-            return replace(result, difference=None)  # rows may well be of one subject
-        if result.p_value is None:
-            return replace(result, interval=None, difference=None)
-        metric, own = self.metric, self._own(context)
-        # what is said of the row-wise tests does not hold: the warnings of the value do
-        warnings = fitted(metric, own)._result(own).warnings
+        had_test, metric = result.p_value is not None, self.metric
+        # nothing holds that takes rows for independent
         result = replace(
             result,
             p_value=None,
@@ -170,8 +165,14 @@ class OfTable(Lifted):
             interval=None,
             difference=None,
             details=without_tests(result.details),
-            warnings=warnings,
         )
+        if not had_test or self.tags.aspect != "privacy":
+            summary = "" if np.isnan(result.value) else metric._summary(result)
+            return replace(result, summary=summary)
+        own = self._own(context)
+        # what is said of the row-wise tests does not hold either: the warnings of the value do
+        warnings = fitted(metric, own)._result(own).warnings
+        result = replace(result, warnings=warnings)
         if subjects := owners(relations, table):
             settings = (self.max_rows, self.n_draws, self.random_state)
             tests = {s: subject_results(context, metric, table, s, *settings) for s in subjects}
@@ -408,6 +409,9 @@ def subject_results(
     draws = [
         one_row_each(context, table, subject, max_rows, seed + draw) for draw in range(n_draws)
     ]
+    sizes = [d.n_rows(role) for d in draws for role in ("train", "holdout") if role in d]
+    if not min(sizes):  # no row has a subject
+        return [Result(np.nan)] * n_draws
     return [fitted(metric, drawn).evaluate_context(drawn) for drawn in draws]
 
 

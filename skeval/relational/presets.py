@@ -9,20 +9,34 @@ import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
+from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
 )
+from skeval.relational.detection import AggregationDetection
+from skeval.relational.nearest_sequences import NearestSequences
 from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable
 from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequences import (
+    AutocorrelationDifference,
+    InterRowMSAS,
+    SequenceLengthSimilarity,
+    StatisticMSAS,
+)
+from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational.structure import PrimaryKeyUniqueness, SchemaStructure
 from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
 from skeval.relational.subject_membership import SubjectMembership
+from skeval.relational.transitions import TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
+from skeval.steps.aggregates import private_parents
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
+_MOST_ROWS = 5_000  # that a classifier learns from
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
@@ -81,13 +95,44 @@ def of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]
 
 
 def _report(schema: RelationalSchema) -> Named:
-    return [*_relations(schema), *_fidelity(schema), *_headlines(schema), *_subjects(schema)]
+    return [*_between(schema), *_fidelity(schema), *_headlines(schema), *_subjects(schema)]
 
 
 def _relations(schema: RelationalSchema) -> Named:
     keys: Named = [("referential_integrity", ReferentialIntegrity())] if schema.foreign_keys else []
+    unique: Named = (
+        [("primary_key_uniqueness", PrimaryKeyUniqueness())] if schema.primary_keys else []
+    )
     public: Named = [("reference_equality", ReferenceEquality())] if schema.references else []
-    return [*keys, *public]
+    return [("schema_structure", SchemaStructure()), *unique, *keys, *public]
+
+
+def _between(schema: RelationalSchema) -> Named:
+    """Return what relates the tables, and their rows in order, beside each table by itself."""
+    links: Named = []
+    if private_parents(schema):
+        links = [
+            ("cardinality_shape", CardinalityShapeSimilarity()),
+            ("parent_child_aggregates", ParentChildAggregates()),
+            ("aggregation_detection", AggregationDetection(max_rows=_MOST_ROWS)),
+        ]
+    if schema.foreign_keys:
+        links.append(("inter_table_trends", InterTableTrends()))
+    return [*_relations(schema), *links, *_sequences(schema)]
+
+
+def _sequences(schema: RelationalSchema) -> Named:
+    if not schema.sequences:
+        return []
+    return [
+        ("sequence_lengths", SequenceLengthSimilarity()),
+        ("statistic_msas", StatisticMSAS()),
+        ("inter_row_msas", InterRowMSAS()),
+        ("autocorrelation_difference", AutocorrelationDifference()),
+        ("transitions", TransitionSimilarity()),
+        ("shared_subsequences", SharedSubsequences()),
+        ("nearest_sequences", NearestSequences()),
+    ]
 
 
 def _fidelity(schema: RelationalSchema) -> Named:
@@ -229,7 +274,7 @@ def _of_property(name: str, tables: Iterable[str], metrics: Callable[[], Named])
 
 PRESETS: dict[str, Callable[[RelationalSchema], Named]] = {
     "report": _report,
-    "fidelity": lambda schema: [*_relations(schema), *_fidelity(schema)],
+    "fidelity": lambda schema: [*_between(schema), *_fidelity(schema)],
     "privacy": lambda schema: [*_screens(schema), *_attacks(schema)],
     "screens": _screens,
     "attacks": _attacks,

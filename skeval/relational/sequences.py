@@ -169,7 +169,9 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     def _summary(self, result: Result) -> str:
         table = result.details["worst"]["column"]
-        train, own = (result.details[key][table]["mean"] for key in ("train", "lengths"))
+        train, own = (result.details[key][table].get("mean") for key in ("train", "lengths"))
+        if train is None or own is None:  # all keys are missing
+            return f"There is no sequence of {table} to compare."
         return (
             f"The cumulative curves of lengths lie {percent(1.0 - result.value)} apart at most; "
             f"sequences of {table} have {number(own)} rows on average, in train {number(train)}."
@@ -178,7 +180,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
 def _described(lengths: np.ndarray) -> dict[str, float]:
     if not lengths.size:
-        return {"n_sequences": 0}
+        return {"n_sequences": 0, "mean": 0.0, "median": 0.0, "share_of_one": 0.0}
     return {
         "n_sequences": int(lengths.size),
         "mean": float(lengths.mean()),

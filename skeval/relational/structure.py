@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -64,7 +66,7 @@ class SchemaStructure(RelationalMetric):
         needs=frozenset({"relational"}),
         greater_is_better=True,
         bounds=(0, 1),
-        display="ColumnScoresDisplay",
+        display="SchemaDisplay",
         lenient=True,
     )
 
@@ -87,6 +89,8 @@ class SchemaStructure(RelationalMetric):
                 "columns": shares,
                 "missing": {part: sorted(ours[part] - theirs[part]) for part in ours},
                 "extra": {part: sorted(theirs[part] - ours[part]) for part in ours},
+                "tables": {name: _described(context, name) for name in relations.tables},
+                "foreign_keys": [asdict(key) for key in relations.foreign_keys],
             },
         )
 
@@ -99,6 +103,14 @@ class SchemaStructure(RelationalMetric):
             f"{missing['tables']} tables, {missing['columns']} columns and {missing['keys']} keys "
             f"are missing; {extra['tables']} tables and {extra['columns']} columns are extra."
         )
+
+
+def _described(context: RelationalContext, table: str) -> dict[str, Any]:
+    """Return the role of a table, and its numbers of rows by role of data, to be drawn."""
+    roles = [role for role in ("train", "holdout", "synthetic") if role in context]
+    given = {role: context.given(role) for role in roles}
+    sizes = {role: len(data[table]) for role, data in given.items() if table in data}
+    return {"role": context.relations.role(table), "n_rows": sizes}
 
 
 def _parts(tables: Mapping[str, pd.DataFrame], relations: RelationalSchema) -> dict[str, Set[str]]:
@@ -158,7 +170,7 @@ class PrimaryKeyUniqueness(RelationalMetric):
     0.5
     """
 
-    tags = SchemaStructure.tags
+    tags = replace(SchemaStructure.tags, display="ColumnScoresDisplay")
     _parts = ("null",)
 
     def __init__(self) -> None:

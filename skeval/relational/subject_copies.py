@@ -426,33 +426,41 @@ def shared_histories(
     which, sets, long = joined(every, min_rows)
     sizes = [len(relational.given(one)[subject]) for one in roles]
     by_role = dict(zip(roles, np.split(which, np.cumsum(sizes)[:-1]), strict=True))
-    n_classes, nothing = sets.shape[0], np.zeros(0, dtype=np.int64)
+    nobody = np.zeros(0, dtype=np.int64)
     train, holdout, queries = (
-        np.bincount(by_role.get(one, nothing), minlength=n_classes)
+        np.bincount(by_role.get(one, nobody), minlength=long.size)
         for one in ("train", "holdout", role)
     )
     if role == "holdout":
         holdout = np.zeros_like(holdout)
-    n_real = int(train.sum()), int(holdout.sum())
+    n, right = int(queries.sum()), np.flatnonzero((train + holdout > 0) & long)
     left = np.flatnonzero((queries > 0) & long)
-    right = np.flatnonzero((train + holdout > 0) & long)
-    longest = longest_list(*n_real) if n_real[1] else 0
     if not left.size or not right.size:
-        nobody = MatchLists.of_pairs(nothing, nothing, nothing, int(queries.sum()))
-        return Shared(0.0, nobody, train, holdout)
-    pairs = NearPairs(left.size, train[right] > 0, holdout[right] > 0, longest)
+        return Shared(0.0, MatchLists.of_pairs(nobody, nobody, nobody, n), train, holdout)
     place = np.cumsum(long) - 1  # among the histories that are long enough: none of them is empty
-    known = TokenSets(place, [sets[long]], [np.full(int(long.sum()), None, dtype=object)])
-    for i, j in similar_pairs(known, place[left], place[right], overlap, pairs.done):
-        pairs.add(i, j)
-    n = int(queries.sum())
+    pairs = near_pairs(sets[long], place[left], place[right], train[right], holdout[right], overlap)
     # all real subjects take part in the exchange, those with short histories too
-    rest = [int(table[~long].sum()) for table in (train, holdout)]
-    counts = [
-        np.append(table[right], more) for table, more in zip((train, holdout), rest, strict=True)
-    ]
-    lists = pairs.lists(queries[left], n)
-    return Shared(float(queries[left][pairs.near_train].sum() / n), lists, *counts)
+    counts = [np.append(table[right], table[~long].sum()) for table in (train, holdout)]
+    share = float(queries[left][pairs.near_train].sum() / n)
+    return Shared(share, pairs.lists(queries[left], n), *counts)
+
+
+def near_pairs(
+    sets: csr_array,
+    left: np.ndarray,
+    right: np.ndarray,
+    train: np.ndarray,
+    holdout: np.ndarray,
+    overlap: float,
+) -> NearPairs:
+    """Find the sets on the right, counted in train and in the holdout, near each on the left."""
+    n_real = int(train.sum()), int(holdout.sum())
+    longest = longest_list(*n_real) if n_real[1] else 0
+    pairs = NearPairs(left.size, train > 0, holdout > 0, longest)
+    known = TokenSets(left, [sets], [np.full(sets.shape[0], None, dtype=object)])
+    for i, j in similar_pairs(known, left, right, overlap, pairs.done):
+        pairs.add(i, j)
+    return pairs
 
 
 def joined(every: list[Histories], min_rows: int) -> tuple[np.ndarray, csr_array, np.ndarray]:

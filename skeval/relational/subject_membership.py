@@ -19,6 +19,7 @@ from skeval.privacy.attacks.membership.membership_inference import (
     overview,
     success,
 )
+from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import (
     CALIBRATED,
     MemberScores,
@@ -31,7 +32,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.relations import subject_positions
-from skeval.steps.samples import named_seed, nothing_to_measure, sample_positions
+from skeval.steps.samples import nothing_to_measure
 from skeval.steps.subjects import rows_taken
 
 _PAIRS = (
@@ -171,12 +172,12 @@ def subject_scores(
     """
     relational = cast("RelationalContext", context)
     sizes = {role: len(relational.given(role)[subject]) for role in ("train", "holdout")}
+    whole = aggregated_context(relational, subject, STATS, "subject")
     is_known = np.zeros(sizes["holdout"], dtype=np.bool_)
     if attack in CALIBRATED and sizes["holdout"] > 1:
         n_known = min(sizes["holdout"] - 1, max(1, round(reference_fraction * sizes["holdout"])))
-        is_known[sample_positions(sizes["holdout"], n_known, named_seed("reference", seed))] = True
+        is_known[drawing_order(whole, "holdout", seed)[:n_known]] = True
     by_part: dict[str, Parts] = {}
-    whole = aggregated_context(relational, subject, STATS, "subject")
     own = {role: np.arange(n) for role, n in sizes.items()}
     if rows := row_scores(whole, own, is_known, attack, seed):
         by_part["its own row and what its rows are like"] = rows

@@ -12,6 +12,7 @@ from skeval.reporting.displays.distributions import (
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.relations import SchemaDisplay
 from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
+from skeval.reporting.displays.texts import EntitiesDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -28,6 +29,7 @@ __all__ = [
     "ColumnScoresDisplay",
     "Display",
     "DistancesDisplay",
+    "EntitiesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
     "LinesDisplay",

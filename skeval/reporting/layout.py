@@ -29,6 +29,7 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 40
 _BAR = 4.6
+_NAMES = 38.0  # beside figures of any kind, in millimetres
 
 
 @dataclass(frozen=True)
@@ -143,18 +144,24 @@ def paragraph_height(text: str, room: float, size: float) -> float:
 
 
 def _packed(items: Sequence[Item], room: float = 205.0) -> list[list[Item]]:
-    """Fill pages with bars, those of many columns in pieces."""
+    """Fill pages with figures, bars of many columns in pieces."""
     groups: list[list[Item]] = []
     left = 0.0
     for item in (part for whole in items for part in _parts(whole)):
-        bars = _BAR * len(item.display.frame())
-        height = 19.0 + paragraph_height(item.caption, 174.0, 8.0) + bars
+        height = 19.0 + paragraph_height(item.caption, 174.0, 8.0) + _height(item.display)
         if not groups or height > left:
             groups.append([])
             left = room
         groups[-1].append(item)
         left -= height
     return groups
+
+
+def _height(display: Display) -> float:
+    """Return the millimetres that a figure takes on a page that it shares with others."""
+    if isinstance(display, ColumnScoresDisplay):
+        return _BAR * len(display.frame())
+    return 25.4 * display.figsize[1] - 4.0
 
 
 def _parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
@@ -236,7 +243,7 @@ def _columns(page: Page, y: float, items: Sequence[Item]) -> None:
         names = item.display.frame()["column"].astype(str).tolist()
         room = _room(names, 50.0, 7.0)
         left = MARGIN + room * MM + 3.0
-        height = _BAR * len(names)
+        height = _height(item.display)
         item.display.draw([page.axes(left, y, page.width - MARGIN - 14.0 - left, height)], room)
         y += height + 10.0
 
@@ -248,6 +255,34 @@ def _stacked(page: Page, y: float, items: Sequence[Item]) -> None:
     pitch = min(72.0, (page.floor - y) / n)
     tops = [y + i * pitch for i in range(n)]
     item.display.draw([page.axes(MARGIN + 9.0, y, page.inner - 9.0, pitch - 18.0) for y in tops])
+
+
+def _flowing(page: Page, y: float, items: Sequence[Item]) -> None:
+    left = MARGIN + _NAMES
+    for item in items:
+        y = _head(page, y, item) + 4.0
+        width, height = 25.4 * item.display.figsize[0], _height(item.display) - 4.0
+        width = min(width, page.width - MARGIN - 14.0 - left)
+        n = item.display.n_panels
+        axes = [page.axes(left + i * width / n, y, width / n - 4.0, height) for i in range(n)]
+        item.display.draw(axes, _NAMES / MM - 4.0)
+        y += height + 12.0
+
+
+def _below_each_other(page: Page, y: float, items: Sequence[Item]) -> None:
+    """Draw figures of one panel below each other, each with its heading."""
+    for item in items:
+        top = _head(page, y, item) + 3.0
+        item.display.draw([page.axes(MARGIN + 9.0, top, page.inner - 9.0, 42.0)])
+        y = top + 62.0
+
+
+def _wide(page: Page, y: float, items: Sequence[Item]) -> None:
+    """Draw one figure over the whole width, as high as its own shape wants."""
+    y = _head(page, y, items[0]) + 3.0
+    wide, tall = items[0].display.figsize
+    height = min(page.inner * tall / wide, page.floor - y)
+    items[0].display.draw([page.axes(MARGIN, y, page.inner, height)])
 
 
 def _phik(page: Page, y: float, items: Sequence[Item]) -> None:
@@ -364,8 +399,11 @@ class Layout:
 
 
 STACKED = Layout()
+WIDE = Layout(_wide)
+BARS = Layout(_below_each_other, 3)
 SIMILARITY = Layout(_similarity)
 PHIK = Layout(_phik, landscape=True)
 COLUMNS = Layout(_columns, None)
+FLOWING = Layout(_flowing, None)
 UNIVARIATE = Layout(_univariate, 12, grid="grid", legend=True)
 BIVARIATE = Layout(_bivariate, 8, grid="grid pairs")

@@ -10,15 +10,24 @@ from typing import Any
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, number, percent
 from skeval.reporting.displays.base import DISPLAYS
+from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.values import ScoresDisplay, ValueDisplay, display_of
+from skeval.reporting.displays.values import (
+    ColumnScoresDisplay,
+    ScoresDisplay,
+    ValueDisplay,
+    display_of,
+)
 from skeval.reporting.layout import (
+    BARS,
     BIVARIATE,
     COLUMNS,
+    FLOWING,
     PHIK,
     SIMILARITY,
     STACKED,
     UNIVARIATE,
+    WIDE,
     Item,
     Layout,
 )
@@ -42,6 +51,11 @@ HOW_TO_READ = (
 
 TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
 _ANY = "any display"
+_MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
+_LENGTHS = (
+    "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
+    "outer bars hold what lies beyond."
+)
 
 
 def _each(results: Mapping[str, Result], columns: Any) -> Filled:
@@ -51,6 +65,37 @@ def _each(results: Mapping[str, Result], columns: Any) -> Filled:
         fresh = "" if result.baseline is None else f", fresh real rows {number(result.baseline)}"
         heading = f"{name}: {number(result.value)}{fresh}"
         items.append(Item(display_of(result), heading, finding(result)))
+    return tuple(items), ""
+
+
+def _bars(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the scores of columns; of more than a report can show, those that are worst."""
+    items = []
+    for item in _each(results, columns)[0]:
+        result = item.display.result
+        scores = result.details["columns"]
+        if len(scores) > _MOST_BARS and not isinstance(scores, list):
+            sign = -1 if result.tags is not None and result.tags.sign < 0 else 1
+            defined = {n: s for n, s in scores.items() if not math.isnan(as_float(s))}
+            worst = sorted(defined, key=lambda name: sign * as_float(scores[name]))[:_FEW_BARS]
+            details = {**result.details, "columns": {name: scores[name] for name in worst}}
+            shown = replace(result, details=details)
+            note = f"{item.caption} Shown are the worst {len(worst)} of {len(scores):,}."
+            item = replace(item, display=type(item.display)(shown), caption=note)
+        items.append(item)
+    return tuple(items), ""
+
+
+def _cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the children of each foreign key that has several bars."""
+    items = []
+    for item in _each(results, columns)[0]:
+        result = item.display.result
+        for key in keys_by_score(result):
+            if len(result.details["histograms"][key]["starts"]) > 1:
+                score = number(result.details.get("columns", {}).get(key))
+                items.append(Item(CardinalityDisplay(result, key=key), key, f"score {score}"))
+        items = items or [item]
     return tuple(items), ""
 
 
@@ -122,6 +167,24 @@ def _pair_item(pair: Mapping[str, Any]) -> Item:
     return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
 
 
+def _texts(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw all rates, then the lengths of texts, then what has a figure of its own."""
+    measured = {name: result for name, result in results.items() if not math.isnan(result.value)}
+    if not measured:
+        return (), ""
+    items = [Item(ScoresDisplay(SuiteResult(measured)), "Texts in numbers")]
+    for name, result in measured.items():
+        for column, marginal in result.details.get("marginals", {}).items():
+            heading = f"{name}: {column}"
+            items.append(Item(MarginalDisplay(column, marginal), heading, _LENGTHS))
+    drawn = {
+        name: result
+        for name, result in measured.items()
+        if not isinstance(display_of(result), ColumnScoresDisplay)
+    }
+    return (*items, *_each(drawn, columns)[0]), ""
+
+
 @dataclass(frozen=True)
 class Section:
     """A section of reports: which results it shows, in which words, and how they are laid out.
@@ -135,6 +198,9 @@ class Section:
     display : str
         The display whose results it shows, by the name in their tags; if empty, those of displays
         that no section of the table names.
+    needs : str
+        The need whose metrics' results it shows, whatever their display; no other section, but that
+        of all scores, shows them too.
     fill : callable
         Makes figures of these results and of :class:`~skeval.ReportColumns`; and a note on which.
     layout : Layout
@@ -151,6 +217,7 @@ class Section:
     title: str
     intro: str = ""
     display: str = ""
+    needs: str = ""
     fill: Callable[[Mapping[str, Result], Any], Filled] = _each
     layout: Layout = STACKED
     on_request: bool = False
@@ -171,7 +238,14 @@ class Section:
         """Return the results that belong here, whether they can be drawn or not."""
         if self.display == _ANY:
             return dict(suite_result)
-        named = {name: (_display_name(result), result) for name, result in suite_result.items()}
+        if self.needs:
+            return {name: r for name, r in suite_result.items() if self.needs in _needs(r)}
+        taken = {section.needs for section in SECTIONS if section.needs}
+        named = {
+            name: (_display_name(result), result)
+            for name, result in suite_result.items()
+            if taken.isdisjoint(_needs(result))
+        }
         if self.display:
             return {name: r for name, (display, r) in named.items() if display == self.display}
         others = {"ValueDisplay", *(section.display for section in SECTIONS)}
@@ -193,6 +267,10 @@ class Section:
         return "not measured by this suite"
 
 
+def _needs(result: Result) -> frozenset[str]:
+    return frozenset(result.tags.needs if result.tags is not None else ())
+
+
 def _display_name(result: Result) -> str:
     return result.tags.display if result.tags is not None else "ValueDisplay"
 
@@ -206,6 +284,7 @@ SECTIONS = (
         from a foreign key to the table that it names. A thick border: the subjects, whose rows are
         to be protected, with all that depends on them. Dashed: public tables.""",
         display="SchemaDisplay",
+        layout=WIDE,
         on_request=True,
     ),
     Section(
@@ -224,6 +303,7 @@ SECTIONS = (
         """One bar per column, the worst first: 1 means the same distribution as in train. The green
         marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
+        fill=_bars,
         layout=COLUMNS,
     ),
     Section(
@@ -275,6 +355,17 @@ SECTIONS = (
         layout=PHIK,
     ),
     Section(
+        "cardinality",
+        "Children of a parent",
+        """The shares of parents by their number of child rows, a figure for each foreign key, the
+        worst first. Numbers that fewer than ten parents have are pooled; a key of a single bar is
+        not drawn.""",
+        display="CardinalityDisplay",
+        fill=_cardinalities,
+        layout=BARS,
+        on_request=True,
+    ),
+    Section(
         "lines",
         "Along the sequences",
         """Mean of each column at each row of its sequences, and the band between its quartiles.
@@ -288,6 +379,18 @@ SECTIONS = (
         """Given the value at the left, the shares of the values that come next in the sequence, of
         the column that agrees least. Grey: fewer than ten sequences.""",
         display="TransitionsDisplay",
+        on_request=True,
+    ),
+    Section(
+        "texts",
+        "Free text",
+        """What synthetic texts have in common with those of train, in counts and shares, beside
+        what the holdout's have by chance: copied and nearly copied texts, phrases, rare names that
+        one text alone mentions, and who wrote; then how alike lengths, words and phrases are. No
+        word of a text is shown.""",
+        needs="text",
+        fill=_texts,
+        layout=FLOWING,
         on_request=True,
     ),
     Section(
@@ -332,8 +435,9 @@ class Plan:
     def sizes(self) -> str:
         """Say how many rows there are, and how many tables or columns were compared."""
         sizes = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
-        if tables := {result.table for result in self.suite_result.values() if result.table}:
-            return ", ".join([*sizes, f"{len(tables):,} tables"])
+        for result in self.suite_result.values():
+            if _display_name(result) == "SchemaDisplay":
+                return ", ".join([*sizes, f"{len(result.details['tables']):,} tables"])
         n_columns = max([0, *(len(r.details.get("names", [])) for r in self.suite_result.values())])
         if n_columns:
             sizes.append(f"{n_columns:,} columns")

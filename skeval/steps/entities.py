@@ -128,11 +128,13 @@ class Reading:
 class Recognized(NamedTuple):
     """The entities of one text: types, hashes of shape (n_entities, 1 + n_windows), words.
 
-    The first hash is the entity's, the others those of the phrases around it, 0 for none.
+    The first hash is the entity's, the others those of the phrases around it, 0 for none. Lengths
+    are words of each entity, `n_words` those of the text.
     """
 
     types: tuple[str, ...]
     hashes: np.ndarray
+    lengths: np.ndarray
     n_words: int
 
 
@@ -148,6 +150,8 @@ class Mentions:
         Their types.
     hashes : ndarray of uint64 of shape (n_mentions, 1 + n_windows)
         Of the entity and of the phrases around it.
+    lengths : ndarray of shape (n_mentions,)
+        Words of the entity.
     n_rows, n_words : int
         Rows that were read, and words in them.
     """
@@ -155,6 +159,7 @@ class Mentions:
     rows: np.ndarray
     types: np.ndarray
     hashes: np.ndarray
+    lengths: np.ndarray
     n_rows: int
     n_words: int
 
@@ -214,12 +219,12 @@ def mentions(context: Context, reading: Reading, role: str) -> Mentions:
                 if part.types:
                     places.append(place)
                     parts.append(part)
-    lengths = [len(part.types) for part in parts]
-    hashes = [part.hashes for part in parts]
+    none = np.empty((0, 1 + reading.n_windows), dtype=np.uint64)
     return Mentions(
-        rows=np.repeat(np.array(places, dtype=np.int64), lengths),
+        rows=np.repeat(np.array(places, dtype=np.int64), [len(part.types) for part in parts]),
         types=np.array([kind for part in parts for kind in part.types], dtype=np.str_),
-        hashes=np.concatenate([*hashes, np.empty((0, 1 + reading.n_windows), dtype=np.uint64)]),
+        hashes=np.concatenate([none, *(part.hashes for part in parts)]),
+        lengths=np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)]),
         n_rows=rows.size,
         n_words=n_words,
     )
@@ -321,17 +326,19 @@ def _hashed(text: str, entities: Sequence[Entity], reading: Reading, secret: byt
     starts, ends = [start for start, _ in words], [end for _, end in words]
     kept = [e for e in entities if reading.keep is None or reading.keep.keeps(e)]
     hashes = np.zeros((len(kept), 1 + reading.n_windows), dtype=np.uint64)
-    for row, entity in zip(hashes, kept, strict=True):
+    lengths = np.zeros(len(kept), dtype=np.int64)
+    for i, (row, entity) in enumerate(zip(hashes, kept, strict=True)):
         name = normalized(entity.text)
         row[0] = _number(name, secret)
         first, last = bisect_right(ends, entity.start), bisect_left(starts, entity.end)
+        lengths[i] = last - first
         for n in range(1, reading.n_windows + 1):
             if first - n < 0 and last + n > len(words):
                 break  # no word more than in the narrower window
             left, right = words[max(0, first - n) : first], words[last : last + n]
             around = [text[a:b].casefold() for a, b in left] + ["\0", name, "\0"]
             row[n] = _number(" ".join(around + [text[a:b].casefold() for a, b in right]), secret)
-    return Recognized(tuple(e.label for e in kept), hashes, len(words))
+    return Recognized(tuple(e.label for e in kept), hashes, lengths, len(words))
 
 
 def _number(text: str, secret: bytes) -> int:
@@ -384,7 +391,8 @@ class _Store:
                 file,
                 texts=np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, 16),
                 n_words=np.array([part.n_words for part in parts], dtype=np.int64),
-                lengths=np.array([len(part.types) for part in parts], dtype=np.int64),
+                n_entities=np.array([len(part.types) for part in parts], dtype=np.int64),
+                lengths=np.concatenate([part.lengths for part in parts]),
                 kinds=np.array(kinds, dtype=np.str_),
                 types=np.array([number[k] for p in parts for k in p.types], dtype=np.int64),
                 hashes=np.concatenate([none, *(p.hashes for p in parts)]),
@@ -393,12 +401,17 @@ class _Store:
 
 def _unpacked(file: Any) -> dict[bytes, Recognized]:
     kinds = [str(kind) for kind in file["kinds"]]
-    ends = np.cumsum(file["lengths"])
-    starts = ends - file["lengths"]
-    types, hashes, n_words = file["types"], file["hashes"], file["n_words"]
+    ends = np.cumsum(file["n_entities"])
+    starts = ends - file["n_entities"]
+    types, hashes, lengths, n_words = (
+        file[name] for name in ("types", "hashes", "lengths", "n_words")
+    )
     return {
         bytes(key): Recognized(
-            tuple(kinds[i] for i in types[start:end]), hashes[start:end], int(words)
+            tuple(kinds[i] for i in types[start:end]),
+            hashes[start:end],
+            lengths[start:end],
+            int(words),
         )
         for key, start, end, words in zip(file["texts"], starts, ends, n_words, strict=True)
     }

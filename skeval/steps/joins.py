@@ -18,7 +18,7 @@ from skeval.steps.pairs import Binning
 from skeval.steps.relations import Path, column_of, path_positions
 from skeval.steps.samples import cells, codes, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.tables.relational_data import ORPHAN
+from skeval.tables.relational_data import NULL, ORPHAN
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 
@@ -171,9 +171,12 @@ def joint_counts(
     for table, side, at in zip(join.tables, names, positions, strict=True):
         source, own = _source(context, role, table)
         measured, kinds = source.schema.measured, source.schema.kinds
-        n_cells, matrix = cells(source, *binning).n_cells_, codes(source, own, *binning)
-        which = [measured.index(name) for name in side]
-        columns = [(matrix[at, j], int(n_cells[j])) for j in which]
+        cut, matrix = cells(source, *binning), codes(source, own, *binning)
+        columns = []
+        for name in side:
+            j, missing = measured.index(name), cut.cells_[name].n_own + 1
+            column = np.where(at >= 0, matrix[np.maximum(at, 0), j], missing)
+            columns.append((column, int(cut.n_cells_[j])))
         sides.append([(*c, kinds[name] in NUMERIC) for name, c in zip(side, columns, strict=True)])
     counts = {}
     for i, (one, n_rows, is_number) in enumerate(sides[0]):
@@ -197,9 +200,10 @@ def cross_correlations(
     kinds = [context.relations.tables[table].kinds for table in join.tables]
     sides = [
         [
-            _standardised(column_of(context, _of(role), table, name).values)[at]
+            np.where(at >= 0, values[np.maximum(at, 0)], np.nan)
             for name in side
             if kind[name] in NUMERIC
+            for values in [_standardised(column_of(context, _of(role), table, name).values)]
         ]
         for table, side, at, kind in zip(
             join.tables, join.names(context.relations), positions, kinds, strict=True
@@ -239,21 +243,25 @@ def _standardised(values: np.ndarray) -> np.ndarray:
 def linked(
     context: RelationalContext, role: str, join: Join, weight: Weight
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]:
-    """Return the positions of both sides of the rows that link some, and their weights.
+    """Return the positions of both sides of the rows whose keys are there, and their weights.
 
-    With ``weight="parent"`` each row of the upper side counts once, whatever the number of its
-    rows; None stands for equal weights.
+    A key that names no row has a negative position: what it lacks counts as missing. With
+    ``weight="parent"`` each row of the upper side counts once, whatever the number of its rows, and
+    orphans do not; None stands for equal weights.
     """
     own, n_rows = _of(role), len(context.given(_of(role))[join.base])
     upper, lower = (
         path_positions(context, own, path) if path else np.arange(n_rows)
         for path in (join.upper, join.lower)
     )
-    whole = (upper >= 0) & (lower >= 0)
+    whole = (upper != NULL) & (lower != NULL)
     upper, lower = upper[whole], lower[whole]
     if role == SHUFFLED:
         upper = np.random.default_rng(zlib.crc32(join.via.encode())).permutation(upper)
-    weights = 1.0 / np.bincount(upper)[upper] if weight == "parent" else None
+    if weight == "child":
+        return (upper, lower), None
+    sizes = np.bincount(upper[upper >= 0], minlength=1)
+    weights = np.where(upper >= 0, 1.0 / np.maximum(sizes[np.maximum(upper, 0)], 1), 0.0)
     return (upper, lower), weights
 
 

@@ -55,7 +55,11 @@ class RelationalData(Mapping[str, pd.DataFrame]):
 
     @classmethod
     def from_folder(
-        cls, folder: str | Path, schema: RelationalSchema | str | Path | None = None
+        cls,
+        folder: str | Path,
+        schema: RelationalSchema | str | Path | None = None,
+        *,
+        header: bool = False,
     ) -> RelationalData:
         """Read a folder of CSV or Parquet files, each a table of its name.
 
@@ -67,6 +71,8 @@ class RelationalData(Mapping[str, pd.DataFrame]):
             Or a JSON file: metadata of SDV, a datapackage.json or what
             :meth:`RelationalSchema.to_dict` returned. If not given, the one JSON file of the
             folder that is any of these; if there is none, keys are detected.
+        header : bool, default=False
+            Whether first rows of CSV files hold names even where they look like numbers or dates.
 
         Returns
         -------
@@ -92,7 +98,7 @@ class RelationalData(Mapping[str, pd.DataFrame]):
                 f"{folder} has no file of {', '.join(sorted(names)) if names else 'a table'}; each "
                 f"table is a file of its name, ending in {', '.join(ENDINGS)}."
             )
-        return cls({name: read_table(path) for name, path in files.items()}, schema)
+        return cls({n: read_table(path, header=header) for n, path in files.items()}, schema)
 
     @classmethod
     def from_sqlalchemy(cls, engine: Any, schema: RelationalSchema | None = None) -> RelationalData:

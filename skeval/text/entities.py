@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
+from scipy.stats import hypergeom
 
 from skeval.base import Metric
 from skeval.context import Context, shared
@@ -35,6 +36,8 @@ Folder = Annotated[
     ),
 ]
 _REAL = ("train", "holdout")
+_MOST_WORDS = 3  # of an entity: more count as so many
+_SCALE = 8  # of the least weight: weights are rounded to whole numbers
 
 
 class EntityLeakage(Metric):
@@ -100,8 +103,11 @@ class EntityLeakage(Metric):
         \mathrm{phantoms} = \frac{|E \cap R(H)|}{|E|}
 
     The baseline is the value by chance: given the synthetic texts and the pool of real documents,
-    all choices of which were train are equally likely if none was learned, and the difference of
-    the two shares is held against that of random choices. The p-value is one-sided, and exact if
+    all choices of which were train are equally likely if none was learned. The share of train among
+    the rare entities that are repeated is held against that of random choices. A kind of
+    entities, of one type and number of words, weighs the more the more seldom it is repeated,
+    whoever mentions it: full names more than names of towns; and a document that lists many weighs
+    less for each, by the root. The p-value is one-sided, and exact if
     rows that belong together change places together (`group`). Where an author stands in both
     tables, documents were no samples of authors: these are left out, with a warning.
 
@@ -145,6 +151,7 @@ class EntityLeakage(Metric):
         greater_is_better=False,
         bounds=(0.0, 1.0),
         evidence="screen",
+        display="EntitiesDisplay",
     )
 
     def __init__(
@@ -230,12 +237,13 @@ class EntityLeakage(Metric):
         result = replace(
             result,
             p_value=min(1.0, len(tests) * tests[best].p_value),
-            baseline=entities.by_chance(tests[self._nouns[1]]),
+            baseline=entities.by_chance(evidence),
             interval=entities.interval,
             contrast=Contrast(
-                f"{best} of synthetic texts that stand in {self._alone('train')} alone",
-                round(sets[best].share, 12),
-                round(sets[best].by_chance(tests[best]), 12),
+                f"share of train, by weight, among {best} that synthetic texts repeat of "
+                f"{self._alone('real')} alone",
+                round(tests[best].observed, 12),
+                round(tests[best].mean, 12),
                 n_tests=len(tests),
             ),
             details={
@@ -294,6 +302,8 @@ class RareKeys:
         Where these are.
     types : ndarray of str of shape (n_repeated,)
         Empty strings for phrases.
+    weights : ndarray of shape (n_repeated,)
+        The more, the more seldom synthetic texts repeat what is of its kind.
     n_synthetic : int
         Number of distinct entities of the synthetic texts.
     n_rare : tuple of (int, int)
@@ -305,6 +315,7 @@ class RareKeys:
     train_only: np.ndarray
     holdout_only: np.ndarray
     types: np.ndarray
+    weights: np.ndarray
     n_synthetic: int
     n_rare: tuple[int, int]
 
@@ -328,18 +339,21 @@ class RareKeys:
         )
         return train, holdout
 
-    def by_chance(self, test: Relabelled) -> float:
-        """Return the share that random choices of what was train give on average.
-
-        What train has more, the holdout has less: the excess of one is half that of the difference.
-        """
-        return min(1.0, max(0.0, self.share - (test.observed - test.mean) / 2.0))
+    def by_chance(self, evidence: Evidence) -> float:
+        """Return the share that random choices of what was train give on average."""
+        if not self.n_synthetic:
+            return 0.0
+        n_each, how_many = np.unique(np.diff(self.starts), return_counts=True)
+        n_real = evidence.n_train + evidence.n_holdout
+        chances = hypergeom.pmf(n_each, n_real, n_each, evidence.n_train)
+        return float(how_many @ chances) / self.n_synthetic
 
     def lists(self, chosen: np.ndarray | None = None) -> MatchLists:
-        """Return the documents of each entity, or of some of them."""
-        weights = np.ones(self.train_only.size, dtype=np.int64)
-        every = MatchLists(self.starts, self.units, weights, max(1, self.n_synthetic))
-        return every if chosen is None else every.some(chosen)
+        """Return the documents of each entity, or of some, with whole numbers as weights."""
+        weights = np.rint(_SCALE * self.weights / self.weights.min()).astype(np.int64)
+        chosen = np.ones(weights.size, dtype=np.bool_) if chosen is None else chosen
+        every = MatchLists(self.starts, self.units, weights, int(weights[chosen].sum()))
+        return every.some(chosen)
 
 
 @dataclass(frozen=True)
@@ -384,12 +398,19 @@ class Evidence:
     def test(
         self, keys: RareKeys, n_permutations: int, seed: int, chosen: np.ndarray | None = None
     ) -> Relabelled:
-        """Hold entities of train alone, less those of the holdout, against random relabellings."""
-        lists = keys.lists(chosen)
-        if not lists.weights.size:
+        """Hold the weighted share of train among repeated entities against random relabellings."""
+        if not keys.weights[... if chosen is None else chosen].size:
             return Relabelled(0.0, 0.0, 0.0, 1.0)
-        settings = {"n_permutations": n_permutations, "seed": seed}
-        return list_contrast(lists, self.in_train, self.in_holdout, **settings)
+        lists, settings = keys.lists(chosen), {"n_permutations": n_permutations, "seed": seed}
+        test = list_contrast(lists, self.in_train, self.in_holdout, **settings)
+        # of train alone, less of the holdout alone: where an entity is of one document, that is
+        # the share of train twice, less one
+        return replace(
+            test,
+            observed=(1.0 + test.observed) / 2.0,
+            mean=(1.0 + test.mean) / 2.0,
+            spread=test.spread / 2.0,
+        )
 
     def by_type(self, n_permutations: int, seed: int) -> dict[str, dict[str, float]]:
         """Return the test of each type of entities, the most significant first."""
@@ -426,11 +447,15 @@ def evidence_of(context: Context, reading: Reading, max_documents: int) -> Evide
     unit = np.searchsorted(
         units, np.concatenate([groups[role][by_role[role].rows] for role in _REAL])
     )
+    types, lengths = (
+        np.concatenate([getattr(found, name) for found in real]) for name in ("types", "lengths")
+    )
     windows = tuple(
         rare_keys(
             np.concatenate([found.hashes[:, n] for found in real]),
             unit,
-            np.concatenate([found.types for found in real]) if n == 0 else None,
+            types if n == 0 else None,
+            lengths if n == 0 else None,
             by_role["synthetic"].hashes[:, n],
             (in_train, in_holdout),
             max_documents,
@@ -445,6 +470,7 @@ def rare_keys(
     hashes: np.ndarray,
     unit: np.ndarray,
     types: np.ndarray | None,
+    lengths: np.ndarray | None,
     synthetic: np.ndarray,
     sides: tuple[np.ndarray, np.ndarray],
     max_documents: int,
@@ -457,6 +483,8 @@ def rare_keys(
         Of each mention in a real text, what it is (0 counts nothing) and in which document.
     types : ndarray of str of shape (n_mentions,) or None
         Its type; the most frequent one is that of the entity.
+    lengths : ndarray of shape (n_mentions,) or None
+        Words of the entity.
     synthetic : ndarray
         The hashes in synthetic texts.
     sides : tuple of (ndarray, ndarray)
@@ -477,18 +505,44 @@ def rare_keys(
     own = rare & (in_train == n_each), rare & (in_holdout == n_each)
     others = np.unique(synthetic[synthetic != 0])
     repeated = rare & np.isin(distinct, others)
-    kinds = np.zeros(int(repeated.sum()), dtype=np.str_)
-    if types is not None:
-        kinds = most_frequent(key, types[present], distinct.size)[repeated]
+    kinds, stratum = np.zeros(distinct.size, dtype=np.str_), np.zeros(distinct.size, np.int64)
+    if types is not None and lengths is not None:
+        kinds = most_frequent(key, types[present], distinct.size)
+        words = np.zeros(distinct.size, dtype=np.int64)
+        np.maximum.at(words, key, lengths[present])
+        stratum = np.unique(kinds, return_inverse=True)[1] * _MOST_WORDS
+        stratum += np.clip(words, 1, _MOST_WORDS) - 1
+    starts = np.concatenate([[0], np.cumsum(n_each[repeated])])
+    units = unit_of[repeated[key_of]]
     return RareKeys(
-        units=unit_of[repeated[key_of]],
-        starts=np.concatenate([[0], np.cumsum(n_each[repeated])]),
+        units=units,
+        starts=starts,
         train_only=own[0][repeated],
         holdout_only=own[1][repeated],
-        types=kinds,
+        types=kinds[repeated],
+        weights=spread_out(weights_of(stratum, rare, repeated)[repeated], units, starts),
         n_synthetic=others.size,
         n_rare=(int(own[0].sum()), int(own[1].sum())),
     )
+
+
+def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return weights over the root of the sum of those in the same document.
+
+    A document that lists twenty towns would else decide alone: labels change document by document.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.entities import spread_out
+    >>> spread_out(np.ones(5), np.array([0, 0, 0, 0, 1]), np.arange(6)).tolist()
+    [0.5, 0.5, 0.5, 0.5, 1.0]
+    """
+    if not weights.size:
+        return weights
+    totals = np.bincount(units, weights=np.repeat(weights, np.diff(starts)))
+    spread: np.ndarray = weights / np.sqrt(np.maximum.reduceat(totals[units], starts[:-1]))
+    return spread
 
 
 def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray:
@@ -508,6 +562,26 @@ def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray
     return named
 
 
+def weights_of(stratum: np.ndarray, rare: np.ndarray, repeated: np.ndarray) -> np.ndarray:
+    """Return a weight for each entity: one over the share of its stratum that is repeated.
+
+    Common names are repeated by chance, and full names hardly ever: if each has the same chance to
+    leak, the sum with these weights stands out most from what is chance. Labels play no part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.entities import weights_of
+    >>> stratum, every = np.array([0, 0, 0, 1, 1, 1]), np.ones(6, dtype=bool)
+    >>> weights_of(stratum, every, np.array([1, 1, 1, 1, 0, 0], dtype=bool)).round(2).tolist()
+    [1.14, 1.14, 1.14, 2.67, 2.67, 2.67]
+    """
+    n_rare = np.bincount(stratum, weights=rare)
+    n_repeated = np.bincount(stratum, weights=repeated)
+    weights: np.ndarray = ((n_rare + 1.0) / (n_repeated + 0.5))[stratum]
+    return weights
+
+
 def joined(windows: Sequence[RareKeys]) -> RareKeys:
     """Return the phrases of several windows as one set."""
     lengths = np.concatenate([np.diff(keys.starts) for keys in windows])
@@ -518,6 +592,7 @@ def joined(windows: Sequence[RareKeys]) -> RareKeys:
         train_only=np.concatenate([keys.train_only for keys in windows]),
         holdout_only=np.concatenate([keys.holdout_only for keys in windows]),
         types=np.concatenate([keys.types for keys in windows]),
+        weights=np.concatenate([keys.weights for keys in windows]),
         n_synthetic=sum(keys.n_synthetic for keys in windows),
         n_rare=(train, holdout),
     )
@@ -531,7 +606,12 @@ def described(keys: RareKeys, test: Relabelled | None = None) -> dict[str, float
         "holdout": int(keys.holdout_only.sum()),
     }
     if test is not None:
-        said |= {"expected": test.mean, "null_standard_error": test.spread, "p_value": test.p_value}
+        said |= {
+            "share_of_train": test.observed,
+            "expected": test.mean,
+            "null_standard_error": test.spread,
+            "p_value": test.p_value,
+        }
     return said
 
 

@@ -11,7 +11,12 @@ import pytest
 from skeval import MetricSuite, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, MissingInputError, NoTestWarning
-from skeval.fidelity import KSComplement, TVComplement
+from skeval.fidelity import (
+    ChiSquaredTest,
+    ClassifierTwoSampleTest,
+    KSComplement,
+    TVComplement,
+)
 from skeval.privacy import (
     DCROverfittingProtection,
     DCRShare,
@@ -84,11 +89,15 @@ def test_of_dependents_no_test_of_rows_is_said():
     assert exact.details["passed"] == (exact.p_value > 0.05)
 
 
-def test_fidelity_of_dependents_has_no_interval_that_takes_rows_for_independent():
-    assert alone(KSComplement(), "visits").difference is not None
-    result = evaluated(OfTable(KSComplement(), "visits"), CONTEXT)
-    assert result.difference is None
-    assert result.value == alone(KSComplement(), "visits").value
+@pytest.mark.parametrize("metric", [KSComplement(), ChiSquaredTest(), ClassifierTwoSampleTest()])
+def test_fidelity_of_dependents_has_nothing_that_takes_rows_for_independent(metric):
+    theirs = alone(metric, "visits")
+    assert theirs.p_value is not None
+    result = evaluated(OfTable(metric, "visits"), CONTEXT)
+    assert (result.value, result.baseline) == (theirs.value, theirs.baseline)
+    assert (result.p_value, result.interval, result.difference) == (None, None, None)
+    assert result.summary
+    result.display().plot()
 
 
 def test_one_draw_is_its_own_test():

@@ -75,13 +75,17 @@ def test_shuffled_links_show_where_no_table_does():
     assert good.details["calibrated"] > 0.8 > 0.2 > bad.details["calibrated"]
 
 
-def test_orphans_and_missing_keys_have_no_pair():
+def test_missing_keys_have_no_pair_and_orphans_have_a_missing_parent():
     train = family()
-    lost = {
-        **train,
-        "b": pd.concat([train["b"], pd.DataFrame({"a": [None, -5], "y": 9.0, "h": "w"})]),
-    }
-    assert InterTableTrends().fit(train, schema=SCHEMA).score(lost) == 1.0
+    missing = pd.concat([train["b"], pd.DataFrame({"a": [None], "y": 9.0, "h": "w"})])
+    metric = InterTableTrends().fit(train, schema=SCHEMA)
+    assert metric.score({**train, "b": missing}) == 1.0
+    orphans = train["b"].assign(a=train["b"]["a"].where(train["b"].index % 2 == 0, -1))
+    found = metric.evaluate({**train, "b": orphans}).details["columns"]
+    assert found["a.g, b.h (a)"] == pytest.approx(0.5, abs=0.01)
+    assert found["a.x, b.y (a)"] > 0.95  # of the rows that have both
+    by_parent = InterTableTrends(weight="parent").fit(train, schema=SCHEMA)
+    assert by_parent.evaluate({**train, "b": orphans}).details["columns"]["a.g, b.h (a)"] > 0.9
 
 
 def test_the_order_of_rows_means_nothing():

@@ -14,7 +14,13 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import HoldoutShiftWarning, InvalidParameterError, SharedRowsWarning
 from skeval.fidelity import KSComplement
 from skeval.privacy import DCROverfittingProtection, PrivacyScore
-from skeval.steps.holdout_shift import HoldoutShift, blind_separation, holdout_shift
+from skeval.relational import ForeignKey, RelationalContext, RelationalSchema
+from skeval.steps.holdout_shift import (
+    HoldoutShift,
+    blind_separation,
+    holdout_shift,
+    shift_notices,
+)
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 SHIFTED = HOLDOUT.assign(age=HOLDOUT["age"] + 15)
@@ -317,3 +323,28 @@ def test_samples_are_not_changed():
     blind_separation(first, second, categorical=CATEGORY)
     np.testing.assert_array_equal(before[0], first)
     np.testing.assert_array_equal(before[1], second)
+
+
+def tables_of_people(n_people, seed, shift=0.0):
+    rng = np.random.default_rng(seed)
+    habit = rng.normal(shift, 1, n_people).repeat(20)
+    rows = pd.DataFrame({"id": np.arange(n_people).repeat(20) + 1000 * seed, "x": habit})
+    people = pd.DataFrame({"id": np.arange(n_people) + 1000 * seed})
+    return {"people": people, "rows": rows.assign(y=rng.normal(size=len(rows)))}
+
+
+def test_of_several_tables_subjects_are_told_apart_and_not_their_rows():
+    """Rows of a person are alike: what has them in train alone looks like another population."""
+    schema = RelationalSchema(
+        ["people", "rows"], {"people": "id"}, [ForeignKey("rows", "id", "people", "id")]
+    )
+    context = RelationalContext.of(tables_of_people(60, 1), tables_of_people(60, 2), schema=schema)
+    assert holdout_shift(context.table("rows")).p_value < 0.01  # of rows that are not independent
+    assert shift_notices(context) == ()
+    other = RelationalContext.of(
+        tables_of_people(60, 1), tables_of_people(60, 2, shift=2.0), schema=schema
+    )
+    assert len(shift_notices(other)) == 1
+    unknown = RelationalSchema(["people", "rows"])
+    apart = tables_of_people(60, 1), tables_of_people(60, 2, shift=2.0)
+    assert shift_notices(RelationalContext.of(*apart, schema=unknown)) == ()

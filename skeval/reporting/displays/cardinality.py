@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import number
+from skeval.formatting import as_float, number
 from skeval.reporting.displays.base import ROOM, Display, numbers, register_display, stacked
 from skeval.reporting.displays.ticks import label_line
 from skeval.reporting.displays.values import ColumnScoresDisplay
@@ -30,7 +30,8 @@ class CardinalityDisplay(Display):
         With ``details["histograms"]``: by foreign key `starts`, the least number of each bar, and
         the number of parents of each role.
     key : str, optional
-        The foreign key that is drawn; the one with the worst score if not said.
+        The foreign key that is drawn; if not said, of those with several bars the one with the
+        worst score.
 
     Examples
     --------
@@ -47,8 +48,7 @@ class CardinalityDisplay(Display):
 
     def __init__(self, result: Result, *, key: str | None = None) -> None:
         super().__init__(result)
-        worst = result.details.get("worst", {}).get("column")
-        self.key = key or worst or next(iter(result.details["histograms"]))
+        self.key = key or keys_by_score(result)[0]
 
     def frame(self) -> pd.DataFrame:
         """Return `key`, `role`, `from`, `to` (nan where open), `share` of every bar."""
@@ -85,6 +85,17 @@ class CardinalityDisplay(Display):
         ax.set(xlabel="children of a parent", ylabel="share of parents")
         ax.tick_params(axis="x", length=0)
         ax.legend(loc="upper right")
+
+
+def keys_by_score(result: Result) -> list[str]:
+    """Return the foreign keys that have histograms, the worst first, those of one bar last."""
+    histograms, scores = result.details["histograms"], result.details.get("columns", {})
+
+    def rank(key: str) -> tuple[bool, float]:
+        score = as_float(scores.get(key))
+        return len(histograms[key]["starts"]) < 2, np.inf if np.isnan(score) else score
+
+    return sorted(histograms, key=rank)
 
 
 class PropertyDisplay(ColumnScoresDisplay):
