@@ -15,7 +15,7 @@ from skeval.formatting import percent
 from skeval.parameters import BinCount, Count, OpenFraction, Seed
 from skeval.privacy.copies import matches_of_singletons
 from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
-from skeval.relational.per_subject import SubjectName, chosen_subject
+from skeval.relational.per_subject import SubjectName, chosen_subject, with_whole_subjects
 from skeval.relational_context import RelationalContext
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import matches as stats
@@ -59,8 +59,10 @@ class SubjectMetric(Metric):
 
     def evaluate_context(self, context: Context) -> Result:
         """Measure the synthetic rows of a context; see :meth:`Metric.evaluate_context`."""
+        subject = self._subject(context)
         result = super().evaluate_context(context)
-        return replace(result, table=f"{self._subject(context)} with all their rows")
+        result = with_whole_subjects(cast("RelationalContext", context), subject, result)
+        return replace(result, table=f"{subject} with all their rows")
 
 
 class SubjectCopies(SubjectMetric):
