@@ -176,21 +176,29 @@ def largest_products(
     values: np.ndarray,
     n_rows: int,
     own: np.ndarray,
+    n_kept: int,
 ) -> np.ndarray:
-    """Return the largest scalar product of each query with any row of a sparse matrix.
+    """Return the largest scalar products of each query with the rows of a sparse matrix.
 
     Parameters
     ----------
     indptr, indices, data : ndarray
-        The queries, by row.
+        The queries, by row; no number is negative.
     columns, rows, values : ndarray
         The matrix, by column: slices of `rows` and `values` that begin at `columns`.
     n_rows : int
         Of the matrix.
     own : ndarray of shape (n_queries,)
         The row that is the query itself and does not count; -1 for none.
+    n_kept : int
+        How many.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, n_kept)
+        Descending; -1 where there are no more rows.
     """
-    largest = np.zeros(indptr.size - 1)
+    largest = np.full((indptr.size - 1, n_kept), -1.0)
     sums = np.zeros(n_rows)
     for q in range(indptr.size - 1):
         sums[:] = 0.0
@@ -199,8 +207,15 @@ def largest_products(
             for j in range(columns[indices[i]], columns[indices[i] + 1]):
                 sums[rows[j]] += weight * values[j]
         if own[q] >= 0:
-            sums[own[q]] = 0.0
-        largest[q] = sums.max() if n_rows > 0 else 0.0
+            sums[own[q]] = -1.0
+        kept = largest[q]
+        for row in range(n_rows):
+            if sums[row] > kept[n_kept - 1]:
+                place = n_kept - 1
+                while place > 0 and kept[place - 1] < sums[row]:
+                    kept[place] = kept[place - 1]
+                    place -= 1
+                kept[place] = sums[row]
     return largest
 
 

@@ -26,7 +26,8 @@ class LongestCommonSubstring(TextScreen):
     A language model that has memorised a text seldom writes all of it: it repeats a sentence or
     two, word for word, and goes on in its own. Ordinary phrases are repeated too, from train as
     from the holdout: a value like the baseline, four or five words, is what language is like. One
-    far above it is memorised text; there is no upper bound.
+    far above it is memorised text; at ``max_words`` every text is quoted at length, at 0 no word
+    is known.
 
     Parameters
     ----------
@@ -35,8 +36,10 @@ class LongestCommonSubstring(TextScreen):
         names of some.
     group : str or None, default=None
         The column that names the author, who is then what changes places in the test.
-    min_words : int, default=25
-        From how many words on a passage is reported as a fact, if none of the holdout is so long.
+    max_words : int, default=25
+        A passage of so many words is long. Longer ones count as so long: a few texts that are
+        copied as a whole, or that the tables share by themselves, would otherwise decide alone.
+        Long passages are a fact if none of the holdout is long.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value; fewer are drawn where many reach what was
         observed.
@@ -58,7 +61,7 @@ class LongestCommonSubstring(TextScreen):
     With distinct texts S of the release and T of train, each a sequence of words, runs of letters,
     digits and underscores in lower case,
 
-    .. math:: \frac{1}{|S|} \sum_{s \in S} \max_{t \in T} \max \{ k :
+    .. math:: \frac{1}{|S|} \sum_{s \in S} \max_{t \in T} \max \{ k \le \mathrm{max\_words} :
         s_{i+1} \ldots s_{i+k} = t_{j+1} \ldots t_{j+k} \text{ for some } i, j \}
 
     In scripts without spaces each character is a word. Punctuation plays no part. All suffixes of
@@ -71,7 +74,7 @@ class LongestCommonSubstring(TextScreen):
     last of them, so that ``details["difference"]`` may be a little smaller than the difference of
     the two means. The interval is the mean with 1.96 standard errors.
 
-    ``details`` has for both tables quantiles and the maximum of the lengths (``to_train``,
+    ``details`` has for both tables quantiles and the maximum of the whole lengths (``to_train``,
     ``holdout_lengths``), and the shares of synthetic texts with a passage of at least 8, 16, 32 and
     64 words. No passage is quoted.
 
@@ -107,18 +110,18 @@ class LongestCommonSubstring(TextScreen):
         columns: AnyColumns = None,
         group: GroupColumn = None,
         *,
-        min_words: Count = 25,
+        max_words: Count = 25,
         n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
-        self.min_words = min_words
+        self.max_words = max_words
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
-        return float(longest_shared(context, role, *key).mean())
+        return float(np.minimum(longest_shared(context, role, *key), self.max_words).mean())
 
     def _lists(self, context: Context, key: Key) -> MatchLists:
-        return run_lists(context, *key)
+        return run_lists(context, *key, self.max_words)
 
     def _details(self, context: Context, key: Key, result: Result) -> Result:
         lengths, greatest = longest_shared(context, "train", *key), 0
@@ -126,14 +129,14 @@ class LongestCommonSubstring(TextScreen):
         if "to_holdout" in details:
             of_holdout = longest_shared(context, "holdout", *key)
             details["holdout_lengths"], greatest = length_summary(of_holdout), int(of_holdout.max())
-        long = int((lengths >= self.min_words).sum())
+        long = int((lengths >= self.max_words).sum())
         # without a holdout nobody knows how long passages are by themselves
-        compared = "to_holdout" in details and greatest < self.min_words
+        compared = "to_holdout" in details and greatest < self.max_words
         return replace(
             result,
-            interval=mean_interval(lengths),
-            fact=passages_in_words(long, lengths.size, self.min_words) if compared else "",
-            details={**details, "n_long": long, "min_words": self.min_words},
+            interval=mean_interval(np.minimum(lengths, self.max_words)),
+            fact=passages_in_words(long, lengths.size, self.max_words) if compared else "",
+            details={**details, "n_long": long, "max_words": self.max_words},
         )
 
     def _summary(self, result: Result) -> str:
@@ -169,7 +172,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float] | None:
     return max(0.0, mean - half), mean + half
 
 
-def passages_in_words(k: int, n: int, min_words: int) -> str:
+def passages_in_words(k: int, n: int, max_words: int) -> str:
     """Return how many texts have a long passage of train; empty if none has.
 
     Examples
@@ -182,6 +185,6 @@ def passages_in_words(k: int, n: int, min_words: int) -> str:
         return ""
     verb = "repeats" if k == 1 else "repeat"
     return (
-        f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} {min_words} words or more of a "
+        f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} {max_words} words or more of a "
         "train text, none of the holdout."
     )

@@ -115,13 +115,15 @@ def longest_shared(
     return longest[held[0]]
 
 
-def run_lists(context: Context, columns: tuple[str, ...], group: str | None = None) -> MatchLists:
+def run_lists(
+    context: Context, columns: tuple[str, ...], group: str | None, max_words: int
+) -> MatchLists:
     """Return lists of texts whose weights add up to the longest run with any text of a label.
 
     A synthetic text with runs of 9, 7 and 4 words has one list of the first text, of weight 2, one
     of the first two, of weight 3, and one of all, of weight 4: the weights of the lists with a
     train text make the longest run with train. The 16 texts with the longest runs are looked at;
-    what all others share at most adds nothing to a difference.
+    what all others share at most adds nothing to a difference. Longer runs count as `max_words`.
     """
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     ordered = suffixes(context, columns, group)
@@ -138,7 +140,7 @@ def run_lists(context: Context, columns: tuple[str, ...], group: str | None = No
         is_real,
         N_LISTED,
     )
-    return prefix_lists(listed, runs)
+    return prefix_lists(listed, np.minimum(runs, max_words))
 
 
 def prefix_lists(listed: np.ndarray, runs: np.ndarray) -> MatchLists:

@@ -16,14 +16,14 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
 from skeval.result import MetricTags, Result, undefined
-from skeval.stats.intervals import wilson
+from skeval.stats.relabelling import row_mean
 from skeval.steps.contrasts import set_against
 from skeval.tables.embedding import EMBEDDER, is_embedder
 from skeval.text.corpus import GroupColumn, chosen_texts, corpus, words
 from skeval.text.memorization import Key, lacking_texts, sizes
 from skeval.text.vectors import (
-    copied_or_nearest,
     exchanged,
+    largest_in_blocks,
     mean_cosine_distance,
     nearest_similarity,
     text_vectors,
@@ -57,14 +57,13 @@ Features = Annotated[
 
 
 class StylisticOutliers(Metric):
-    r"""Share of train's outlying texts that turn up again: as the holdout's do if none was learned.
+    r"""Share of synthetic texts among those most like train's outliers: 1 if all are, 0 if none is.
 
     Someone writes in capitals, without commas, or in long-winded sentences: a style that those who
     know the person recognise, whatever the text is about. A generator that imitates it gives away
-    that the person was among its texts. An outlier has turned up again if some synthetic text is
-    more like it than any other real text is. Outliers of the holdout show how often this happens to
-    a style that the generator never saw. A value of 1 far above its baseline says that the odd
-    ones are all imitated; one near it, low or high, that none is.
+    that the person was among its texts: of the texts most like such an outlier, many are synthetic.
+    Outliers of the holdout show how many are if the generator never saw a style. A value far above
+    that baseline says that the odd ones of train are imitated.
 
     Parameters
     ----------
@@ -80,6 +79,8 @@ class StylisticOutliers(Metric):
     share : float, default=0.05
         Which share of the distinct real texts are outliers: those farthest from all others, and
         never more than 2,000.
+    n_neighbors : int, default=5
+        How many of the texts most like an outlier are looked at.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value; fewer are drawn where many reach what was
         observed, and none where the p-value is known exactly.
@@ -118,18 +119,19 @@ class StylisticOutliers(Metric):
 
     and with standardised vectors x, the mean squared distance is :math:`|x_i|^2` plus a constant.
 
-    Real texts are pooled for all this, so that which are outliers, and whether they turn up again,
-    depends on no label: the p-value is one-sided and exact, Fisher's where each text is one
-    document's. A copied style of one author is one leak, however many texts the author wrote: with
-    `group`, a test needs several such authors.
+    The value is the mean over train's outliers of the share of synthetic texts among the
+    `n_neighbors` nearest of all other texts. Real texts are pooled for all this, so that which are
+    outliers, and what is near them, depends on no label: the p-value, of the mean for train less
+    that for the holdout, is one-sided and exact. A copied style of one author is one leak, however
+    many texts the author wrote: with `group`, a test needs several such authors.
 
     SynEval's outliers are those of ``features="word2vec"``. Means of Word2Vec vectors measure
     topics and lengths, not style: texts in capitals look typical to them. Words in the TF-IDF sense
     do no better. ``details["by_words"]`` has the outcome for "tfidf" beside that of "style".
 
-    ``details`` has the number of outliers of each table (``n_outliers``), the share of each that
-    turn up again (``to_holdout`` for the holdout), and the mean distance of an outlier and of any
-    text to all others. The interval is Wilson's.
+    ``details`` has the number of outliers of each table (``n_outliers``), the value for the holdout
+    (``to_holdout``), and the mean distance of an outlier and of any text to all others. The
+    interval takes outliers to be independent.
 
     This is a screen: it can raise an alarm and cannot clear a release.
 
@@ -148,10 +150,10 @@ class StylisticOutliers(Metric):
     ...     pd.DataFrame({"note": notes})
     ...     for notes in (plain[::2] + loud, plain[1::2] + quoted, ["WHO WAS IT!!! NOT HER!!!"])
     ... )
-    >>> metric = StylisticOutliers().fit(train, holdout, schema={"note": "text"})
+    >>> metric = StylisticOutliers(n_neighbors=1).fit(train, holdout, schema={"note": "text"})
     >>> result = metric.evaluate(synthetic)
-    >>> result.details["n_matched"], result.details["to_holdout"]
-    (1, 0.0)
+    >>> result.value, result.baseline
+    (0.5, 0.0)
     """
 
     tags = MetricTags(
@@ -169,6 +171,7 @@ class StylisticOutliers(Metric):
         group: GroupColumn = None,
         *,
         share: OpenFraction = 0.05,
+        n_neighbors: Count = 5,
         n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
@@ -176,6 +179,7 @@ class StylisticOutliers(Metric):
         self.columns = columns
         self.group = group
         self.share = share
+        self.n_neighbors = n_neighbors
         self.n_permutations = n_permutations
         self.random_state = random_state
 
@@ -189,7 +193,10 @@ class StylisticOutliers(Metric):
 
     def _repeated(self, context: Context, features: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         seed = self.random_state if isinstance(features, str) and features == "word2vec" else 0
-        return repeated_outliers(context, *self._key(context), features, float(self.share), seed)
+        columns, group = self._key(context)
+        return repeated_outliers(
+            context, columns, group, features, float(self.share), self.n_neighbors, seed
+        )
 
     def _compute(self, context: Context) -> Result:
         texts = corpus(context, *self._key(context))
@@ -208,10 +215,9 @@ class StylisticOutliers(Metric):
         if isinstance(self.features, str) and self.features == "style":
             by_words = self._contrasted(context, "tfidf")
             details["by_words"] = {n: by_words[n] for n in ("to_train", "to_holdout", "p_value")}
-        n, k = details["n_outliers"][0], details["n_matched"]
         to_holdout = details["to_holdout"]
         shown = Contrast(
-            "outlying train texts whose like is in the release",
+            "synthetic texts among those most like an outlying train text",
             result.value,
             to_holdout,
             "of the holdout's",
@@ -219,7 +225,7 @@ class StylisticOutliers(Metric):
         tested = not math.isnan(to_holdout)
         return replace(
             result,
-            interval=wilson(k, n),
+            interval=details.pop("interval"),
             p_value=details["p_value"] if tested else None,
             baseline=to_holdout if tested else None,
             contrast=shown if tested else None,
@@ -234,17 +240,17 @@ class StylisticOutliers(Metric):
         trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
         return {
             "n_outliers": [of_train.size, of_holdout.size],
-            "n_matched": int(of_train.sum()),
+            "interval": row_mean((of_train, np.ones(of_train.size, dtype=np.int64))).interval,
             "to_train": float(of_train.mean()) if of_train.size else float("nan"),
             "to_holdout": float(of_holdout.mean()) if of_holdout.size else float("nan"),
-            "p_value": exchanged(texts, outliers, repeated.astype(np.float64), **trials),
+            "p_value": exchanged(texts, outliers, repeated, **trials),
             "distances": distances,
         }
 
     def _summary(self, result: Result) -> str:
         lead = (
-            f"For {percent(result.value)} of the outlying train texts a synthetic text is more "
-            "like them than any other real text is"
+            f"Of the texts that are most like an outlying train text {percent(result.value)} are "
+            "synthetic"
         )
         return set_against(lead, result)
 
@@ -256,9 +262,10 @@ def repeated_outliers(
     group: str | None,
     features: Any,
     share: float,
+    n_neighbors: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
-    """Return the outlying real texts, which of them turned up again, and mean distances."""
+    """Return outlying real texts, which share of the nearest are synthetic, and distances."""
     texts = corpus(context, columns, group)
     real, synthetic = texts.numbers("train", "holdout"), texts.numbers("synthetic")
     by_style = isinstance(features, str) and features == "style"
@@ -272,15 +279,38 @@ def repeated_outliers(
     n_outliers = min(_MOST, math.ceil(share * real.size))
     order = np.argsort(-apart, kind="stable")[:n_outliers]
     outliers = np.sort(real[order])
-    nearness = nearest_negative_distance if by_style else nearest_similarity
-    to_real = nearness(vectors, outliers, real)
-    if by_style:
-        to_synthetic = nearness(vectors, outliers, synthetic)
-        to_synthetic[np.isin(outliers, synthetic)] = 0.0
-    else:
-        to_synthetic = copied_or_nearest(vectors, outliers, synthetic)
+    nearest = nearest_negative_distance if by_style else nearest_similarity
+    to_real = nearest(vectors, outliers, real, n_neighbors, itself=False)
+    to_synthetic = nearest(vectors, outliers, synthetic, n_neighbors, itself=True)
     distances = {"of_outliers": float(apart[order].mean()), "of_all": float(apart.mean())}
-    return outliers, to_synthetic > to_real, distances
+    return outliers, share_of_nearest(to_synthetic, to_real), distances
+
+
+def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return which share of the nearest of two kinds is of the first; of equal ones the others.
+
+    Parameters
+    ----------
+    mine, others : ndarray of shape (n, k)
+        How near the k nearest of each kind are, descending; -inf for none.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Of the k nearest of both kinds; 0 where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.stylistic_outliers import share_of_nearest
+    >>> share_of_nearest(np.array([[0.9, 0.5], [0.5, 0.1]]), np.array([[0.7, 0.6], [0.5, 0.4]]))
+    array([0.5, 0.5])
+    """
+    k = mine.shape[1]
+    both = np.column_stack([others, mine])
+    order = np.argsort(-both, axis=1, kind="stable")[:, :k]
+    exists = np.take_along_axis(both, order, axis=1) > -np.inf
+    return ((order >= k) & exists).sum(axis=1) / np.maximum(exists.sum(axis=1), 1)
 
 
 def other_vectors(
@@ -293,20 +323,19 @@ def other_vectors(
 
 
 def nearest_negative_distance(
-    vectors: np.ndarray, queries: np.ndarray, others: np.ndarray
+    vectors: np.ndarray, queries: np.ndarray, others: np.ndarray, n_kept: int, *, itself: bool
 ) -> np.ndarray:
-    """Return minus the least squared distance of each query to any of the others but itself."""
-    largest = np.full(queries.size, -np.inf)
-    norms = (vectors**2).sum(axis=1)
-    n_blocks = max(1, -(-queries.size * others.size // _BLOCK))
-    for part in np.array_split(np.arange(queries.size), n_blocks):
-        mine = queries[part]
-        nearness = 2.0 * vectors[mine] @ vectors[others].T
-        nearness -= norms[others]
-        nearness -= norms[mine][:, None]
-        nearness[mine[:, None] == others] = -np.inf
-        largest[part] = nearness.max(axis=1, initial=-np.inf)
-    return np.round(np.minimum(largest, 0.0), 6)
+    """Return minus the least squared distances of each query to the others, descending."""
+    norms, own = (vectors**2).sum(axis=1), np.full(queries.size, -1)
+    if not itself:
+        own = np.where(np.isin(queries, others), np.searchsorted(others, queries), -1)
+
+    def nearness(rows: np.ndarray) -> np.ndarray:
+        products = 2.0 * vectors[rows] @ vectors[others].T
+        return np.asarray(np.minimum(products - norms[others] - norms[rows][:, None], 0.0))
+
+    # rounding errors of the products must not part what is equal
+    return np.round(largest_in_blocks(nearness, queries, own, others.size, n_kept), 6)
 
 
 @shared
@@ -327,19 +356,34 @@ def style_vectors(context: Context, columns: tuple[str, ...], group: str | None)
     n_distinct = np.maximum(np.diff(counts.indptr), 1)
     totals = np.asarray(counts[real].sum(axis=0)).reshape(-1)
     frequent = np.sort(np.argsort(-totals, kind="stable")[:_FREQUENT])
-    features = np.column_stack(
-        [
-            np.sqrt(characters / np.maximum(characters.sum(axis=1, keepdims=True), 1)),
-            np.log(n_words),
-            np.log1p(in_words.sum(axis=1) / n_words),
-            (1.0 + np.log(n_distinct)) / (1.0 + np.log(n_words)),
-            np.sqrt(counts[:, frequent].toarray() / n_words[:, None]),
-        ]
+    lengths = [
+        np.log(n_words),
+        np.log1p(in_words.sum(axis=1) / n_words),
+        (1.0 + np.log(n_distinct)) / (1.0 + np.log(n_words)),
+    ]
+    blocks = (
+        np.sqrt(characters / np.maximum(characters.sum(axis=1, keepdims=True), 1)),
+        np.column_stack(lengths),
+        np.sqrt(counts[:, frequent].toarray() / n_words[:, None]),
     )
+    return np.column_stack([standardized(block, real) for block in blocks])
+
+
+def standardized(features: np.ndarray, real: np.ndarray) -> np.ndarray:
+    """Return features of mean 0 over the real texts whose variances add up to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.stylistic_outliers import standardized
+    >>> features = np.array([[1.0, 5.0, 3.0], [3.0, 5.0, 7.0], [2.0, 5.0, 90.0]])
+    >>> standardized(features, np.array([0, 1])).round(2).tolist()
+    [[-0.71, -0.71], [0.71, 0.71], [0.0, 7.07]]
+    """
     centre, scale = features[real].mean(axis=0), features[real].std(axis=0)
     varies = scale > 1e-9
     standard = (features[:, varies] - centre[varies]) / scale[varies]
-    return np.clip(standard, -_FARTHEST, _FARTHEST)
+    return np.clip(standard, -_FARTHEST, _FARTHEST) / np.sqrt(max(1, int(varies.sum())))
 
 
 def kinds_of_characters(texts: list[str]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -93,53 +94,93 @@ def mean_cosine_distance(vectors: Vectors) -> np.ndarray:
     return 1.0 - (totals - own) / max(n - 1, 1)
 
 
-def nearest_similarity(vectors: Vectors, queries: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the largest scalar product of each query with any of the others, itself left out.
+def nearest_similarity(
+    vectors: Vectors, queries: np.ndarray, others: np.ndarray, n_kept: int = 1, *, itself: bool
+) -> np.ndarray:
+    """Return the largest scalar products of each query with any of the others.
 
     Parameters
     ----------
     vectors : csr_array or ndarray
-        Of all texts.
+        Of all texts; no number of a sparse one is negative.
     queries, others : ndarray of int
         Numbers of texts. The others ascend.
+    n_kept : int, default=1
+        How many.
+    itself : bool
+        Whether a query that is one of the others counts.
 
     Returns
     -------
-    ndarray of shape (n_queries,)
-        Rounded to 9 decimals, so that equal ones are equal; -1 where there are no others.
+    ndarray of shape (n_queries, n_kept)
+        Descending, rounded to 9 decimals, so that equal ones are equal; -inf where there are no
+        more.
     """
-    if not others.size:
-        return np.full(queries.size, -1.0)
-    places = np.minimum(np.searchsorted(others, queries), others.size - 1)
-    own = np.where(others[places] == queries, places, -1)
-    if issparse(vectors):
+    own = np.full(queries.size, -1) if itself else _places(queries, others)
+    if issparse(vectors) and (vectors.nnz == 0 or vectors.data.min() >= 0):
         mine, theirs = vectors[queries], vectors[others].tocsc()
-        theirs.sort_indices()
-        return np.round(
-            largest_products(
-                mine.indptr.astype(np.int64),
-                mine.indices.astype(np.int64),
-                mine.data,
-                theirs.indptr.astype(np.int64),
-                theirs.indices.astype(np.int64),
-                theirs.data,
-                others.size,
-                own,
-            ),
-            9,
+        largest = largest_products(
+            mine.indptr.astype(np.int64),
+            mine.indices.astype(np.int64),
+            mine.data,
+            theirs.indptr.astype(np.int64),
+            theirs.indices.astype(np.int64),
+            theirs.data,
+            others.size,
+            own,
+            n_kept,
         )
-    largest = np.full(queries.size, -1.0)
-    for part in np.array_split(np.arange(queries.size), -(-queries.size * others.size // _BLOCK)):
-        products = vectors[queries[part]] @ vectors[others].T
+        return np.round(np.where(largest < 0.0, -np.inf, largest), 9)
+
+    def products(rows: np.ndarray) -> np.ndarray:
+        found = vectors[rows] @ vectors[others].T
+        return np.asarray(found.toarray() if issparse(found) else found)
+
+    return largest_in_blocks(products, queries, own, others.size, n_kept)
+
+
+def _places(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return where each query stands among the others, -1 for nowhere."""
+    places = np.searchsorted(others, queries)
+    inside = np.append(others, -1)[places] == queries
+    return np.where(inside, places, -1)
+
+
+def largest_in_blocks(
+    nearness: Callable[[np.ndarray], np.ndarray],
+    queries: np.ndarray,
+    own: np.ndarray,
+    n_others: int,
+    n_kept: int,
+) -> np.ndarray:
+    """Return the largest values of each query, descending; -inf where there are no more.
+
+    Parameters
+    ----------
+    nearness : callable
+        Returns the values of some queries with all others, shape (n, n_others).
+    queries : ndarray of int
+        Numbers of texts.
+    own : ndarray of int of shape (n_queries,)
+        Which of the others does not count; -1 for none.
+    n_others, n_kept : int
+        How many there are, and how many are kept.
+    """
+    largest = np.full((queries.size, n_kept), -np.inf)
+    k = min(n_kept, n_others)
+    n_blocks = max(1, -(-queries.size * n_others // _BLOCK))
+    for part in np.array_split(np.arange(queries.size), n_blocks) if k else []:
+        values = nearness(queries[part])
         mine = np.flatnonzero(own[part] >= 0)
-        products[mine, own[part][mine]] = -1.0
-        largest[part] = products.max(axis=1)
+        values[mine, own[part][mine]] = -np.inf
+        best = np.partition(values, n_others - k, axis=1)[:, n_others - k :]
+        largest[part, :k] = -np.sort(-best, axis=1)
     return np.round(largest, 9)
 
 
-def copied_or_nearest(vectors: Any, queries: np.ndarray, others: np.ndarray) -> np.ndarray:
+def copied_or_nearest(vectors: Vectors, queries: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the largest similarity of each query with any of the others; 1 where it is one."""
-    similarity = nearest_similarity(vectors, queries, others)
+    similarity = nearest_similarity(vectors, queries, others, itself=True)[:, 0]
     return np.clip(np.where(np.isin(queries, others), 1.0, similarity), 0.0, 1.0)
 
 

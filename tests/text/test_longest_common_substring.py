@@ -49,10 +49,10 @@ def test_longest_run_is_that_of_difflib():
 
 def test_quoted_passages_are_found(spliced):
     train, holdout, synthetic = spliced
-    metric = LongestCommonSubstring(min_words=12).fit(train, holdout, schema=SCHEMA)
+    metric = LongestCommonSubstring(max_words=12).fit(train, holdout, schema=SCHEMA)
     result = metric.evaluate(synthetic)
     assert result.p_value < 0.01
-    assert result.value > result.baseline + 1.0
+    assert result.value > result.baseline + 0.8
     assert result.fact == (
         "8 of 80 distinct synthetic texts repeat 12 words or more of a train text, none of the holdout."
     )

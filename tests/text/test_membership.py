@@ -63,6 +63,7 @@ def test_labels_of_authors_change_places(tables):
     assert 0.02 < result.p_value < 0.1  # 1 of the 20 choices of three authors in six
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 def test_texts_of_both_tables_are_no_evidence(tables):
     train, holdout, synthetic = tables
     more = [f"shared {i} text" for i in range(60)]

@@ -41,6 +41,7 @@ def test_copies_are_a_fact_and_a_leak():
     assert result.baseline == result.details["to_holdout"] == 0.0
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 def test_a_common_text_is_no_leak():
     train, holdout, fresh = (notes(*numbered(seed), *["see above"] * 9) for seed in range(3))
     result = TextExactMatch().fit(train, holdout, schema=SCHEMA).evaluate(fresh)

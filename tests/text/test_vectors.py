@@ -64,9 +64,14 @@ def test_nearest_agrees_with_all_pairs(dense):
     vectors = rng.random((40, 30)) * (rng.random((40, 30)) < 0.2)
     queries, others = np.array([3, 1, 30, 8]), np.arange(2, 35)
     products = vectors[queries] @ vectors[others].T
-    products[queries[:, None] == others] = 0.0
-    got = nearest_similarity(vectors if dense else csr_array(vectors), queries, others)
-    np.testing.assert_allclose(got, products.max(axis=1), atol=1e-9)
+    given = vectors if dense else csr_array(vectors)
+    got = nearest_similarity(given, queries, others, 3, itself=True)
+    np.testing.assert_allclose(got, -np.sort(-products, axis=1)[:, :3], atol=1e-9)
+    products[queries[:, None] == others] = -1.0
+    got = nearest_similarity(given, queries, others, 40, itself=False)
+    expected = -np.sort(-products, axis=1)
+    np.testing.assert_allclose(got[:, :32], expected[:, :32], atol=1e-9)
+    assert np.isneginf(got[:, 33:]).all()
 
 
 def test_mean_distance_needs_no_pairs():
