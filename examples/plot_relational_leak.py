@@ -147,8 +147,8 @@ of_clinic = p_values(
 )
 
 # %%
-# With 2% of the people copied, ten of them, the subjects' tests are below 5%; those of single tables
-# do not move.
+# With 2% of the people copied, ten of them, the subjects' tests are below 5%; those of single
+# tables do not move.
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
 titles = ("copied links (shop)", "histories with changed numbers (clinic)")
 for ax, tests, title in zip(axes, (of_shop, of_clinic), titles, strict=True):

@@ -12,6 +12,7 @@ import pandas as pd
 
 from skeval.context import MOST_SHARED, NOT_REMEMBERED, Context
 from skeval.exceptions import (
+    InvalidParameterError,
     InvalidValueWarning,
     MetricWarning,
     MostlySharedRowsWarning,
@@ -137,6 +138,11 @@ class RelationalContext(Context):
         TableError, SchemaMismatchError
             If tables lack, or one of them cannot be used.
         """
+        if not isinstance(schema, RelationalSchema | Mapping | None):
+            raise InvalidParameterError(
+                "schema of several tables must be a RelationalSchema, or map names of tables to "
+                f"kinds of their columns, got {type(schema).__name__}."
+            )
         data, notices = _data(train, "train"), []
         if isinstance(schema, RelationalSchema):
             relations = schema

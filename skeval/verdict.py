@@ -426,8 +426,7 @@ def _fidelity(results: SuiteResult) -> str:
     if score.table:
         where, whom = f"In {score.table}, the table least like train, columns", "it"
     return (
-        f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}; least in "
-        f"{worst}."
+        f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}; least in {worst}."
     )
 
 

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skeval import TableSchema
 from skeval.datasets import make_relational
 from skeval.exceptions import (
+    InvalidParameterError,
     MetricWarning,
     MostlySharedRowsWarning,
     NotRememberedError,
@@ -68,6 +70,14 @@ def test_faults_name_the_table_and_the_role(halves):
         RelationalContext.of(train, holdout["visits"])
     with pytest.raises(TableError, match="synthetic must be several tables"):
         RelationalContext.of(train).with_synthetic(train["people"])
+
+
+@pytest.mark.parametrize("schema", [TableSchema({}), "schema.json", ["people"]])
+def test_schemas_of_another_kind_are_refused(halves, schema):
+    with pytest.raises(
+        InvalidParameterError, match="schema of several tables must be a Relational"
+    ):
+        RelationalContext.of(halves[0], schema=schema)
 
 
 def test_tables_that_the_schema_does_not_name_are_left_out():

@@ -20,8 +20,8 @@ from skeval.exceptions import (
     NotRememberedError,
 )
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
+from skeval.presets import PRESETS
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare, PrivacyScore
-from skeval.suite import PRESETS
 from skeval.text import VocabularySimilarity
 
 pytestmark = pytest.mark.filterwarnings(

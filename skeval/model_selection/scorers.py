@@ -17,6 +17,7 @@ from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite
 from skeval.tables.frames import as_frame
+from skeval.tables.schema import TableSchema
 
 NO_ALARM = "no_alarm"  # a score of suites with privacy metrics: their verdict
 
@@ -160,15 +161,16 @@ class GeneratorScorer(BaseEstimator):
 
     def __call__(self, generator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted generator on rows that it has not seen."""
-        alone = isinstance(self.evaluator, Metric)
-        scored = self._evaluated(generator, X, lenient=not alone)
-        if alone:
+        scored = self._evaluated(generator, X, lenient=isinstance(self.evaluator, MetricSuite))
+        if isinstance(self.evaluator, Metric):
             return signed(scored) if isinstance(scored, Result) else float("nan")
+        kinds = TableSchema.infer(_folds(generator, X)[1], self.schema)
+        absent = self.evaluator.absent(kinds)  # the same for all folds, measured or not
+        names = [name for name in self.directions() if name not in absent]
         if not isinstance(scored, SuiteResult):
-            return dict.fromkeys(self.directions(), np.nan)
+            return dict.fromkeys(names, np.nan)
         return {
-            name: _no_alarm(scored) if name == NO_ALARM else signed(scored[name])
-            for name in self.directions()
+            name: _no_alarm(scored) if name == NO_ALARM else signed(scored[name]) for name in names
         }
 
     def evaluate(self, generator: Any, X: Any) -> Result | SuiteResult | None:

@@ -1,6 +1,7 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
 from skeval.relational.aggregates import ParentChildAggregates
+from skeval.relational.autocorrelation import AutocorrelationDifference
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
@@ -20,7 +21,6 @@ from skeval.relational.references import ReferentialIntegrity
 from skeval.relational.sequence_detection import SequenceDetection
 from skeval.relational.sequence_tstr import SequenceTSTR
 from skeval.relational.sequences import (
-    AutocorrelationDifference,
     InterEventTimeSimilarity,
     InterRowMSAS,
     SequenceLengthSimilarity,

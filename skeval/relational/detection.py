@@ -398,13 +398,20 @@ class AggregationDetection(_Detection):
 
 
 def entities(part: Part, role: str, seed: int) -> Entities:
-    """Return the rows of a role with their entities, in an order that the tables' does not sway."""
-    context, roots = part
+    """Return the rows of a role with their entities, in an order that the tables' does not sway.
+
+    Entities are told apart by their rows, whatever their keys are; those of equal rows are alike.
+    """
+    context, whose = part
     rows = labelled_rows(context, role)
-    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
-    codes, _ = pd.factorize(roots[role][order])
+    codes, _ = pd.factorize(whose[role])
+    content = pd.DataFrame(rows).assign(none=0.0)
+    sums = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.uint64)
+    np.add.at(sums, codes, pd.util.hash_pandas_object(content, index=False).to_numpy())
+    places = np.argsort(np.argsort(sums, kind="stable"))
+    order = np.lexsort((*rows.T[::-1], places[codes]))
     rng = np.random.default_rng(named_seed(f"entities of {role}", seed))
-    return Entities(rows[order], rng.permutation(int(codes.max(initial=-1)) + 1)[codes])
+    return Entities(rows[order], rng.permutation(sums.size)[places[codes[order]]])
 
 
 def scores_out_of_fold(

@@ -59,7 +59,8 @@ class NearestSequences(SequenceMetric):
     columns : None, int or list of str, default=None
         The columns to compare: all but keys, the first *n* of these, or names.
     table : str, optional
-        The table whose sequences are looked at; all that have a sequence key, if None.
+        The table whose sequences are looked at; if None, all that have a sequence
+        key and are no reference tables.
     random_state : int, default=0
         Seed of samples and relabellings.
 
@@ -151,6 +152,7 @@ class NearestSequences(SequenceMetric):
         return mean_of_columns(
             {table: _share_below(train, 1.0) for table, train in of.items()},
             n_total=len(tables),
+            unit="table",
             greater_is_better=False,
         )
 

@@ -10,6 +10,7 @@ import skeval.privacy as privacy
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.relational.aggregates import ParentChildAggregates
+from skeval.relational.autocorrelation import AutocorrelationDifference
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
@@ -20,8 +21,9 @@ from skeval.relational.per_subject import PerSubject
 from skeval.relational.per_table import OfTable
 from skeval.relational.reference_equality import ReferenceEquality
 from skeval.relational.references import ReferentialIntegrity
+from skeval.relational.sequence_detection import SequenceDetection
 from skeval.relational.sequences import (
-    AutocorrelationDifference,
+    InterEventTimeSimilarity,
     InterRowMSAS,
     SequenceLengthSimilarity,
     StatisticMSAS,
@@ -95,7 +97,8 @@ def of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]
 
 
 def _report(schema: RelationalSchema) -> Named:
-    return [*_between(schema), *_fidelity(schema), *_headlines(schema), *_subjects(schema)]
+    screens = [*_headlines(schema), *_sequence_screens(schema), *_subjects(schema)]
+    return [*_between(schema), *_fidelity(schema), *screens]
 
 
 def _relations(schema: RelationalSchema) -> Named:
@@ -122,14 +125,23 @@ def _between(schema: RelationalSchema) -> Named:
 
 
 def _sequences(schema: RelationalSchema) -> Named:
-    if not schema.sequences:
+    if not set(schema.sequences) - set(schema.references):
         return []
     return [
         ("sequence_lengths", SequenceLengthSimilarity()),
         ("statistic_msas", StatisticMSAS()),
         ("inter_row_msas", InterRowMSAS()),
+        ("inter_event_times", InterEventTimeSimilarity()),
         ("autocorrelation_difference", AutocorrelationDifference()),
         ("transitions", TransitionSimilarity()),
+        ("sequence_detection", SequenceDetection(max_sequences=_MOST_ROWS)),
+    ]
+
+
+def _sequence_screens(schema: RelationalSchema) -> Named:
+    if not set(schema.sequences) - set(schema.references):
+        return []
+    return [
         ("shared_subsequences", SharedSubsequences()),
         ("nearest_sequences", NearestSequences()),
     ]
@@ -199,7 +211,8 @@ def _screens(schema: RelationalSchema) -> Named:
             ("privacy_score", privacy.PrivacyScore()),
         ]
 
-    return [*of_each(persons(schema), of_one), *_subject_screens(schema)]
+    each = of_each(persons(schema), of_one)
+    return [*each, *_sequence_screens(schema), *_subject_screens(schema)]
 
 
 def _attacks(schema: RelationalSchema) -> Named:

@@ -43,7 +43,8 @@ class SequenceDetection(SequenceMetric):
     columns : None, int or list of str, default=None
         The columns that features are made of: all, the first *n*, or these.
     table : str, optional
-        The table whose sequences are looked at; all that have a sequence key, if None.
+        The table whose sequences are looked at; if None, all that have a sequence
+        key and are no reference tables.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
 
@@ -145,7 +146,11 @@ class SequenceDetection(SequenceMetric):
             scores[table] = result.value
             warnings += result.warnings
         return mean_of_columns(
-            scores, n_total=len(tables), greater_is_better=False, warnings=tuple(warnings)
+            scores,
+            n_total=len(tables),
+            unit="table",
+            greater_is_better=False,
+            warnings=tuple(warnings),
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:

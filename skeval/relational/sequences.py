@@ -9,8 +9,8 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
-from skeval.formatting import number, percent
-from skeval.parameters import Columns, Count, Interval, Legal, is_text
+from skeval.formatting import counted, number, percent
+from skeval.parameters import Columns, Count, Legal, is_text
 from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import MetricTags, Result, mean_of_columns, undefined
@@ -62,11 +62,19 @@ class SequenceMetric(RelationalMetric):
                 f"{type(self).__name__}: table names {self.table}, which has no sequence key. "
                 f"Tables that have one: {', '.join(known) or 'none'}."
             )
+        if self.tags.aspect == "privacy" and self.table in relational.relations.references:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: table names {self.table}, a reference table, whose rows "
+                "are public. Name one of subjects or of what depends on them."
+            )
         for name in self._tables(relational):
             sequence_columns(relational, name, getattr(self, "columns", None))
 
     def _tables(self, context: RelationalContext) -> tuple[str, ...]:
-        return tuple(context.relations.sequences) if self.table is None else (self.table,)
+        if self.table is not None:
+            return (self.table,)
+        relations = context.relations  # reference tables are the same in all roles
+        return tuple(name for name in relations.sequences if name not in relations.references)
 
     def _measure(self, context: RelationalContext) -> Result:
         if not (tables := self._tables(context)):
@@ -77,7 +85,7 @@ class SequenceMetric(RelationalMetric):
         raise NotImplementedError(f"{type(self).__name__} must define _of_tables.")
 
 
-class _OfColumns(SequenceMetric):
+class ColumnSequenceMetric(SequenceMetric):
     """Base of scores of columns along their sequences; the value is their mean."""
 
     columns: Any
@@ -115,7 +123,8 @@ class SequenceLengthSimilarity(SequenceMetric):
     Parameters
     ----------
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -163,6 +172,7 @@ class SequenceLengthSimilarity(SequenceMetric):
         return mean_of_columns(
             scores,
             n_total=len(tables),
+            unit="table",
             train={name: _described(both[0]) for name, both in lengths.items()},
             lengths={name: _described(both[1]) for name, both in lengths.items()},
         )
@@ -189,7 +199,7 @@ def _described(lengths: np.ndarray) -> dict[str, float]:
     }
 
 
-class StatisticMSAS(_OfColumns):
+class StatisticMSAS(ColumnSequenceMetric):
     """Agreement of a statistic of sequences: 1 where it is distributed alike, 0 without overlap.
 
     Each patient has a mean blood pressure. Rows that are right one by one, shuffled among patients,
@@ -202,7 +212,8 @@ class StatisticMSAS(_OfColumns):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -289,15 +300,13 @@ class StatisticMSAS(_OfColumns):
         }
 
     def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
         return (
             f"The cumulative curves of the {self.statistic} of a sequence lie "
-            f"{percent(1.0 - result.value)} apart at most, on average over columns; furthest of "
-            f"{worst['column']}, {percent(1.0 - worst['value'])}."
+            f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
 
 
-class InterRowMSAS(_OfColumns):
+class InterRowMSAS(ColumnSequenceMetric):
     """Agreement of changes from row to row: 1 where they are distributed alike, 0 without overlap.
 
     A share price moves by a percent a day. Synthetic prices that are right in level and drawn anew
@@ -316,7 +325,8 @@ class InterRowMSAS(_OfColumns):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -386,11 +396,9 @@ class InterRowMSAS(_OfColumns):
         return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
 
     def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
         return (
-            f"The cumulative curves of changes over {self.lag} "
-            f"row{'s' if self.lag > 1 else ''} lie {percent(1.0 - result.value)} apart at most, on "
-            f"average over columns; furthest of {worst['column']}, {percent(1.0 - worst['value'])}."
+            f"The cumulative curves of changes over {counted(self.lag, 'row')} lie "
+            f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
 
 
@@ -427,7 +435,8 @@ class InterEventTimeSimilarity(SequenceMetric):
     weight : {"row", "sequence"}, default="row"
         Whether each time counts as much, or each sequence.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -470,6 +479,7 @@ class InterEventTimeSimilarity(SequenceMetric):
         return mean_of_columns(
             {table: self._score(context, table) for table in timed},
             n_total=len(tables),
+            unit="table",
             warnings=order_warnings(context, timed),
             order=order_details(context, timed),
         )
@@ -490,139 +500,6 @@ class InterEventTimeSimilarity(SequenceMetric):
             f"at most; in {table}, {synthetic} of synthetic rows have the time of the row before, "
             f"of train {train}."
         )
-
-
-class AutocorrelationDifference(_OfColumns):
-    r"""How far autocorrelations are from those of train: 0 if equal, 2 if exactly reversed.
-
-    A value today says much about tomorrow's, and less about next week's. Rows drawn anew for each
-    day forget at once; a copied trend never does.
-
-    Parameters
-    ----------
-    max_lag : int, default=5
-        Autocorrelations are compared up to values so many rows apart.
-    centre : {"table", "sequence"}, default="table"
-        Whether values are taken as deviations from the column's mean, so that lasting differences
-        between sequences count as persistence, or from the mean of their own sequence.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
-    table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
-    See Also
-    --------
-    InterRowMSAS : Sizes of changes.
-    TransitionSimilarity : Categories.
-
-    Notes
-    -----
-    With :math:`r_k` the correlation of :math:`x_t` and :math:`x_{t+k}` over all pairs of rows of
-    one sequence that are k apart, the score of a column is
-
-    .. math:: \frac{1}{K} \sum_{k=1}^{K} |r_k^{train} - r_k^{synthetic}|
-
-    over the lags that both tables have; the value is the mean over columns. TSGBench divides by the
-    variance of all values, which is the same for long sequences. Around the mean of their own
-    sequence, values of short sequences correlate negatively even without memory; the lengths of
-    both tables should then be alike. ``details["autocorrelations"]`` has both curves.
-
-    References
-    ----------
-    Y. Ang et al., "TSGBench: time series generation benchmark", PVLDB 17 (2023), 305-318,
-    arXiv:2309.03755.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.relational import AutocorrelationDifference, RelationalSchema, SequenceKey
-    >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
-    >>> train = pd.DataFrame({"patient": list("aaaabbbb"), "x": [1, 2, 3, 4, 2, 3, 4, 5]})
-    >>> synthetic = train.assign(x=[1, 5, 1, 5, 1, 5, 1, 5])
-    >>> metric = AutocorrelationDifference(max_lag=1).fit({"visits": train}, schema=schema)
-    >>> round(metric.score({"visits": synthetic}), 6)
-    2.0
-    """
-
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=False,
-        bounds=(0.0, 2.0),
-        display="ColumnScoresDisplay",
-    )
-
-    def __init__(
-        self,
-        max_lag: Annotated[int, Interval(1, 100)] = 5,
-        centre: Literal["table", "sequence"] = "table",
-        columns: Columns = None,
-        table: TableName = None,
-    ) -> None:
-        self.max_lag = max_lag
-        self.centre = centre
-        self.columns = columns
-        self.table = table
-
-    def _curves(self, context: RelationalContext, table: str, column: str) -> list[np.ndarray]:
-        curves = []
-        for role in BOTH:
-            own = sequences(context, role, table)
-            values = sequence_values(context, role, table, column)
-            values = np.where(np.isfinite(values), values, np.nan)
-            if self.centre == "sequence":
-                values = values - by_sequence(own, values, "mean")[own.owners]
-            lags = range(1, self.max_lag + 1)
-            curves.append(np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags]))
-        return curves
-
-    def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        gaps = np.abs(np.subtract(*self._curves(context, table, column)))
-        return float(np.nanmean(gaps)) if not np.isnan(gaps).all() else float("nan")
-
-    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
-        curves = {f"{t}.{c}": self._curves(context, t, c) for t, c in names}
-        return {
-            "autocorrelations": {
-                name: dict(zip(BOTH, both, strict=True)) for name, both in curves.items()
-            }
-        }
-
-    def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
-        return (
-            f"Correlations of values up to {self.max_lag} rows apart differ by "
-            f"{number(result.value)} on average; most of {worst['column']}, by "
-            f"{number(worst['value'])}."
-        )
-
-
-def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:
-    """Return the correlation of values and those `lag` places later; nan where one is constant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.relational.sequences import lag_correlation
-    >>> round(lag_correlation(np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 1, 2]), 1), 4)
-    0.982
-    """
-    pairs = np.stack([values[firsts], values[firsts + lag]])
-    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
-    if pairs.shape[1] < 2:
-        return float("nan")
-    centred = pairs - pairs.mean(axis=1, keepdims=True)
-    scale = np.abs(pairs).max(axis=1, keepdims=True)
-    centred = np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0)
-    spread = (centred**2).sum(axis=1)
-    if (spread <= 1e-24 * pairs.shape[1]).any():
-        return float("nan")
-    return float(np.clip(centred[0] @ centred[1] / np.sqrt(spread.prod()), -1.0, 1.0))
 
 
 def order_details(

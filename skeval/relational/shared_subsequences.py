@@ -57,7 +57,8 @@ class SharedSubsequences(SequenceMetric):
     decimals : int, optional
         To how many decimals numbers are rounded first; None keeps 12 significant digits.
     table : str, optional
-        The table whose sequences are looked at; all that have a sequence key, if None.
+        The table whose sequences are looked at; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -130,10 +131,13 @@ class SharedSubsequences(SequenceMetric):
         return pieces(context, table, length, columns, self.decimals)
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        found = {table: self._pieces(context, table) for table in tables}
+        columns = cast("ColumnChoice", self.columns)
+        comparable = [table for table in tables if sequence_columns(context, table, columns)]
+        found = {table: self._pieces(context, table) for table in comparable}
         return mean_of_columns(
             {table: of.share("train") for table, of in found.items()},
             n_total=len(tables),
+            unit="table",
             greater_is_better=False,
         )
 

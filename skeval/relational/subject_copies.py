@@ -24,6 +24,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled, holm
 from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.samples import sample_positions
 from skeval.steps.subjects import Histories, histories, row_codes
 
 ROLES = ("train", "holdout", "synthetic")
@@ -219,6 +220,9 @@ class SharedHistoryShare(SubjectMetric):
         Numbers and dates count as equal within so many quantile cells of train.
     min_rows : int, default=3
         Subjects with fewer rows have no history to share; they are counted as not sharing one.
+    max_subjects : int or None, default=5_000
+        Synthetic subjects, and holdout subjects for the baseline, that are looked at: a seeded
+        sample, None for all. They are held against all real ones.
     n_permutations : int, default=1999
         Number of exchanges of subjects behind the p-value.
     random_state : int, default=0
@@ -295,6 +299,7 @@ class SharedHistoryShare(SubjectMetric):
         *,
         n_bins: BinCount = 20,
         min_rows: Count = 3,
+        max_subjects: Count | None = 5_000,
         n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
@@ -302,11 +307,12 @@ class SharedHistoryShare(SubjectMetric):
         self.overlap = overlap
         self.n_bins = n_bins
         self.min_rows = min_rows
+        self.max_subjects = max_subjects
         self.n_permutations = n_permutations
         self.random_state = random_state
 
     def _shared(self, context: Context, tables: list[str], role: str = "synthetic") -> Shared:
-        settings = (self.overlap, self.n_bins, self.min_rows)
+        settings = (self.overlap, self.n_bins, self.min_rows, self.max_subjects, self.random_state)
         return shared_histories(context, self._subject(context), tuple(tables), role, *settings)
 
     def _compute(self, context: Context) -> Result:
@@ -322,7 +328,7 @@ class SharedHistoryShare(SubjectMetric):
         found = {name: self._shared(context, own) for name, own in parts.items()}
         of_all = found[" and ".join(tables)]
         details = {"columns": {name: one.share for name, one in found.items()}}
-        n = len(relational.given("synthetic")[subject])
+        n = of_all.n_looked_at
         result = replace(result, interval=wilson(round(of_all.share * n), n), details=details)
         if "holdout" not in context:
             return result
@@ -335,14 +341,14 @@ class SharedHistoryShare(SubjectMetric):
         shown = contrast_of(
             relational.table(subject), what, found[name].share, tests[name], reference="a holdout's"
         )
-        fresh = {part: self._shared(context, own, "holdout").share for part, own in parts.items()}
-        details["baseline_columns"] = fresh
+        fresh = {part: self._shared(context, own, "holdout") for part, own in parts.items()}
+        details["baseline_columns"] = {part: one.share for part, one in fresh.items()}
         return replace(
             result,
             p_value=adjusted[name],
-            baseline=fresh[" and ".join(tables)],
+            baseline=fresh[" and ".join(tables)].share,
             contrast=shown and replace(shown, n_tests=len(tests)),
-            fact=shared_in_words(context, subject, name, found[name].share, fresh[name]),
+            fact=shared_in_words(subject, name, found[name], fresh[name]),
             advice=_UNLINK.format(subject=subject, tables=name),
             details=details,
         )
@@ -357,11 +363,13 @@ class SharedHistoryShare(SubjectMetric):
 class Shared:
     """Which synthetic subjects have most of the rows of a real one.
 
-    `share` is that of those who have a train subject's; `lists` are the classes of real subjects
-    near each class of synthetic ones, `train` and `holdout` the numbers of subjects of each class.
+    `share` is that of those who have a train subject's, of `n_looked_at`; `lists` are the classes
+    of real subjects near each class of synthetic ones, `train` and `holdout` the numbers of
+    subjects of each class.
     """
 
     share: float
+    n_looked_at: int
     lists: MatchLists
     train: np.ndarray
     holdout: np.ndarray
@@ -416,6 +424,8 @@ def shared_histories(
     overlap: float,
     n_bins: int,
     min_rows: int,
+    max_subjects: int | None,
+    seed: int,
 ) -> Shared:
     """Find the real subjects that have most of their rows in common with one of a role.
 
@@ -427,22 +437,25 @@ def shared_histories(
     sizes = [len(relational.given(one)[subject]) for one in roles]
     by_role = dict(zip(roles, np.split(which, np.cumsum(sizes)[:-1]), strict=True))
     nobody = np.zeros(0, dtype=np.int64)
+    # in an order that is that of their histories: the order of rows means nothing
+    looked_at = np.sort(by_role[role])
+    looked_at = looked_at[sample_positions(looked_at.size, max_subjects, seed)]
     train, holdout, queries = (
-        np.bincount(by_role.get(one, nobody), minlength=long.size)
-        for one in ("train", "holdout", role)
+        np.bincount(own, minlength=long.size)
+        for own in (by_role["train"], by_role.get("holdout", nobody), looked_at)
     )
     if role == "holdout":
         holdout = np.zeros_like(holdout)
     n, right = int(queries.sum()), np.flatnonzero((train + holdout > 0) & long)
     left = np.flatnonzero((queries > 0) & long)
     if not left.size or not right.size:
-        return Shared(0.0, MatchLists.of_pairs(nobody, nobody, nobody, n), train, holdout)
+        return Shared(0.0, n, MatchLists.of_pairs(nobody, nobody, nobody, n), train, holdout)
     place = np.cumsum(long) - 1  # among the histories that are long enough: none of them is empty
     pairs = near_pairs(sets[long], place[left], place[right], train[right], holdout[right], overlap)
     # all real subjects take part in the exchange, those with short histories too
     counts = [np.append(table[right], table[~long].sum()) for table in (train, holdout)]
     share = float(queries[left][pairs.near_train].sum() / n)
-    return Shared(share, pairs.lists(queries[left], n), *counts)
+    return Shared(share, n, pairs.lists(queries[left], n), *counts)
 
 
 def near_pairs(
@@ -507,15 +520,13 @@ unique there.'
     return f"{k:,} of {n:,} synthetic {subject} {said}{unique}{fresh}."
 
 
-def shared_in_words(context: Context, subject: str, tables: str, share: float, fresh: float) -> str:
+def shared_in_words(subject: str, tables: str, synthetic: Shared, holdout: Shared) -> str:
     """Return how many synthetic subjects share a history; empty if no more than of the holdout."""
-    relational = cast("RelationalContext", context)
-    if share <= fresh:
+    if synthetic.share <= holdout.share:
         return ""
-    sizes = {role: len(relational.given(role)[subject]) for role in ("synthetic", "holdout")}
-    k, m = round(share * sizes["synthetic"]), round(fresh * sizes["holdout"])
+    k, m = (round(one.share * one.n_looked_at) for one in (synthetic, holdout))
     return (
-        f"{k:,} of {sizes['synthetic']:,} synthetic {subject} {'has' if k == 1 else 'have'} most "
-        f"of one train row's {tables}; of {sizes['holdout']:,} holdout {subject} "
+        f"{k:,} of {synthetic.n_looked_at:,} synthetic {subject} {'has' if k == 1 else 'have'} "
+        f"most of one train row's {tables}; of {holdout.n_looked_at:,} holdout {subject} "
         f"{f'{m:,}' if m else 'none'} {'has' if m < 2 else 'have'}."
     )

@@ -51,7 +51,8 @@ class CoherenceSimilarity(SequenceMetric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -146,7 +147,6 @@ class CoherenceSimilarity(SequenceMetric):
         }
 
     def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
         what = {
             "pairs": "pairs of neighbouring values",
             "distinct_categories": "numbers of different values of a sequence",
@@ -154,7 +154,7 @@ class CoherenceSimilarity(SequenceMetric):
         }[self.part]
         return (
             f"On average over columns, {percent(result.value)} of the {what} would not have to "
-            f"change to match train; fewest of {worst['column']}, {percent(worst['value'])}."
+            "change to match train."
         )
 
 
@@ -174,7 +174,8 @@ class TransitionSimilarity(SequenceMetric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these.
     table : str, optional
-        The table whose sequences are measured; all that have a sequence key, if None.
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
 
     Attributes
     ----------
@@ -257,10 +258,9 @@ class TransitionSimilarity(SequenceMetric):
         return transition_agreement(*tables)
 
     def _summary(self, result: Result) -> str:
-        worst = result.details["worst"]
         return (
             f"Given a value, what follows on it agrees with train to {percent(result.value)} on "
-            f"average over columns; least in {worst['column']}, {percent(worst['value'])}."
+            "average over columns."
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -287,13 +288,7 @@ class RelationalSchema:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RelationalSchema:
-        """Read what :meth:`to_dict` returned, or metadata of SDV or a data package.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the content is none of the three.
-        """
+        """Read what :meth:`to_dict` returned, or metadata of SDV or a data package."""
         return cls._of(parts_of, content)
 
     @classmethod
@@ -394,9 +389,10 @@ class RelationalSchema:
         Raises
         ------
         SchemaMismatchError
-            If tables or columns that the schema names are missing; all in one sentence.
+            If tables or columns that the schema or `kinds` name are missing; all in one sentence.
         """
         faults = [f"train lacks the table {name}" for name in self.tables if name not in tables]
+        faults += [f"{name} is no table of it" for name in kinds or () if name not in self.tables]
         for name in self.tables:
             if name not in tables:
                 continue
@@ -527,8 +523,15 @@ class RelationalSchema:
         return ""
 
     def paths_to(self, table: str, subject: str) -> list[tuple[ForeignKey, ...]]:
-        """Return every path of foreign keys from a table to another, none through a table twice."""
-        return list(self._walk(table, subject, frozenset({table})))
+        """Return the paths of foreign keys from a table to another, none through a table twice.
+
+        Of more than a hundred, which twenty tables can have, the first hundred.
+        """
+        leading = {subject}
+        while more := {key.child for key in self.foreign_keys if key.parent in leading} - leading:
+            leading |= more
+        others = frozenset(self.tables) - leading
+        return list(islice(self._walk(table, subject, others | {table}), 100))
 
     def _walk(
         self, table: str, subject: str, seen: frozenset[str]

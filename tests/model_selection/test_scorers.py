@@ -31,6 +31,7 @@ from skeval.generators import (
 )
 from skeval.model_selection import make_generator_scorer
 from skeval.privacy import NNDR, DCRShare, ExactMatchShare
+from skeval.text import VocabularySimilarity
 
 TABLE = make_mixed(240)
 SUITE = MetricSuite(
@@ -172,6 +173,17 @@ def test_a_candidate_that_cannot_be_sampled_costs_no_search(fault, said):
     adapter = GeneratorAdapter(Failing(fault=fault)).fit(TABLE[:160])
     with pytest.raises((RuntimeError, TableError)):
         make_generator_scorer(SUITE).evaluate(adapter, TABLE[160:])
+
+
+def test_scores_of_texts_are_for_tables_with_texts():
+    suite = MetricSuite(
+        [("ks", KSComplement()), ("words", VocabularySimilarity())], optional=("text",)
+    )
+    noted = TABLE.assign(note=[f"a note of some words, number {i}" for i in range(len(TABLE))])
+    for table, names in ((TABLE, {"ks"}), (noted, {"ks", "words"})):
+        adapter = GeneratorAdapter(Bootstrap()).fit(table[:160])
+        scorer = make_generator_scorer(suite)
+        assert set(scorer(adapter, table[160:])) == set(scorer(adapter, table[:160])) == names
 
 
 def test_faults_of_the_suite_are_raised():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skeval import MetricSuite
 from skeval.relational import ForeignKey, NearestSequences, RelationalSchema, SequenceKey
 from skeval.relational.nearest_sequences import extremes_test
 from skeval.relational.shared_subsequences import SharedSubsequences
@@ -53,6 +54,20 @@ def test_copies_with_jitter_are_found_here_and_not_by_equal_pieces():
     assert result.fact
     pieces = evaluated(SharedSubsequences(columns=["x"]), train, holdout, leaky)
     assert pieces.p_value == 1.0
+
+
+def test_the_verdict_counts_it():
+    rng = np.random.default_rng(4)
+    train, holdout, synthetic = (walks(200, rng) for _ in range(3))
+    leaky = copied(synthetic, train, range(12), rng)
+    suite = MetricSuite([("pieces", SharedSubsequences()), ("nearest", NearestSequences())])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        suite.fit({"visits": train}, {"visits": holdout}, schema=SCHEMA)
+        verdicts = [suite.evaluate({"visits": rows}).verdict() for rows in (synthetic, leaky)]
+    assert [one.alarm for one in verdicts] == [False, True]
+    assert verdicts[1].alarms == ("nearest",)
+    assert "train sequences among the" in verdicts[1].sentence
 
 
 def test_all_copied():

@@ -25,13 +25,12 @@ from skeval.relational import (
 )
 
 LIFTED = [
-    *(
-        lift(metric)
-        for lift in (PerTable, PerSubject)
-        for metric in (ExactMatchShare(), DCRShare())
-    ),
+    PerTable(ExactMatchShare()),
+    PerTable(DCRShare(), max_rows=2_000),
     PerTable(CorrelationSimilarity()),
-    OfTable(DCRShare(), "visits"),
+    PerSubject(ExactMatchShare()),
+    PerSubject(DCRShare()),
+    OfTable(DCRShare(), "visits", max_rows=2_000),
 ]
 
 

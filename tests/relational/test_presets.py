@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skeval import make_suite
+from skeval.datasets import make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.relational import ForeignKey, OfTable, PerSubject, RelationalSchema
 from skeval.verdict import summary
@@ -72,3 +73,15 @@ def test_roles_that_are_open_are_asked_for():
 def test_presets_of_one_table_are_refused():
     with pytest.raises(InvalidParameterError, match="of several tables, preset must be among"):
         make_suite("syneval", schema=SHOP)
+
+
+def test_screens_of_sequences_are_privacy():
+    schema = make_relational(20).schema
+    metrics = {
+        preset: dict(make_suite(preset, schema=schema).metrics)
+        for preset in ("report", "privacy", "screens", "fidelity")
+    }
+    screens = {"shared_subsequences", "nearest_sequences"}
+    assert all(screens <= set(metrics[preset]) for preset in ("report", "privacy", "screens"))
+    assert {one.tags.aspect for one in metrics["fidelity"].values()} <= {"fidelity", "diagnostic"}
+    assert "sequence_detection" in metrics["fidelity"]

@@ -13,9 +13,11 @@ from skeval.relational import (
     CoherenceSimilarity,
     InterEventTimeSimilarity,
     InterRowMSAS,
+    NearestSequences,
     RelationalSchema,
     SequenceKey,
     SequenceLengthSimilarity,
+    SharedSubsequences,
     StatisticMSAS,
     TransitionSimilarity,
 )
@@ -204,6 +206,23 @@ def test_faults_are_named():
         StatisticMSAS(columns=["y"]).fit({"visits": TRAIN}, schema=schema())
     with pytest.raises(InvalidParameterError, match="ordered by c, which is categorical"):
         evaluated(InterRowMSAS(), walks(), walks(), index="c")
+
+
+def test_reference_tables_are_left_out():
+    shops = RelationalSchema(
+        ["visits", "weather"],
+        roles={"visits": "subject", "weather": "reference"},
+        sequences={"visits": SequenceKey("key", "t"), "weather": SequenceKey("key", "t")},
+    )
+    train = {"visits": TRAIN, "weather": TRAIN}
+    assert list(InterRowMSAS().fit(train, schema=shops).evaluate(train).details["columns"]) == [
+        "visits.x"
+    ]
+    named = InterRowMSAS(table="weather").fit(train, schema=shops).evaluate(train)
+    assert list(named.details["columns"]) == ["weather.x"]
+    for metric in (SharedSubsequences(table="weather"), NearestSequences(table="weather")):
+        with pytest.raises(InvalidParameterError, match="weather, a reference table"):
+            metric.fit(train, train, schema=shops)
 
 
 def test_transitions_by_hand():

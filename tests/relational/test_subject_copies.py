@@ -155,6 +155,14 @@ def test_shared_histories_by_brute_force():
         assert (result.value if role == "synthetic" else result.baseline) == sum(near) / n
 
 
+def test_a_sample_of_the_subjects_is_looked_at():
+    result = evaluated(
+        SharedHistoryShare(max_subjects=100), context_of(TRAIN, HOLDOUT, TRAIN, SHOP)
+    )
+    assert result.value == 1.0
+    assert result.fact.startswith("100 of 100 synthetic users have most of one train row's")
+
+
 def test_part_of_a_history_is_enough():
     half = LEAKY["purchases"].groupby("user").sample(frac=0.7, random_state=0)
     context = context_of(TRAIN, HOLDOUT, {**LEAKY, "purchases": half}, SHOP)

@@ -132,3 +132,18 @@ def test_circles():
     ]
     (ring,) = RelationalSchema(["a", "b", "c"], foreign_keys=keys).circles()
     assert [key.child for key in ring] == ["a", "b", "c"]
+
+
+def test_many_tables_that_all_refer_to_each_other_take_no_time():
+    names = [f"t{i:02d}" for i in range(40)]
+    keys = [ForeignKey(b, a, a, "id") for i, a in enumerate(names) for b in names[i + 1 :]]
+    schema = RelationalSchema(names, foreign_keys=keys, roles={"t00": "subject"})
+    assert schema.role("t39") == "dependent"
+    assert "several of" in schema.undetermined
+    assert len(schema.paths_to("t39", "t00")) == 100
+
+
+def test_kinds_of_tables_that_are_not_there_are_refused():
+    data = make_relational(20)
+    with pytest.raises(SchemaMismatchError, match=r"does not fit train: user is no table of it\."):
+        data.schema.infer(data, {"user": {"age": "categorical"}})

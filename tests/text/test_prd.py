@@ -30,6 +30,7 @@ TRAIN, HOLDOUT, FRESH = notes(150, 0), notes(150, 1), notes(150, 2)
 LOST, INVENTED = notes(150, 3, KINDS[:1]), notes(150, 4, (*KINDS, "quite another story", "no idea"))
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 @pytest.mark.parametrize("vectorizer", ["tfidf", TfidfVectorizer(), Encoder()])
 def test_lost_and_invented_kinds(vectorizer):
     metric = TextPRD(vectorizer, n_clusters=5, n_runs=3).fit(TRAIN, HOLDOUT, schema=SCHEMA)

@@ -78,6 +78,7 @@ def test_whether_a_text_is_missing_is_seen():
     assert TextTwoSampleTest().fit(TRAIN, HOLDOUT, schema=SCHEMA).score(gaps) > 0.7
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 @pytest.mark.parametrize(
     "texts", [[""], ["one"], ["\U0001f642"], ["same words here"], ["x " * 50_000]]
 )
@@ -89,6 +90,7 @@ def test_odd_texts_have_values(texts):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")  # 1 in 100 reads as copies
 def test_p_values_of_fresh_texts_are_uniform_or_larger():
     p_values = []
     for seed in range(100):
