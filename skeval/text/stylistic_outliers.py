@@ -194,8 +194,9 @@ class StylisticOutliers(Metric):
     def _repeated(self, context: Context, features: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         seed = self.random_state if isinstance(features, str) and features == "word2vec" else 0
         columns, group = self._key(context)
-        share = float(self.share)
-        return repeated_outliers(context, columns, group, features, share, self.n_neighbors, seed)
+        return repeated_outliers(
+            context, columns, group, features, float(self.share), self.n_neighbors, seed
+        )
 
     def _compute(self, context: Context) -> Result:
         texts = corpus(context, *self._key(context))
