@@ -217,7 +217,7 @@ class SharedHistoryShare(SubjectMetric):
     overlap : float, default=0.5
         The least share of rows in common, of all rows that either of the two subjects has.
     n_bins : int, default=20
-        Numbers and dates count as equal within so many quantile cells of train.
+        Numbers and dates count as equal within so many quantile cells of train and holdout.
     min_rows : int, default=3
         Subjects with fewer rows have no history to share; they are counted as not sharing one.
     max_subjects : int or None, default=5_000

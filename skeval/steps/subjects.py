@@ -17,7 +17,8 @@ from skeval.steps.samples import named_seed, sample_positions
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema
 
-_ROLES = ("train", "holdout", "synthetic")
+_REAL = ("train", "holdout")
+_ROLES = (*_REAL, "synthetic")
 RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
 
 
@@ -167,7 +168,7 @@ def histories(
     roles : tuple of str
         Whose, in this order.
     n_bins : int, optional
-        If given, numbers and dates count as equal in one of so many quantile cells of train.
+        If given, numbers and dates count as equal in one of so many quantile cells of real rows.
 
     Returns
     -------
@@ -267,7 +268,10 @@ def _value_codes(
     values = [numbers(column.to_frame()).ravel() for column in cells]
     if n_bins is None:
         return pd.factorize(digits_kept(np.concatenate(values)))[0]
-    known = values[0][~np.isnan(values[0])]
+    # of both real tables: cells of train alone would hold as many train values each, and of others
+    # more or fewer, which looks like a leak
+    real = np.concatenate([own for role, own in zip(roles, values, strict=True) if role in _REAL])
+    known = real[~np.isnan(real)]
     levels = np.arange(1, n_bins) / n_bins
     edges = np.unique(np.quantile(known, levels)) if known.size else np.empty(0)
     pooled = np.concatenate(values)

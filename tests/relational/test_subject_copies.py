@@ -18,6 +18,7 @@ from skeval.relational import (
 )
 from skeval.relational.subject_copies import copies_in_words
 from skeval.stats.relabelling import share_p_value
+from skeval.steps.subjects import row_codes
 from tests.relational.worlds import (
     CLINIC,
     SHOP,
@@ -204,6 +205,18 @@ def test_subjects_keep_the_level_where_histories_are_alike():
         assert result.value > 0.1
         alarms += result.p_value <= 0.05
     assert alarms <= 4
+
+
+def test_cells_of_numbers_do_not_depend_on_who_was_train():
+    # quantile cells of train hold as many train values each, and more or fewer of all others
+    data = [clinic(n, seed, most=4) for n, seed in ((8, 0), (20, 1), (8, 2))]
+    roles = ("train", "holdout", "synthetic")
+    either, other = (context_of(*tables, CLINIC) for tables in (data, [data[1], data[0], data[2]]))
+    codes = row_codes(either, "visits", roles, 20)
+    exchanged = row_codes(other, "visits", roles, 20)
+    exchanged = [exchanged[i] for i in (1, 0, 2)]
+    first, second = (pd.factorize(np.concatenate(rows))[0] for rows in (codes, exchanged))
+    assert first.tolist() == second.tolist()
 
 
 def test_what_is_needed_is_said():
