@@ -12,7 +12,7 @@ from skeval.context import Context, shared
 from skeval.relational_context import RelationalContext
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.steps.relations import parents, subject_positions
+from skeval.steps.relations import named_cells, subject_positions
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema
@@ -232,9 +232,8 @@ def row_codes(
     ]
     for key in _further_keys(context.relations, table) if named else []:
         codes = row_codes(context, key.parent, roles, n_bins, named=False)
-        at = [parents(context, role, key) for role in roles]
-        pairs = zip(codes, at, strict=True)
-        columns.append(np.concatenate([_named(codes, rows) for codes, rows in pairs]))
+        cells = dict(zip(roles, codes, strict=True))
+        columns.append(np.concatenate([named_cells(context, r, key, cells, -1) for r in roles]))
     if not columns:
         return [np.zeros(n, dtype=np.int64) for n in sizes]
     return np.split(joint_classes(np.column_stack(columns)), np.cumsum(sizes)[:-1])
@@ -251,10 +250,6 @@ def _further_keys(relations: RelationalSchema, table: str) -> list[ForeignKey]:
         and not any(key in path for path in paths)
         and kinds[key.columns[0]] == "id"
     ]
-
-
-def _named(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return np.where(rows >= 0, codes[np.maximum(rows, 0)], -1)
 
 
 def _value_codes(
