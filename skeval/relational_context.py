@@ -353,15 +353,20 @@ def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]
 def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.ndarray:
     """Return a number of each subject, equal for equal ones whatever the order of their rows.
 
-    None at all if there is no column to tell them apart by.
+    Where the rows of the subject's table are sequences, each of them is one. There is none at all
+    if there is no column to tell them apart by.
     """
     data, tables, relations = context.given(role), context[role], context.relations
-    total, measured = np.zeros(len(tables[subject]), dtype=np.uint64), False
+    own, measured = np.arange(len(tables[subject])), False
+    if subject in relations.sequences:
+        keys = data[subject][list(relations.sequences[subject].key)]
+        own = key_codes(keys, keys.iloc[:0])[0]
+    total = np.zeros(own.max(initial=-1) + 1, dtype=np.uint64)
     for i, name in enumerate([subject, *relations.dependents(subject)]):
-        if name == subject:
-            at = np.arange(len(total))
-        else:
-            at = positions_along(relations.path(name, subject), data.parent_positions)
+        at = own
+        if name != subject:
+            along = positions_along(relations.path(name, subject), data.parent_positions)
+            at = np.where(along >= 0, own[np.maximum(along, 0)], along)
         columns = relations.tables[name].measured
         measured |= bool(columns)
         rows = tables[name][columns].assign(**{"": i})  # a row of another table is another row

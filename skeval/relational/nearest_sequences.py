@@ -32,7 +32,7 @@ from skeval.steps.sequences import (
 from skeval.verdict import Contrast
 
 _ROLES = ("train", "holdout", "synthetic")
-_FIRST_CUT = 4  # subjects at the first of the cuts, each twice the one before
+_FIRST_CUT, _WIDER = 4, 1.25  # subjects at the first of the cuts, and by how much the next is wider
 
 
 class NearestSequences(SequenceMetric):
@@ -84,11 +84,12 @@ class NearestSequences(SequenceMetric):
     holdout, the ratio of a subject is the least :math:`d_S(x) / d_R(x)` over its sequences; the
     value is the share of train's subjects with a ratio below 1, the baseline that of the holdout's.
 
-    The test looks at the 4, 8, 16, ... subjects of the least ratios: are more of them from train
-    than chance explains? Its statistic is the least of the hypergeometric probabilities, held
-    against that of random choices of which subjects were train: ratios do not depend on that
-    choice, so that the p-value is exact, however many rows or sequences a subject has. It is
-    multiplied by the number of tables.
+    The test looks at the 4, 5, 6, 8, 10, ... subjects of the least ratios, up to half of all: are
+    more of them from train than chance explains? Its statistic is the least of the hypergeometric
+    probabilities, held against that of random choices of which subjects were train: ratios do not
+    depend on that choice, so that the p-value is exact, however many rows or sequences a subject
+    has. It is multiplied by the number of tables. Of equal tables, four copies among thousands are
+    no evidence beyond 1 in 16; the fact counts them.
 
     ``details["closer_to_train"]`` is the share of synthetic sequences that are nearer to train than
     to the holdout (DCR share; one half on average only where both are of equal size), and
@@ -344,8 +345,8 @@ def extremes_test(
 
     Notes
     -----
-    Of cuts after the 4, 8, 16, ... least values, equal ones together, the statistic is the largest
-    -log of the chance that so many of them or more are from train.
+    Of cuts after the 4, 5, 6, 8, 10, ... least values, equal ones together, the statistic is the
+    largest -log of the chance that so many of them or more are from train.
 
     Examples
     --------
@@ -359,8 +360,8 @@ def extremes_test(
     values = np.concatenate([train, holdout])
     order, n = np.argsort(values, kind="stable"), values.size
     ascending = values[order]
-    doublings = int(math.log2(max(1.0, n / 2 / _FIRST_CUT)))
-    wanted = _FIRST_CUT * 2 ** np.arange(doublings + 1)
+    n_cuts = 1 + int(math.log(max(1.0, n / 2 / _FIRST_CUT), _WIDER))
+    wanted = np.unique(np.rint(_FIRST_CUT * _WIDER ** np.arange(n_cuts)).astype(np.int64))
     ends = ascending[np.minimum(wanted, n) - 1]
     cuts = np.unique([int(np.searchsorted(ascending, end, side="right")) for end in ends])
     tails = [-hypergeom.logsf(np.arange(cut + 1) - 1, n, train.size, cut) for cut in cuts]

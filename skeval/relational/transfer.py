@@ -87,9 +87,10 @@ class RelationalTSTR(Lifted):
     >>> from skeval.relational import ForeignKey, RelationalSchema, RelationalTSTR
     >>> schema = RelationalSchema(["a", "b"], {"a": "id"}, [ForeignKey("b", "a", "a", "id")])
     >>> def tables(seed):
-    ...     kind = np.random.default_rng(seed).integers(0, 2, 80)
-    ...     a = pd.DataFrame({"id": range(80), "kind": np.where(kind, "rich", "poor")})
-    ...     return {"a": a, "b": pd.DataFrame({"a": np.repeat(range(80), 1 + 2 * kind)})}
+    ...     rng, ids = np.random.default_rng(seed), np.arange(80) + 80 * seed
+    ...     kind, age = rng.integers(0, 2, 80), rng.normal(40, 9, 80)
+    ...     a = pd.DataFrame({"id": ids, "age": age, "kind": np.where(kind, "rich", "poor")})
+    ...     return {"a": a, "b": pd.DataFrame({"a": np.repeat(ids, 1 + 2 * kind)})}
     >>> metric = RelationalTSTR("a", "kind").fit(tables(0), tables(1), schema=schema)
     >>> metric.score(tables(2))
     1.0

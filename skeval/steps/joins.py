@@ -401,7 +401,7 @@ def drawn_by_root(whose: np.ndarray, most: int, max_rows: int, seed: int) -> np.
     >>> import numpy as np
     >>> from skeval.steps.joins import drawn_by_root
     >>> drawn_by_root(np.array([0, 1, 1, 0, 1, 2]), most=2, max_rows=4, seed=0).tolist()
-    [0, 1, 3, 4]
+    [0, 2, 3, 4]
     """
     rng = np.random.default_rng(seed)
     at = rng.permutation(whose.size)

@@ -257,8 +257,7 @@ class NearDuplicateText(TextScreen):
         The least similarity of a near duplicate, in (0, 1).
     edit_length : int, default=40
         Texts of at most so many characters are near duplicates too if few of their letters differ;
-        0 for words alone. Long texts take time: comparing 10,000 texts of 200 letters takes
-        about a minute.
+        0 for words alone. More characters take more time.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value; fewer are drawn where many reach what was
         observed, and none where the p-value is known exactly.

@@ -41,7 +41,8 @@ def suffixes(context: Context, columns: tuple[str, ...], group: str | None = Non
     """Return the suffixes of the distinct texts of all tables in order."""
     of_texts = words(context, columns, group)
     text_of = np.repeat(np.arange(of_texts.lengths.size), of_texts.lengths)
-    ends = of_texts.starts[1:][text_of]
+    # numbers of half the size: there are as many as words
+    ends = of_texts.starts[1:].astype(np.int32)[text_of]
     order = suffix_order(of_texts.ids, ends)
     return Suffixes(order, common_runs(of_texts.ids, ends, order), text_of, ends)
 
@@ -74,11 +75,11 @@ def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
     >>> suffix_order(ids, np.array([3, 3, 3, 5, 5])).tolist()
     [1, 3, 0, 2, 4]
     """
-    order = np.argsort(ids, kind="stable")
-    ranks = np.empty(ids.size, dtype=np.int64)  # 1 + how many suffixes come before all equal ones
+    order = np.argsort(ids, kind="stable").astype(np.int32)
+    ranks = np.empty(ids.size, dtype=np.int32)  # 1 + how many suffixes come before all equal ones
     heads = np.flatnonzero(np.diff(ids[order], prepend=-1))
     ranks[order] = np.repeat(heads + 1, np.diff(heads, append=ids.size))
-    places = np.arange(ids.size)  # in the order, that are not yet settled
+    places = np.arange(ids.size, dtype=np.int32)  # in the order, that are not yet settled
     step = 1
     while places.size:
         group = ranks[order[places]]
@@ -88,9 +89,9 @@ def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
         here, group = order[places], group[~alone]
         further = here + step
         ongoing = further < ends[here]
-        second = np.zeros(here.size, dtype=np.int64)
+        second = np.zeros(here.size, dtype=np.int32)
         second[ongoing] = ranks[further[ongoing]]
-        by = np.argsort(group * (ids.size + 1) + second, kind="stable")
+        by = np.argsort(group * np.int64(ids.size + 1) + second, kind="stable")
         here, group, second = here[by], group[by], second[by]
         order[places] = here
         new = (np.diff(group, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 0)
