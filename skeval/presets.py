@@ -49,11 +49,12 @@ def _fidelity() -> Named:
         ("similarity", fidelity.SimilarityScore()),
         ("phik_difference", fidelity.PhikMatrixDifference()),
         ("nn_distances", fidelity.NNDistanceDistributions()),
-        *_text_fidelity(),
+        *text_fidelity(),
     ]
 
 
-def _text_fidelity() -> Named:
+def text_fidelity() -> Named:
+    """Return how alike texts are."""
     import skeval.text as text
 
     return [
@@ -77,12 +78,12 @@ def _headlines() -> Named:
         ("membership", privacy.MembershipInference()),
         ("anonymeter", privacy.AnonymeterRisk()),
         ("one_run_audit", privacy.OneRunDPAudit()),
-        *_text_screens(),
-        *_text_attacks(),
+        *text_screens(),
+        *text_attacks(),
     ]
 
 
-def _text_screens() -> Named:
+def text_screens() -> Named:
     """Return the screens of texts that need no model."""
     import skeval.text as text
 
@@ -96,7 +97,8 @@ def _text_screens() -> Named:
     ]
 
 
-def _text_attacks() -> Named:
+def text_attacks() -> Named:
+    """Return the attacks on texts that need no model."""
     import skeval.text as text
 
     return [("text_membership", text.TextMembershipInference())]
@@ -120,7 +122,7 @@ def _attacks(sensitive: str | None) -> Named:
         ("inference", privacy.InferenceRiskAll()),
         ("anonymeter", privacy.AnonymeterRisk()),
         ("reconstruction", privacy.RecordReconstruction()),
-        *_text_attacks(),
+        *text_attacks(),
     ]
     if sensitive is not None:
         metrics.append(("attribute_inference", privacy.AttributeInferenceRisk(sensitive)))
@@ -168,7 +170,7 @@ def _screens() -> Named:
         ("nnaa_privacy_loss", privacy.NNAAPrivacyLoss()),
         ("epsilon_identifiability", privacy.EpsilonIdentifiability()),
         ("authenticity", privacy.Authenticity()),
-        *_text_screens(),
+        *text_screens(),
     ]
 
 

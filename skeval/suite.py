@@ -253,8 +253,7 @@ class MetricSuite(_BaseComposition):
         return set() if texts else {n for n, one in self.metrics if "text" in one.tags.needs}
 
     def _is_optional(self, metric: Metric, context: Context) -> bool:
-        one_table = not isinstance(context, RelationalContext)
-        return one_table and not set(self.optional).isdisjoint(metric.unmet_needs(context))
+        return not set(self.optional).isdisjoint(metric.unmet_needs(context))
 
     def _check(self) -> None:
         if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in self.metrics):
@@ -284,8 +283,10 @@ class MetricSuite(_BaseComposition):
 def _unread_texts(context: Context, metrics: Iterable[Metric]) -> tuple[MetricWarning, ...]:
     """Name the text columns, where metrics of the suite leave them out."""
     if isinstance(context, RelationalContext):
-        return ()
-    texts = ", ".join(context.schema.columns("text"))
+        tables = context.relations.tables.items()
+        texts = ", ".join(f"{t}.{name}" for t, own in tables for name in own.columns("text"))
+    else:
+        texts = ", ".join(context.schema.columns("text"))
     spaces = [getattr(one, "space", None) for one in metrics if "text" not in one.tags.needs]
     if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
         return ()

@@ -35,7 +35,7 @@ BELOW = {  # what each room may know beside itself and the ground
     **{metrics: ROOMS | CORE | {"steps"} for metrics in METRICS - {"privacy"}},
     "privacy": ROOMS | CORE | {"steps", "generators"},
     # they lift what measures one table, or one column
-    "relational": ROOMS | CORE | METRICS | {"steps", "by_group"},
+    "relational": ROOMS | CORE | METRICS | {"steps", "by_group", "presets"},
     "text": ROOMS | CORE | METRICS | {"steps"},
     "generators": {"tables", "stats"},
     "reporting": {"stats", "result", "verdict"},

@@ -44,6 +44,12 @@ class Lifted(Metric):
             return super().unmet_need(context)
         return self._refusal(context) or self.metric.unmet_need(self._own(context))
 
+    def unmet_needs(self, context: Context) -> list[Need]:
+        """Return the needs that the tables leave unmet: those of the metric in its table."""
+        if not isinstance(context, RelationalContext):
+            return super().unmet_needs(context)
+        return [] if self._refusal(context) else self.metric.unmet_needs(self._own(context))
+
     def _refusal(self, context: RelationalContext) -> str:
         """Return why these tables cannot be measured, and the cure; "" if they can."""
         raise NotImplementedError

@@ -52,8 +52,8 @@ class NearestSequences(SequenceMetric):
         A synthetic sequence is very near if its distance is at most this share of that to the
         nearest other real one; such subjects are counted as a fact.
     max_sequences : int or None, default=5_000
-        Sequences of train and of the holdout that are looked at, each a seeded sample; they are
-        compared with all.
+        Sequences of train and of the holdout that are looked at, each those of a seeded sample of
+        subjects, about so many; they are compared with all.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value, at most.
     columns : None, int or list of str, default=None
@@ -278,19 +278,33 @@ def ratios(
         pool_index(one, "gower"),
         reference_index(one, "synthetic", "gower", None, None, 0),
     )
+    owners = {role: units(context, role, table) for role in ("train", "holdout")}
+    n_units = _n_drawn([*owners.values()], max_sequences)
     found, start = {}, 0
-    for role in ("train", "holdout"):
-        n_rows = one.n_rows(role)
-        kept = sample_positions(n_rows, max_sequences, named_seed(role, seed))
+    for role in owners:
+        of_each = owners[role]
+        drawn = sample_positions(of_each.max() + 1, n_units, named_seed(role, seed))
+        kept = np.flatnonzero(np.isin(of_each, drawn))
         to_synthetic = synthetic.kneighbors(pool.rows[start + kept], 1)[0][:, 0]
         nobody_is_too_far = np.full(kept.size, np.inf)
         to_real = pool.others(start + kept, 1, nobody_is_too_far)[0][:, 0]
         with np.errstate(invalid="ignore", divide="ignore"):
-            of_each = np.where(to_synthetic == to_real, 1.0, to_synthetic / to_real)
-        of_units = pd.Series(of_each).groupby(units(context, role, table)[kept]).min()
-        found[role] = of_units.to_numpy()
-        start += n_rows
+            ratio = np.where(to_synthetic == to_real, 1.0, to_synthetic / to_real)
+        found[role] = pd.Series(ratio).groupby(of_each[kept]).min().to_numpy()
+        start += of_each.size
     return found
+
+
+def _n_drawn(owners: list[np.ndarray], max_sequences: int | None) -> int | None:
+    """Return how many subjects of a table have so many sequences on average; None for all.
+
+    A subject is drawn with all its sequences: the least of some is larger than the least of all,
+    and which part is drawn depends on the table.
+    """
+    if max_sequences is None or max(of.size for of in owners) <= max_sequences:
+        return None
+    n_units = sum(int(of.max()) + 1 for of in owners)
+    return max(1, int(max_sequences * n_units / sum(of.size for of in owners)))
 
 
 @dataclass(frozen=True)

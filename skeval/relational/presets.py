@@ -9,6 +9,7 @@ import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError
+from skeval.presets import text_attacks, text_fidelity, text_screens
 from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.autocorrelation import AutocorrelationDifference
 from skeval.relational.cardinality import (
@@ -154,6 +155,7 @@ def _fidelity(schema: RelationalSchema) -> Named:
             ("tv_complement", fidelity.TVComplement()),
             ("similarity", fidelity.SimilarityScore()),
             ("phik_difference", fidelity.PhikMatrixDifference()),
+            *text_fidelity(),
         ]
 
     return of_each(persons(schema), of_one)
@@ -165,6 +167,7 @@ def _headlines(schema: RelationalSchema) -> Named:
             ("exact_matches", privacy.ExactMatchShare()),
             ("near_duplicates", privacy.NearDuplicateShare()),
             ("dcr_overfitting", privacy.DCROverfittingProtection()),
+            *text_screens(),
         ]
 
     return of_each(persons(schema), of_one)
@@ -209,6 +212,7 @@ def _screens(schema: RelationalSchema) -> Named:
             ("near_duplicates", privacy.NearDuplicateShare()),
             ("dcr_overfitting", privacy.DCROverfittingProtection()),
             ("privacy_score", privacy.PrivacyScore()),
+            *text_screens(),
         ]
 
     each = of_each(persons(schema), of_one)
@@ -220,6 +224,7 @@ def _attacks(schema: RelationalSchema) -> Named:
         return [
             ("membership", privacy.MembershipInference()),
             ("anonymeter", privacy.AnonymeterRisk()),
+            *text_attacks(),
         ]
 
     return [*of_each(persons(schema), of_one), *_subject_attacks(schema)]

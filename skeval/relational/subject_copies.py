@@ -112,9 +112,10 @@ class SubjectCopies(SubjectMetric):
         \{\!\{c_t\}\!\} \text{ in every table}\}|}{|S|}
 
     A key that names a row of a reference table is a value; one that names another row counts as
-    that row's own columns. Rows of a table two steps down belong to the subject, whatever row they
-    hang on between. Numbers agree to 12 digits. The order of the rows does not matter: where it is
-    of importance, a date says it.
+    that row's own columns, also where that is a subject on the other side of train and holdout:
+    else the larger of the two would have more such rows. Rows of a table two steps down belong to
+    the subject, whatever row they hang on between. Numbers agree to 12 digits. The order of the
+    rows does not matter: where it is of importance, a date says it.
 
     The p-value exchanges subjects with all their rows between train and holdout. Subjects with few
     rows of few values agree by chance: the holdout's share, the baseline, has as many. Whatever the
@@ -218,7 +219,7 @@ class SharedHistoryShare(SubjectMetric):
     overlap : float, default=0.5
         The least share of rows in common, of all rows that either of the two subjects has.
     n_bins : int, default=20
-        Numbers and dates count as equal within so many quantile cells of train.
+        Numbers and dates count as equal within so many quantile cells of train and holdout.
     min_rows : int, default=3
         Subjects with fewer rows have no history to share; they are counted as not sharing one.
     max_subjects : int or None, default=5_000

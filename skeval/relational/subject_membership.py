@@ -31,6 +31,7 @@ from skeval.relational_context import RelationalContext
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
+from skeval.steps.exposure import advised
 from skeval.steps.relations import subject_positions
 from skeval.steps.samples import nothing_to_measure
 from skeval.steps.subjects import rows_taken
@@ -147,7 +148,8 @@ class SubjectMembership(SubjectMetric):
         shown, subject = compared["contrast"], self._subject(context)
         by = min(scored, key=lambda name: details["attacks"][name]["p_value"])
         compared["contrast"] = replace(shown, what=_PAIRS.format(subject=subject, by=by))
-        return replace(result, **compared, details=details)
+        whole = aggregated_context(cast("RelationalContext", context), subject, STATS, "subject")
+        return advised(whole, replace(result, **compared, details=details))
 
     def _summary(self, result: Result) -> str:
         return (

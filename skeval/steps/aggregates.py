@@ -12,7 +12,7 @@ from skeval.context import Context, shared
 from skeval.parameters import Legal
 from skeval.relational_context import RelationalContext
 from skeval.stats.grouped import grouped_levels, grouped_numbers
-from skeval.steps.relations import Column, Path, column_of, parents, path_positions
+from skeval.steps.relations import Column, Path, column_of, named_cells, path_positions
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Kind, TableSchema
@@ -112,7 +112,7 @@ def aggregated_rows(
         if "count" in stats:
             counts = np.bincount(positions[positions >= 0], minlength=len(own))
             columns[f"{name}.count"] = counts.astype(np.float64)
-        for child, column in _child_columns(context, role, path):
+        for child, column in _child_columns(context, role, path, scope):
             for stat, values in _aggregates(column, positions, len(own), stats):
                 columns[f"{name}.{child}.{stat}"] = values
     return pd.DataFrame(columns)
@@ -165,7 +165,7 @@ def _kind(values: pd.Series) -> Kind:
 
 
 def _child_columns(
-    context: RelationalContext, role: str, path: Path
+    context: RelationalContext, role: str, path: Path, scope: Scope
 ) -> Iterator[tuple[str, Column]]:
     """Yield the measured columns of a child, but for its key; of links, those of the far side."""
     relations, first = context.relations, path[0]
@@ -177,12 +177,15 @@ def _child_columns(
     for key in relations.foreign_keys:
         if key.child != first.child or key == first:
             continue
-        at = parents(context, role, key)
+        # of subjects, who were parted at random, the far side may stand in the other real table
+        beside = ("train", "holdout") if scope == "subject" else ()
+        roles = [one for one in dict.fromkeys((role, *beside)) if one in context]
         for name in relations.tables[key.parent].measured:
             if name not in key.parent_columns:
-                far = column_of(context, role, key.parent, name)
-                values = np.where(at >= 0, far.values[np.maximum(at, 0)], np.nan)
-                yield f"{', '.join(key.columns)}.{name}", far._replace(values=values)
+                far = {one: column_of(context, one, key.parent, name) for one in roles}
+                cells = {one: column.values for one, column in far.items()}
+                values = named_cells(context, role, key, cells, np.nan)
+                yield f"{', '.join(key.columns)}.{name}", far[role]._replace(values=values)
 
 
 def _aggregates(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +10,12 @@ import pandas as pd
 
 from skeval.context import shared
 from skeval.relational_context import RelationalContext
-from skeval.tables.relational_data import ORPHAN, positions_along
+from skeval.tables.keys import key_codes
+from skeval.tables.relational_data import ORPHAN, parent_positions, positions_along
 from skeval.tables.relational_schema import ForeignKey
 from skeval.tables.schema import Kind
 
+_REAL = ("train", "holdout")
 Path = tuple[ForeignKey, ...]  # from a table upwards
 
 
@@ -48,6 +51,47 @@ def path_positions(context: RelationalContext, role: str, path: Path) -> np.ndar
     `ORPHAN` or `NULL` where one of the keys on the way up names no row.
     """
     return positions_along(path, lambda key: parents(context, role, key))
+
+
+def named_cells(
+    context: RelationalContext,
+    role: str,
+    key: ForeignKey,
+    cells: Mapping[str, np.ndarray],
+    missing: float,
+) -> np.ndarray:
+    """Return of each row of the child table the cell of the row that its key names.
+
+    A row of train may name one of the holdout, and the other way round: where subjects that know
+    each other were parted. If such rows were orphans, the larger table would have fewer of them,
+    and its rows would be more like synthetic ones.
+
+    Parameters
+    ----------
+    context : RelationalContext
+        The tables.
+    role : str
+        Of the child table.
+    key : ForeignKey
+        Which key.
+    cells : dict of str to ndarray
+        A column of the parent table by role.
+    missing : float
+        Where no row is named.
+    """
+    at = parents(context, role, key)
+    named = np.append(cells[role], missing)[np.where(at >= 0, at, -1)]
+    others = [other for other in _REAL if role in _REAL and other != role and other in cells]
+    for other in others:
+        given, theirs = context.given(role), context.given(other)[key.parent]
+        columns = list(key.parent_columns)
+        own, known = key_codes(given[key.parent][columns], theirs[columns])
+        if np.isin(own[own >= 0], known).any():
+            continue  # keys that both have number the rows of each: there they name somebody else
+        beyond = parent_positions(given[key.child], theirs, key)
+        parted = (at == ORPHAN) & (beyond >= 0)
+        named[parted] = cells[other][beyond[parted]]
+    return named
 
 
 @shared

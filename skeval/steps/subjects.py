@@ -12,12 +12,13 @@ from skeval.context import Context, shared
 from skeval.relational_context import RelationalContext
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.steps.relations import parents, subject_positions
+from skeval.steps.relations import named_cells, subject_positions
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema
 
-_ROLES = ("train", "holdout", "synthetic")
+_REAL = ("train", "holdout")
+_ROLES = (*_REAL, "synthetic")
 RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
 
 
@@ -167,7 +168,7 @@ def histories(
     roles : tuple of str
         Whose, in this order.
     n_bins : int, optional
-        If given, numbers and dates count as equal in one of so many quantile cells of train.
+        If given, numbers and dates count as equal in one of so many quantile cells of real rows.
 
     Returns
     -------
@@ -231,9 +232,8 @@ def row_codes(
     ]
     for key in _further_keys(context.relations, table) if named else []:
         codes = row_codes(context, key.parent, roles, n_bins, named=False)
-        at = [parents(context, role, key) for role in roles]
-        pairs = zip(codes, at, strict=True)
-        columns.append(np.concatenate([_named(codes, rows) for codes, rows in pairs]))
+        cells = dict(zip(roles, codes, strict=True))
+        columns.append(np.concatenate([named_cells(context, r, key, cells, -1) for r in roles]))
     if not columns:
         return [np.zeros(n, dtype=np.int64) for n in sizes]
     return np.split(joint_classes(np.column_stack(columns)), np.cumsum(sizes)[:-1])
@@ -252,10 +252,6 @@ def _further_keys(relations: RelationalSchema, table: str) -> list[ForeignKey]:
     ]
 
 
-def _named(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return np.where(rows >= 0, codes[np.maximum(rows, 0)], -1)
-
-
 def _value_codes(
     context: RelationalContext, table: str, name: str, roles: tuple[str, ...], n_bins: int | None
 ) -> np.ndarray:
@@ -267,7 +263,10 @@ def _value_codes(
     values = [numbers(column.to_frame()).ravel() for column in cells]
     if n_bins is None:
         return pd.factorize(digits_kept(np.concatenate(values)))[0]
-    known = values[0][~np.isnan(values[0])]
+    # of both real tables: cells of train alone would hold as many train values each, and of others
+    # more or fewer, which looks like a leak
+    real = np.concatenate([own for role, own in zip(roles, values, strict=True) if role in _REAL])
+    known = real[~np.isnan(real)]
     levels = np.arange(1, n_bins) / n_bins
     edges = np.unique(np.quantile(known, levels)) if known.size else np.empty(0)
     pooled = np.concatenate(values)

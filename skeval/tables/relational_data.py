@@ -244,8 +244,9 @@ def split_by_subject(
     Notes
     -----
     Other keys between subjects, such as who receives a message that somebody sent, may name a row
-    of the other side; they are orphans then. Where several tables hold subjects, each is divided on
-    its own, and dependent rows follow the first subject that they lead to.
+    of the other side; they are orphans then, which metrics of subjects look for on both sides.
+    Where several tables hold subjects, each is divided on its own, and dependent rows follow the
+    first subject that they lead to.
 
     Examples
     --------

@@ -8,8 +8,9 @@ import pytest
 
 from skeval import MetricSuite
 from skeval.relational import ForeignKey, NearestSequences, RelationalSchema, SequenceKey
-from skeval.relational.nearest_sequences import extremes_test
+from skeval.relational.nearest_sequences import extremes_test, ratios
 from skeval.relational.shared_subsequences import SharedSubsequences
+from skeval.relational_context import RelationalContext
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "t")})
 
@@ -111,6 +112,29 @@ def test_a_subject_counts_once():
     result = evaluated(NearestSequences(), *(tables() for _ in range(3)), schema=schema)
     assert result.details["n_subjects"]["visits"] == {"train": 20, "holdout": 20}
     assert "train subjects among" in result.contrast.what
+
+
+def test_a_subject_is_drawn_with_all_its_sequences():
+    # the least ratio of some of its sequences would be larger, and that in the larger table alone
+    rng = np.random.default_rng(3)
+    schema = RelationalSchema(
+        ["people", "visits"],
+        {"people": "person"},
+        [ForeignKey("visits", "person", "people", "person")],
+        sequences={"visits": SequenceKey("key", "t")},
+    )
+    train, holdout, synthetic = (
+        {
+            "people": pd.DataFrame({"person": range(n)}),
+            "visits": walks(4 * n, rng, 5).assign(person=lambda rows: rows["key"] // 4),
+        }
+        for n in (15, 45, 15)
+    )
+    context = RelationalContext.of(train, holdout, schema=schema).with_synthetic(synthetic)
+    every = ratios(context, "visits", 4, None, None, 0)
+    some = ratios(context, "visits", 4, None, 60, 0)
+    assert {role: of.size for role, of in some.items()} == {"train": 15, "holdout": 15}
+    assert all(np.isin(some[role], every[role]).all() for role in some)
 
 
 def test_extremes_by_hand():

@@ -12,12 +12,17 @@ from skeval.privacy import DCROverfittingProtection, ExactMatchShare, NearDuplic
 from skeval.relational import (
     ForeignKey,
     OfTable,
+    PerSubject,
+    RelationalData,
     RelationalSchema,
     SharedHistoryShare,
     SubjectCopies,
+    split_by_subject,
 )
 from skeval.relational.subject_copies import copies_in_words
 from skeval.stats.relabelling import share_p_value
+from skeval.steps.relations import named_cells, parents
+from skeval.steps.subjects import row_codes
 from tests.relational.worlds import (
     CLINIC,
     SHOP,
@@ -204,6 +209,61 @@ def test_subjects_keep_the_level_where_histories_are_alike():
         assert result.value > 0.1
         alarms += result.p_value <= 0.05
     assert alarms <= 4
+
+
+def test_cells_of_numbers_do_not_depend_on_who_was_train():
+    # quantile cells of train hold as many train values each, and more or fewer of all others
+    data = [clinic(n, seed, most=4) for n, seed in ((8, 0), (20, 1), (8, 2))]
+    roles = ("train", "holdout", "synthetic")
+    either, other = (context_of(*tables, CLINIC) for tables in (data, [data[1], data[0], data[2]]))
+    codes = row_codes(either, "visits", roles, 20)
+    exchanged = row_codes(other, "visits", roles, 20)
+    exchanged = [exchanged[i] for i in (1, 0, 2)]
+    first, second = (pd.factorize(np.concatenate(rows))[0] for rows in (codes, exchanged))
+    assert first.tolist() == second.tolist()
+
+
+FRIENDS = RelationalSchema(
+    ["people", "friends"],
+    {"people": "id"},
+    [ForeignKey("friends", side, "people", "id") for side in ("of", "with")],
+    {"people": "subject", "friends": "dependent"},
+    {"friends": "of"},
+)
+
+
+def friends(n, seed):
+    rng = np.random.default_rng(seed)
+    names = np.array([f"{seed} {i}" for i in range(n)])
+    people = {"id": names, "a": rng.choice(list("abc"), n), "b": rng.choice(list("xyz"), n)}
+    of = np.repeat(names, rng.integers(1, 3, n))
+    links = {"of": of, "with": rng.choice(names, of.size)}
+    return {"people": pd.DataFrame(people), "friends": pd.DataFrame(links)}
+
+
+@pytest.mark.parametrize("metric", [SubjectCopies(own_row=False), PerSubject(ExactMatchShare())])
+def test_friends_who_were_parted_are_still_who_they_are(metric):
+    # of a tenth of the subjects nine in ten friends are on the other side: were these nobody, what
+    # stands in the large table alone would look copied
+    data = RelationalData(friends(200, 0), FRIENDS)
+    train, holdout = split_by_subject(data, 0.1, random_state=0)
+    assert train.validate()["fault"].tolist() == ["orphan"]
+    context = context_of(train, holdout, friends(180, 1), FRIENDS)
+    assert evaluated(metric, context).p_value > 0.05
+
+
+def test_keys_that_number_the_rows_of_each_table_name_nobody_of_the_other():
+    data = [{name: rows.copy() for name, rows in friends(9, seed).items()} for seed in (0, 1)]
+    for tables in data:  # numbered from 0 in both
+        tables["people"]["id"] = tables["people"]["id"].str[2:]
+        for side in ("of", "with"):
+            tables["friends"][side] = tables["friends"][side].str[2:]
+    data[1]["people"] = data[1]["people"].iloc[:5]
+    context = context_of(*data, data[0], FRIENDS)
+    key = FRIENDS.foreign_keys[1]
+    cells = {role: np.arange(n) for role, n in (("train", 9), ("holdout", 5))}
+    named = named_cells(context, "holdout", key, cells, -1)
+    assert named.tolist() == np.maximum(parents(context, "holdout", key), -1).tolist()
 
 
 def test_what_is_needed_is_said():

@@ -69,8 +69,8 @@ def test_a_row_twice_is_more_than_once():
 
 def test_codes_are_of_cells_if_so_asked():
     other = {"items": {"k": [1.4, 2.4, 2.4, 1.4, 7.6]}}
-    context = RelationalContext.of(data(), data(**other), schema=SCHEMA)
-    exact = row_codes(context, "items", ("train", "holdout"))
+    context = RelationalContext.of(data(), schema=SCHEMA).with_synthetic(data(**other))
+    exact = row_codes(context, "items", ("train", "synthetic"))
     assert not set(exact[0]) & set(exact[1])
-    coarse = row_codes(context, "items", ("train", "holdout"), 2)
+    coarse = row_codes(context, "items", ("train", "synthetic"), 2)
     assert (coarse[0] == coarse[1]).all()

@@ -33,7 +33,7 @@ def seen(text, **parameters):
         ("today I met Ada Lovelace and her", "SPAN", "Ada Lovelace"),
         ("today I met Dr. Grace B. Hopper there", "SPAN", "Dr. Grace B. Hopper"),
         ("In The Hague it rained", "SPAN", "Hague"),
-        ("das ist Żółć und", "SPAN", "Żółć"),
+        ("das war Żółć und", "SPAN", "Żółć"),
         ("это Москва и", "SPAN", "Москва"),
     ],
 )
