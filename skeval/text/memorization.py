@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,12 +15,14 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
-from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
+from skeval.privacy.near_texts import NearPairs
+from skeval.privacy.similar_texts import TokenSets
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.steps.contrasts import contrast_of, set_against
 from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, Words, chosen_texts, corpus, words
+from skeval.text.minhash import joined
 
 ADVICE = (
     "Drop the texts that repeat one of train, take out of train what stands there more than once, "
@@ -258,11 +260,16 @@ class NearDuplicateText(TextScreen):
     edit_length : int, default=40
         Texts of at most so many characters are near duplicates too if few of their letters differ;
         0 for words alone. More characters take more time.
+    join : {"auto", "exact", "minhash"}, default="auto"
+        How near texts are looked for. "exact" finds them all. "minhash" finds most of them among
+        any number of texts. "auto" is exact unless more than 100 million pairs would have to be
+        compared, by words or by letters: some ten thousand texts made of few different words, or
+        phrases from forms that fill most of each text.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value; fewer are drawn where many reach what was
         observed, and none where the p-value is known exactly.
     random_state : int, default=0
-        Seed of the relabellings.
+        Seed of the relabellings and of MinHash.
 
     Attributes
     ----------
@@ -283,8 +290,24 @@ class NearDuplicateText(TextScreen):
 
     where a and b are the sets of words, runs of letters, digits and underscores in lower case; or,
     of short texts, with a Levenshtein distance of at most ``1 - threshold`` times the length of the
-    longer. The order of words plays no part. All pairs are found that there are: common words are
-    not looked up, since similar sets share a rare one.
+    longer. The order of words plays no part.
+
+    The exact join finds all pairs that there are: common words are not looked up, since similar
+    sets share a rare one. MinHash compares texts that agree in all r minima of one of b bands, each
+    minimum being the first word of a text in a random order of all words. It finds two texts with
+
+    .. math:: P(J) = 1 - (1 - J^r)^b
+
+    With the default threshold r is 8 and b is 25, so that 99% of the pairs at the threshold are
+    found, and more of those above it; what is found is compared in full, so that no text counts
+    that is not near. Short texts are looked for in the same way by their pairs of letters, of which
+    near ones have a Jaccard similarity of at least ``(2 t - 1) / (3 - 2 t)`` with a threshold of t;
+    up to t = 0.5 this promises nothing. Where more than 100 million pairs would be compared even
+    so, bands get more rows, and the recall falls. ``details["join"]`` says for ``"words"`` and for
+    ``"letters"`` which join it was (``by``), the ``recall`` at the threshold, and how many
+    candidates were left out because bands of 64 rows still had too many (``n_skipped``). Train and
+    holdout are searched as one, so that the p-value holds with any join; the value is one of the
+    found alone, at most too low.
 
     Exact copies count too. A text near more than some 16 real ones looks at so many. All else is as
     in :class:`TextExactMatch`.
@@ -298,6 +321,8 @@ class NearDuplicateText(TextScreen):
     doi:10.18653/v1/2022.acl-long.577.
     R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007,
     doi:10.1145/1242572.1242591.
+    A. Z. Broder, "On the resemblance and containment of documents", Compression and Complexity of
+    Sequences 1997, doi:10.1109/SEQUEN.1997.666900.
 
     Examples
     --------
@@ -319,34 +344,37 @@ class NearDuplicateText(TextScreen):
         *,
         threshold: OpenFraction = 0.8,
         edit_length: Annotated[int, Interval(0)] = 40,
+        join: Literal["auto", "exact", "minhash"] = "auto",
         n_permutations: Count = 1999,
         random_state: Seed = 0,
     ) -> None:
         super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
         self.threshold = threshold
         self.edit_length = edit_length
+        self.join = join
 
-    def _near(self, context: Context, key: Key) -> tuple[int, int, MatchLists]:
-        return near_pairs(context, *key, float(self.threshold), self.edit_length)
+    def _near(self, context: Context, key: Key) -> NearTexts:
+        least, seed = float(self.threshold), self.random_state
+        return near_pairs(context, *key, least, self.edit_length, self.join, seed)
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
-        to_train, to_holdout, _ = self._near(context, key)
-        return (to_train if role == "train" else to_holdout) / corpus(context, *key).n_texts(
-            "synthetic"
-        )
+        near = self._near(context, key)
+        k = near.to_train if role == "train" else near.to_holdout
+        return k / corpus(context, *key).n_texts("synthetic")
 
     def _lists(self, context: Context, key: Key) -> MatchLists:
-        return self._near(context, key)[2]
+        return self._near(context, key).lists
 
     def _details(self, context: Context, key: Key, result: Result) -> Result:
-        (k, to_holdout, lists), texts = self._near(context, key), corpus(context, *key)
-        n, verb = texts.n_texts("synthetic"), "has" if k == 1 else "have"
-        said = copies_in_words(k, n, of_one_unit(lists, texts), f"{verb} nearly the words of")
+        near, texts = self._near(context, key), corpus(context, *key)
+        k, n = near.to_train, texts.n_texts("synthetic")
+        verb = "has" if k == 1 else "have"
+        said = copies_in_words(k, n, of_one_unit(near.lists, texts), f"{verb} nearly the words of")
         return replace(
             result,
             interval=wilson(k, n),
-            fact=said if k > to_holdout else "",
-            details={**result.details, "n_matched": k},
+            fact=said if k > near.to_holdout else "",
+            details={**result.details, "n_matched": k, "join": near.join},
         )
 
     def _summary(self, result: Result) -> str:
@@ -456,6 +484,16 @@ def word_sets(texts: np.ndarray, of_texts: Words, edit_length: int) -> TokenSets
     return TokenSets(np.arange(texts.size), [sets], [np.array(short, dtype=object)])
 
 
+@dataclass(frozen=True)
+class NearTexts:
+    """How many synthetic texts are near train and the holdout, which are near, and the join."""
+
+    to_train: int
+    to_holdout: int
+    lists: MatchLists
+    join: dict[str, dict[str, Any]]
+
+
 @shared
 def near_pairs(
     context: Context,
@@ -463,8 +501,10 @@ def near_pairs(
     group: str | None,
     threshold: float,
     edit_length: int,
-) -> tuple[int, int, MatchLists]:
-    """Return how many synthetic texts are near train and the holdout, and lists of near texts."""
+    join: str,
+    seed: int,
+) -> NearTexts:
+    """Return how many synthetic texts are near train and the holdout, and which are near."""
     texts = corpus(context, columns, group)
     queries, real = texts.numbers("synthetic"), texts.numbers("train", "holdout")
     in_holdout = texts.held.get("holdout", np.zeros(texts.texts.size, dtype=np.bool_))
@@ -474,11 +514,9 @@ def near_pairs(
     pairs = NearPairs(queries.size, texts.held["train"][real], in_holdout[real], longest)
     sets = word_sets(texts.texts, words(context, columns, group), edit_length)
     left, right = sets.which[queries], sets.which[real]
-    for i, j in similar_pairs(sets, left, right, threshold, pairs.done):
+    how, blocks = joined(sets, left, right, threshold, pairs.done, join, seed)
+    for i, j in blocks:
         pairs.add(i, j)
     lists = pairs.lists(np.ones(queries.size, dtype=np.int64), queries.size)
-    return (
-        int(pairs.near_train.sum()),
-        int(pairs.near_holdout.sum()),
-        replace(lists, values=real[lists.values]),
-    )
+    n_near = int(pairs.near_train.sum()), int(pairs.near_holdout.sum())
+    return NearTexts(*n_near, replace(lists, values=real[lists.values]), how)

@@ -11,8 +11,8 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy import near_texts as join_module
 from skeval.privacy import near_texts as texts_module
+from skeval.privacy import similar_texts as join_module
 from skeval.privacy.near_duplicates import NearDuplicateShare
 from skeval.steps.neighbors import encoded, nearest, ranges
 

@@ -27,13 +27,24 @@ def table(notes, **columns):
     return pd.DataFrame({"note": notes, **columns})
 
 
+class Directions:
+    """A static embedder: each word is a direction, each text the mean of those of its words."""
+
+    def encode(self, texts):
+        hashed = HashingVectorizer(n_features=4000, norm="l1", alternate_sign=False)
+        directions = np.random.default_rng(0).normal(size=(4000, 200)).astype(np.float32)
+        return hashed.transform(texts) @ directions
+
+
 @pytest.fixture(scope="module")
 def tables():
     train, holdout = texts(0), texts(1)
     return table(train), table(holdout), table(rewritten(train, 2))
 
 
-@pytest.mark.parametrize("vectorizer", ["tfidf", HashingVectorizer(alternate_sign=False)])
+@pytest.mark.parametrize(
+    "vectorizer", ["tfidf", HashingVectorizer(alternate_sign=False), Directions()]
+)
 def test_rewritten_texts_are_found(tables, vectorizer):
     train, holdout, synthetic = tables
     metric = TextMembershipInference(vectorizer).fit(train, holdout, schema=SCHEMA)
