@@ -19,13 +19,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import joblib
 import numpy as np
-import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.files import replacing
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.texts import plain_texts
+from skeval.tables.keys import key_codes
 
 _BLOCK = 2000  # texts recognized between two writes to the disk
 _FORM = 1  # of what is kept on disk: raised where hashes or their meaning change
@@ -172,8 +172,8 @@ def row_groups(context: Context, group: str | None) -> dict[str, np.ndarray]:
     if group is None:
         numbers = np.arange(sum(sizes))
     else:
-        pooled = pd.concat([context.given(role)[group] for role in roles], ignore_index=True)
-        numbers = pd.factorize(pooled.map(str, na_action="ignore"))[0]
+        named = [context.given(role)[[group]] for role in roles]
+        numbers = np.concatenate(key_codes(named[0], named[-1])[: len(roles)])
         alone = np.flatnonzero(numbers < 0)  # a row without a group is one of its own
         numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(alone.size)
     return dict(zip(roles, np.split(numbers, np.cumsum(sizes)[:-1]), strict=True))

@@ -15,6 +15,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Legal
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import plain_texts, text_columns, units_of
+from skeval.tables.keys import key_codes
 from skeval.tables.schema import TableSchema
 
 GroupColumn = Annotated[
@@ -126,10 +127,11 @@ def _units(context: Context, group: str | None) -> tuple[np.ndarray, int, int, i
     n_holdout = context.n_rows("holdout") if "holdout" in context else 0
     if group is None:
         return np.arange(n_train + n_holdout), n_train, n_holdout, 0
-    names = [context[role][group] for role in ("train", "holdout") if role in context]
-    values = pd.concat(names, ignore_index=True).astype(object)
-    codes, distinct = pd.factorize(values)
-    codes[codes < 0] = len(distinct) + np.arange((codes < 0).sum())
+    roles = [role for role in ("train", "holdout") if role in context]
+    named = [context.given(role)[[group]] for role in roles]
+    # as keys are compared: 7, 7.0 and "7" are one author
+    codes = np.concatenate(key_codes(named[0], named[-1])[: len(roles)])
+    codes[codes < 0] = codes.max(initial=-1) + 1 + np.arange((codes < 0).sum())
     sides = np.zeros((codes.max(initial=-1) + 1, 2), dtype=bool)
     sides[codes[:n_train], 0] = True
     sides[codes[n_train:], 1] = True

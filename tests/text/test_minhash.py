@@ -226,7 +226,9 @@ def test_independent_paragraphs_raise_few_alarms(thirds):
     rejected, shares = 0, []
     for seed in range(200):
         train, holdout, synthetic = thirds(seed, 100)
-        loose = NearDuplicateText(threshold=0.15, columns=["text"], join="minhash", n_permutations=499)
+        loose = NearDuplicateText(
+            threshold=0.15, columns=["text"], join="minhash", n_permutations=499
+        )
         loose.set_params(random_state=seed)
         result = loose.fit(train, holdout, schema={"text": "text"}).evaluate(synthetic)
         rejected += result.p_value <= 0.05
