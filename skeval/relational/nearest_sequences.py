@@ -95,6 +95,9 @@ class NearestSequences(SequenceMetric):
     to the holdout (DCR share; one half on average only where both are of equal size), and
     ``details["median_distance"]`` from the synthetic sequences to those of both.
 
+    Train and holdout must have whole sequences: where rows were divided at random, the longer parts
+    in the larger table are more like synthetic sequences, which looks like a leak.
+
     This is a distance screen: it can raise an alarm and cannot clear a release. It misses a piece
     of a history within a new one.
 
@@ -205,7 +208,7 @@ class NearestSequences(SequenceMetric):
             return ""
         return (
             f"{k:,} of {counted(train.size, f'train {who}')} {'has' if k == 1 else 'have'} a "
-            f"synthetic sequence at less than {percent(self.near)} of the distance to the nearest "
+            f"synthetic sequence at {percent(self.near)} or less of the distance to the nearest "
             f"other real one; of {counted(holdout.size, f'holdout {who}')} "
             f"{f'{k_fresh:,}' if k_fresh else 'none'} {'has' if k_fresh == 1 else 'have'}."
         )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from skeval.by_group import AnyMetric
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, NoTestWarning
 from skeval.parameters import Legal, is_text
-from skeval.relational.lifted import Lifted
+from skeval.relational.lifted import Lifted, without_tests
 from skeval.relational_context import RelationalContext
+from skeval.result import Result
 from skeval.steps.aggregates import STATS, Stat, aggregated_context
+from skeval.steps.subjects import parted_tables
 
+_PARTED = (
+    "no test is made of {subject}: rows of {tables} stand in train and their {subject} in the "
+    "holdout, or the other way round, so that the larger table has more of each. Divide the tables "
+    "by this subject alone."
+)
 SubjectName = Annotated[
     str | None, Legal("the name of a subject or None", lambda v: v is None or is_text(v), -1)
 ]
@@ -112,6 +120,27 @@ class PerSubject(Lifted):
 
     def _place(self, context: RelationalContext) -> str:
         return f"{chosen_subject(context, self)} with all their rows"
+
+    def _tested(self, context: RelationalContext, result: Result) -> Result:
+        if self.tags.aspect != "privacy":
+            return result
+        return with_whole_subjects(context, chosen_subject(context, self), result)
+
+
+def with_whole_subjects(context: RelationalContext, subject: str, result: Result) -> Result:
+    """Return a result without its test if rows of the holdout's subjects stand in train."""
+    if result.p_value is None or "holdout" not in context:
+        return result
+    if not (tables := parted_tables(context, subject)):
+        return result
+    said = NoTestWarning(_PARTED.format(subject=subject, tables=", ".join(tables)))
+    return replace(
+        result,
+        p_value=None,
+        contrast=None,
+        details=without_tests(result.details),
+        warnings=(*result.warnings, said),
+    )
 
 
 def chosen_subject(context: RelationalContext, metric: object, *, refuse: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from skeval.tables.relational_schema import ForeignKey, RelationalSchema
 
 _REAL = ("train", "holdout")
 _ROLES = (*_REAL, "synthetic")
+_PARTED = 0.01
 RowLimit = int | None | tuple[int | None, ...]  # of each role alike, or of each in this order
 
 
@@ -99,6 +101,23 @@ def one_row_each(
     most = limits_of(max_rows)["synthetic"]
     rows["synthetic"] = sample_positions(n_synthetic, most, named_seed("synthetic", seed))
     return rows_taken(own, rows)
+
+
+@shared
+def parted_tables(context: RelationalContext, subject: str) -> list[str]:
+    """Return the tables whose rows stand, more than one for a hundred subjects, without theirs.
+
+    They stand in train and it in the holdout, or the other way round, as where a table was divided
+    by another subject: what is left of a subject then depends on the size of its table.
+    """
+    parted = []
+    for table in context.relations.dependents(subject):
+        for role, key in product(_REAL, context.relations.path(table, subject)):
+            sizes = {one: len(context.given(one)[key.parent]) for one in _REAL}
+            beyond = {one: np.full(n, float(one != role)) for one, n in sizes.items()}
+            if (named_cells(context, role, key, beyond, 0.0) > 0).sum() > _PARTED * sizes[role]:
+                parted.append(table)
+    return list(dict.fromkeys(parted))
 
 
 def one_of_each(groups: np.ndarray, seed: int) -> np.ndarray:

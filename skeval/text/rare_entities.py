@@ -10,7 +10,6 @@ from scipy.stats import hypergeom
 
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.formatting import counted
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm
@@ -125,7 +124,8 @@ class Evidence:
         """Say which groups are left out."""
         if not self.n_in_both:
             return ()
-        said = f"{counted(self.n_in_both, f'value of {group}')} in train and in the holdout: what"
+        n, verb = self.n_in_both, "stands" if self.n_in_both == 1 else "stand"
+        said = f"{n:,} of the values of {group} {verb} in train and in the holdout: what"
         return (DegenerateInputWarning(f"{said} these rows mention is left out."),)
 
     def test(

@@ -17,6 +17,7 @@ from skeval.relational import (
     RelationalSchema,
     SharedHistoryShare,
     SubjectCopies,
+    SubjectMembership,
     split_by_subject,
 )
 from skeval.relational.subject_copies import copies_in_words
@@ -264,6 +265,33 @@ def test_keys_that_number_the_rows_of_each_table_name_nobody_of_the_other():
     cells = {role: np.arange(n) for role, n in (("train", 9), ("holdout", 5))}
     named = named_cells(context, "holdout", key, cells, -1)
     assert named.tolist() == np.maximum(parents(context, "holdout", key), -1).tolist()
+
+
+@pytest.mark.parametrize("metric", [SharedHistoryShare, SubjectMembership, PerSubject])
+def test_what_is_left_of_a_second_subject_is_not_tested(metric):
+    # flights go with their planes: train keeps most flights of its pilots, the holdout few
+    keys = [ForeignKey("flights", side, side, "id") for side in ("planes", "pilots")]
+    roles = {"planes": "subject", "pilots": "subject", "flights": "dependent"}
+    schema = RelationalSchema([*roles], {"planes": "id", "pilots": "id"}, keys, roles)
+
+    def tables(seed):
+        rng, n = np.random.default_rng(seed), 60
+        names = {side: np.array([f"{seed} {side} {i}" for i in range(n)]) for side in roles}
+        flights = {side: rng.choice(names[side], 5 * n) for side in ("planes", "pilots")}
+        return {
+            "planes": pd.DataFrame({"id": names["planes"], "x": rng.normal(size=n)}),
+            "pilots": pd.DataFrame({"id": names["pilots"], "y": rng.normal(size=n)}),
+            "flights": pd.DataFrame({**flights, "z": rng.normal(size=5 * n)}),
+        }
+
+    train, holdout = split_by_subject(RelationalData(tables(0), schema), 0.3, random_state=0)
+    context = context_of(train, holdout, tables(1), schema)
+    given = (ExactMatchShare(),) if metric is PerSubject else ()
+    first, second = (evaluated(metric(*given, subject=s), context) for s in ("planes", "pilots"))
+    assert first.p_value is not None
+    assert second.p_value is None
+    assert second.contrast is None
+    assert "rows of flights stand in train and their pilots" in str(second.warnings[-1])
 
 
 def test_what_is_needed_is_said():

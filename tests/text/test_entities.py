@@ -112,7 +112,9 @@ def test_documents_of_one_author_are_one():
 def test_authors_of_both_tables_are_left_out():
     train = notes("a", "b", "c", who=["u", "v", "z"])
     holdout = notes("d", "e", who=["v", "w"])
-    with pytest.warns(DegenerateInputWarning, match="1 value of who in train and in the holdout"):
+    with pytest.warns(
+        DegenerateInputWarning, match="1 of the values of who stands in train and in the holdout"
+    ):
         result = fitted(train, holdout, group="who").evaluate(notes("a", "b", who="y"))
     assert result.value == 0.5  # b is of an author of both
     everybody = notes("d", "e", "f", who=["u", "v", "z"])
