@@ -14,14 +14,9 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Count, OpenFraction, Seed
 from skeval.privacy.copies import matches_of_singletons
-<<<<<<< HEAD
 from skeval.privacy.near_texts import NearPairs
 from skeval.privacy.similar_texts import TokenSets, similar_pairs
-from skeval.relational.per_subject import SubjectName, chosen_subject
-=======
-from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
 from skeval.relational.per_subject import SubjectName, chosen_subject, with_whole_subjects
->>>>>>> int
 from skeval.relational_context import RelationalContext
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import matches as stats

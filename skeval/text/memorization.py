@@ -32,8 +32,8 @@ ADVICE = (
 _ALONE = 2
 _LOW_RECALL = 0.9
 _MISSED = (
-    "so many texts are so alike that MinHash finds {share} of the pairs at the threshold by {side}. "
-    "join='exact' finds all, and may take hours."
+    "so many texts are so alike that MinHash finds {share} of the pairs at the threshold by "
+    "{side}; join='exact' finds all, and may take hours."
 )
 ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
 
