@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.exceptions import MetricWarning
 from skeval.formatting import counted, percent
 from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
 from skeval.privacy.near_texts import NearPairs
@@ -29,6 +30,11 @@ ADVICE = (
     "and train for fewer steps or with noise."
 )
 _ALONE = 2
+_LOW_RECALL = 0.9
+_MISSED = (
+    "so many texts are so alike that MinHash finds {share} of the pairs at the threshold by "
+    "{side}; join='exact' finds all, and may take hours."
+)
 ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
 
 
@@ -303,11 +309,11 @@ class NearDuplicateText(TextScreen):
     that is not near. Short texts are looked for in the same way by their pairs of letters, of which
     near ones have a Jaccard similarity of at least ``(2 t - 1) / (3 - 2 t)`` with a threshold of t;
     up to t = 0.5 this promises nothing. Where more than 100 million pairs would be compared even
-    so, bands get more rows, and the recall falls. ``details["join"]`` says for ``"words"`` and for
-    ``"letters"`` which join it was (``by``), the ``recall`` at the threshold, and how many
-    candidates were left out because bands of 64 rows still had too many (``n_skipped``). Train and
-    holdout are searched as one, so that the p-value holds with any join; the value is one of the
-    found alone, at most too low.
+    so, bands get more rows, and the recall falls; a warning says so below 90%.
+    ``details["join"]`` has for ``"words"`` and for ``"letters"`` which join it was (``by``), the
+    ``recall`` at the threshold, and how many candidates were left out because bands of some 60 rows
+    still had too many (``n_skipped``). Train and holdout are searched as one, so that the p-value
+    holds with any join; the value may be too low, never too high.
 
     Exact copies count too. A text near more than some 16 real ones looks at so many. All else is as
     in :class:`TextExactMatch`.
@@ -369,11 +375,17 @@ class NearDuplicateText(TextScreen):
         near, texts = self._near(context, key), corpus(context, *key)
         k, n = near.to_train, texts.n_texts("synthetic")
         verb = "has" if k == 1 else "have"
+        missed = tuple(
+            MetricWarning(_MISSED.format(share=percent(how["recall"]), side=side))
+            for side, how in near.join.items()
+            if how["recall"] < _LOW_RECALL
+        )
         said = copies_in_words(k, n, of_one_unit(near.lists, texts), f"{verb} nearly the words of")
         return replace(
             result,
             interval=wilson(k, n),
             fact=said if k > near.to_holdout else "",
+            warnings=(*result.warnings, *missed),
             details={**result.details, "n_matched": k, "join": near.join},
         )
 

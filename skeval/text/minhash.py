@@ -63,8 +63,9 @@ class Banding:
 
     @property
     def stricter(self) -> Banding:
-        """The banding with twice the rows, of all hashes."""
-        return Banding(2 * self.n_rows, _HASHES // (2 * self.n_rows))
+        """The banding with a quarter more rows, of all hashes."""
+        n_rows = self.n_rows + -(-self.n_rows // 4)
+        return Banding(n_rows, _HASHES // n_rows)
 
 
 class MinHashJoin:
@@ -98,12 +99,12 @@ class MinHashJoin:
     def __init__(
         self, sets: csr_array, left: np.ndarray, right: np.ndarray, similarity: float, seed: int
     ) -> None:
-        banding = Banding.of(similarity)
+        lowest, banding = minima(sets, seed), Banding.of(similarity)
         while True:
-            keys = band_keys(sets, banding, seed)
-            self._bands = [_Band.of(mine[left], mine[right]) for mine in keys]
+            keys = band_keys(lowest, banding)
+            self._bands = [_Band.of(of_sets[left], of_sets[right]) for of_sets in keys]
             n_found = int(sum(band.counts.sum() for band in self._bands))
-            if n_found <= MOST_CANDIDATES or 2 * banding.n_rows > _MOST_ROWS:
+            if n_found <= MOST_CANDIDATES or banding.stricter.n_rows > _MOST_ROWS:
                 break
             banding = banding.stricter
         self.left, self.right, self._keys = left, right, keys
@@ -168,22 +169,25 @@ def _parts(counts: np.ndarray) -> list[np.ndarray]:
     return np.split(rows, np.flatnonzero(np.diff(counts[rows].cumsum() // _AT_ONCE)) + 1)
 
 
-def band_keys(sets: csr_array, banding: Banding, seed: int) -> list[np.ndarray]:
-    """Return for each band a number of each set, equal where all minima of the band are.
+def minima(sets: csr_array, seed: int) -> np.ndarray:
+    """Return of each set the first token in each of 256 random orders, shape (256, n_sets).
 
-    The minimum of a set is the first of its tokens in a random order of all; two sets have the same
-    one with a chance that is their Jaccard similarity.
+    Two sets have the same one with a chance that is their Jaccard similarity.
     """
     rng = np.random.default_rng(seed)
-    keys = []
-    for _ in range(banding.n_bands):
-        key = np.zeros(sets.shape[0], dtype=np.uint64)
-        for factor in rng.integers(2**62, size=banding.n_rows, dtype=np.uint64):
-            order = rng.permutation(sets.shape[1]).astype(np.uint32)
-            # by chance sums are equal for one in 2^62 pairs, which are compared in full like others
-            key += np.minimum.reduceat(order[sets.indices], sets.indptr[:-1]) * (2 * factor + 1)
-        keys.append(key)
-    return keys
+    lowest = np.empty((_HASHES, sets.shape[0]), dtype=np.uint32)
+    for row in lowest:
+        order = rng.permutation(sets.shape[1]).astype(np.uint32)
+        np.minimum.reduceat(order[sets.indices], sets.indptr[:-1], out=row)
+    return lowest
+
+
+def band_keys(lowest: np.ndarray, banding: Banding) -> list[np.ndarray]:
+    """Return for each band a number of each set, equal where all minima of the band are."""
+    factors = np.random.default_rng(0).integers(2**63, size=banding.n_rows, dtype=np.uint64)
+    bands = lowest[: banding.n_bands * banding.n_rows].reshape(banding.n_bands, banding.n_rows, -1)
+    # others have the same number once in 2^62 pairs or so, and are compared in full like all
+    return [(2 * factors + 1) @ band.astype(np.uint64) for band in bands]
 
 
 def joined(

@@ -8,9 +8,10 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.stats import binom
 
+from skeval.exceptions import MetricWarning
 from skeval.privacy.similar_texts import n_candidates, token_sets
 from skeval.text import NearDuplicateText, minhash
-from skeval.text.minhash import Banding, MinHashJoin, band_keys, joined, runs_in_common
+from skeval.text.minhash import Banding, MinHashJoin, band_keys, joined, minima, runs_in_common
 
 SCHEMA = {"note": "text"}
 
@@ -67,7 +68,7 @@ def test_bands_agree_as_often_as_their_recall_says(n_rows, n_bands):
     indptr = np.ravel([32 * np.arange(n), 32 * np.arange(n) + 16], order="F")
     sets = csr_array((np.ones(tokens.size), tokens, [*indptr, tokens.size]), shape=(2 * n, 20 * n))
     agree = np.zeros(n, dtype=bool)
-    for keys in band_keys(sets, banding, 0):
+    for keys in band_keys(minima(sets, 0), banding):
         agree |= keys[::2] == keys[1::2]
     low, high = binom.interval(0.999, n, banding.recall(12 / 20))
     assert low <= agree.sum() <= high
@@ -205,6 +206,15 @@ def test_the_seed_and_the_texts_alone_decide():
     assert results[0].details == results[1].details
     assert results[0].value == results[2].value
     assert results[0].details["to_holdout"] == results[2].details["to_holdout"]
+
+
+def test_a_low_recall_is_a_warning(monkeypatch):
+    monkeypatch.setattr(minhash, "MOST_CANDIDATES", 100)
+    train, holdout, synthetic = tables()
+    fitted = NearDuplicateText(threshold=0.6).fit(train, holdout, schema=SCHEMA)
+    with pytest.warns(MetricWarning, match=r"finds \S+% of the pairs at the threshold by words"):
+        result = fitted.evaluate(synthetic)
+    assert result.details["join"]["words"]["recall"] < 0.9
 
 
 def test_thousands_of_texts_of_few_words_take_no_time():
