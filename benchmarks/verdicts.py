@@ -152,7 +152,7 @@ def judged(tables, presets, seed):
     said = {"p": p_values(results), "adjusted": {}, "alarms": {}, "contrasts": []}
     said["seconds"] = {name: result.seconds for name, result in results.items()}
     for preset in presets:
-        own = {name: results[name] for name in metrics_of([preset], seed)}
+        own = {n: results[n] for n in metrics_of([preset], seed) if n in results}
         verdict = SuiteResult(own, sizes=results.sizes).verdict()
         said["adjusted"][preset], said["alarms"][preset] = verdict.adjusted, list(verdict.alarms)
     for name in {name for alarms in said["alarms"].values() for name in alarms}:

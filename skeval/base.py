@@ -157,10 +157,10 @@ class Metric(BaseEstimator):
 
     def fit_context(self, context: Context) -> Self:
         """Take real tables that were read already, as a suite does to share them."""
-        named, unmet = self.named_columns(), self.unmet_need(context)
+        named = self.named_columns()
         if named and not isinstance(context, RelationalContext):
             check_measured(context.schema, named, type(self).__name__)
-        if unmet:
+        if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
         self._prepare(context)
         self.context_ = context

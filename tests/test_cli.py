@@ -534,7 +534,8 @@ class TestFolders:
         )
         assert code == 0, err
         assert "items.(person, visit) -> visits.(person, visit)" in err
-        integrity = SuiteResult.from_json("scores.json")["referential_integrity"]
+        name = "relationship_validity/referential_integrity"
+        integrity = SuiteResult.from_json("scores.json")[name]
         assert integrity.value == integrity.baseline == 1.0
         os.rename("schema.json", "train/metadata.json")
         assert run("evaluate", "train", "synthetic", "--suite", "diagnostic")[1].splitlines()[0]

@@ -15,7 +15,6 @@ from rapidfuzz.process import cdist
 from scipy.sparse import csr_array, hstack
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skeval.neighbors.text_kernels import common_tokens
 from skeval.stats.disclosure import joint_classes
 
 _WORDS = re.compile(r"\w+")
@@ -440,4 +439,6 @@ def _common(sets: csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Return the number of common tokens of pairs of rows."""
     if not sets.has_sorted_indices:
         sets.sort_indices()
+    from skeval.neighbors.text_kernels import common_tokens  # numba is imported on use
+
     return common_tokens(sets.indptr, sets.indices, i, j)

@@ -10,7 +10,6 @@ from scipy.sparse import csr_array, diags_array, issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
-from skeval.neighbors.text_kernels import largest_products
 from skeval.stats.relabelling import exchange_p_value, relabelling_test
 from skeval.tables.embedding import vectors_of
 from skeval.text.corpus import Corpus, corpus, words
@@ -119,6 +118,8 @@ def nearest_similarity(
     own = np.full(queries.size, -1) if itself else _places(queries, others)
     if issparse(vectors) and (vectors.nnz == 0 or vectors.data.min() >= 0):
         mine, theirs = vectors[queries], vectors[others].tocsc()
+        from skeval.neighbors.text_kernels import largest_products  # numba is imported on use
+
         largest = largest_products(
             mine.indptr.astype(np.int64),
             mine.indices.astype(np.int64),

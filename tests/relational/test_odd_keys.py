@@ -200,8 +200,8 @@ def made(seed):
     return make_relational(40, random_state=seed, n_children=(0, 5))
 
 
-def check_answers(train, holdout, synthetic):
-    """Each metric gives a number, or nan with a reason, or refuses in one sentence."""
+def check_answers(train, holdout, synthetic, only=None):
+    """Each metric, or each of these names, gives a number, or nan with a reason, or refuses in one sentence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetricWarning)
         try:
@@ -211,6 +211,8 @@ def check_answers(train, holdout, synthetic):
             check_sentence(refused)
             return
         for metric in metrics():
+            if only is not None and type(metric).__name__ not in only:
+                continue
             try:
                 result = clone(metric).fit_context(context).evaluate_context(with_synthetic)
             except SkevalError as refused:
@@ -254,10 +256,18 @@ def test_a_missing_table_is_refused_or_scored(name):
             assert 0.0 <= clone(metric).fit_context(context).evaluate_context(lenient).value <= 1.0
 
 
+# the others were tried by hand: a model or a search on as many rows takes minutes
+OF_MILLIONS = {
+    *("SchemaStructure", "PrimaryKeyUniqueness", "ReferentialIntegrity", "SubjectCopies"),
+    *("CardinalityShapeSimilarity", "CardinalityBoundaryAdherence", "InterTableTrends"),
+    *("SequenceLengthSimilarity", "InterRowMSAS", "TransitionSimilarity"),
+}
+
+
 @pytest.mark.slow
 def test_a_million_children():
     train, holdout, synthetic = (
         make_relational(42_000, random_state=seed, n_children=(1, 50)) for seed in range(3)
     )
     assert len(train["visits"]) > 10**6
-    check_answers(train, holdout, synthetic)
+    check_answers(train, holdout, synthetic, OF_MILLIONS)
