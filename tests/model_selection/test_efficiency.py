@@ -12,7 +12,6 @@ import pytest
 from skeval.model_selection import efficiency
 from skeval.model_selection.efficiency import Stopwatch, highest_bytes, peak_memory, resident_bytes
 
-
 # A process of its own: threads that other tests left behind allocate and free as they like.
 _GROWTH = """
 import time
