@@ -313,7 +313,7 @@ def _infer_kind(values: pd.Series) -> Kind:
     if is_integer:
         return "id" if named_like_key and present.is_unique else "continuous"
     # what object, string and exotic Arrow dtypes may hold
-    guess = pd.api.types.infer_dtype(present, skipna=True)
+    guess = _inferred(present)
     if guess == "boolean":
         return "boolean"
     if guess in {"integer", "floating", "mixed-integer-float", "decimal", "timedelta"}:
@@ -325,13 +325,20 @@ def _infer_kind(values: pd.Series) -> Kind:
     return "categorical"
 
 
+def _inferred(present: pd.Series) -> str:
+    """Return what pandas takes values to be, none of them missing; strings need no look at each."""
+    if isinstance(present.dtype, pd.StringDtype) and len(present):
+        return "string"
+    return str(pd.api.types.infer_dtype(present, skipna=True))
+
+
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
     distinct = present.drop_duplicates()
     # the head settles nearly every column at a fraction of the cost
     head = pd.to_numeric(distinct.iloc[:100].astype(object), errors="coerce")
     if np.isfinite(head.astype("float64")).all() and _read_as_numbers(distinct.astype(object)):
         return "id" if named_like_key and present.is_unique else "continuous"
-    words = distinct.iloc[:1000].astype(str).str.split().str.len().median()
+    words = np.median([len(str(text).split()) for text in distinct.iloc[:1000]])
     share = len(distinct) / len(present)
     if words >= 5 and share > 0.5:
         return "text"
@@ -430,7 +437,9 @@ def datetime_format(values: pd.Series) -> str | None:
     present = values.dropna()
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)
-    if present.empty or pd.api.types.infer_dtype(present, skipna=True) != "string":
+    if present.empty or _inferred(present) != "string":
+        return None
+    if not _LOOKS_LIKE_DATE.match(str(present.iloc[0])):  # as of most columns
         return None
     distinct = present.drop_duplicates().astype(str)
     head = distinct.iloc[:100]  # it settles nearly every format at a fraction of the cost
