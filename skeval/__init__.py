@@ -5,6 +5,7 @@ from skeval.base import Metric
 from skeval.by_group import ByGroup
 from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.combining import combine_draws
+from skeval.comparison import Comparison, compare
 from skeval.context import Context, shared
 from skeval.overall import OverallScore
 from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ByGroup",
+    "Comparison",
     "Context",
     "Discretizer",
     "Metric",
@@ -34,6 +36,7 @@ __all__ = [
     "TableSchema",
     "check_metric",
     "combine_draws",
+    "compare",
     "compute_privacy_stats",
     "evaluate_draws",
     "make_suite",

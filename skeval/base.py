@@ -20,6 +20,7 @@ from skeval.parameters import Legal, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
 from skeval.result import MetricTags, Need, Result
 from skeval.stats.intervals import halves_interval
+from skeval.stats.paired import Sampled
 from skeval.steps.halves import halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
@@ -307,18 +308,30 @@ class Metric(BaseEstimator):
         if not self._halved or counted < _FEWEST_HALVED or np.isnan(value - fresh):
             return None
         synthetic, holdout = (
-            np.array(
-                [
-                    [self._result(half).value for half in halves]
-                    for halves in halvings(context, role, counted, _N_HALVINGS)
-                ]
-            )
-            for role in ("synthetic", "holdout")
+            self._of_halves(context, role, counted) for role in ("synthetic", "holdout")
         )
         if self._halved != "root":
             return halves_interval(value - fresh, synthetic, holdout)
         slopes = 2.0 * np.sqrt(value), 2.0 * np.sqrt(fresh)
         return halves_interval(value - fresh, np.sqrt(synthetic), np.sqrt(holdout), slopes=slopes)
+
+    def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
+        pairs = halvings(context, role, n_rows, _N_HALVINGS)
+        return np.array([[self._result(half).value for half in halves] for halves in pairs])
+
+    def variation(self, context: Context, n_rows: int) -> Sampled | None:
+        """Return the value of `n_rows` synthetic rows and how it varies, given the real rows.
+
+        Two synthetic tables are compared by it; None where the metric has only intervals that take
+        the real rows as random too.
+        """
+        counted = self._n_counted(context, n_rows)
+        if not self._halved or counted < _FEWEST_HALVED:
+            return None
+        whole = n_rows >= context.n_rows("synthetic")
+        value = self._result(context if whole else synthetic_sample(context, n_rows)).value
+        halves = self._of_halves(context, "synthetic", counted)
+        return Sampled(value, halves, "roots" if self._halved == "root" else "halves")
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         """Return how many of `n_rows` in the synthetic place the value is of."""

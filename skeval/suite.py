@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.base import Metric
+from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.exceptions import (
     InvalidParameterError,
@@ -201,8 +202,62 @@ class MetricSuite(_BaseComposition):
         """
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
+        return self._evaluated(self._with(synthetic), progress, date)
+
+    def compare(
+        self,
+        tables: Mapping[str, Any],
+        *,
+        progress: Progress | None = None,
+        date: Date = None,
+    ) -> Comparison:
+        """Measure several synthetic tables, and how far they are apart.
+
+        Parameters
+        ----------
+        tables : mapping of str to table
+            Synthetic tables, two or more, by the names that they shall have.
+        progress : callable, optional
+            Called as ``progress("table: metric", n_done, n_total)`` when a metric is done.
+        date : date, datetime or str, optional
+            Of the evaluation, for its provenance.
+
+        Returns
+        -------
+        Comparison
+            The results by table, the intervals of their differences, and which table is ahead.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there are fewer than two tables.
+        """
+        check_is_fitted(self, "context_")
+        stamp(date)
+        contexts = {str(name): self._with(table) for name, table in tables.items()}
+        n_rows = min((c.n_rows("synthetic") for c in contexts.values()), default=0)
+        n_metrics, results, variations = len(self.metrics_), {}, {}
+        for i, (table, context) in enumerate(contexts.items()):
+
+            def tick(name: str, n_done: int, n_total: int, i: int = i, table: str = table) -> None:
+                if progress is not None:
+                    done = i * n_metrics + n_done
+                    progress(f"{table}: {name}", done, len(contexts) * n_metrics)
+
+            results[table] = self._evaluated(context, tick, date)
+            variations[table] = {
+                name: variation
+                for name, metric in self.metrics_.items()
+                if np.isfinite(results[table][name].value)
+                and (variation := metric.variation(context, n_rows)) is not None
+            }
+        return compared(results, variations)
+
+    def _with(self, synthetic: Any) -> Context:
         lenient = all(metric.tags.lenient for metric in self.metrics_.values())
-        context = self.context_.with_synthetic(synthetic, lenient=lenient)
+        return self.context_.with_synthetic(synthetic, lenient=lenient)
+
+    def _evaluated(self, context: Context, progress: Progress | None, date: Date) -> SuiteResult:
         done: list[str] = []
         failures: list[MetricFailedWarning] = []
 
@@ -224,7 +279,7 @@ class MetricSuite(_BaseComposition):
         )
         results = {name: measured.get(name) or self._left_out[name] for name in self._names}
         for notice in [*failures, *context.notices, *property_warnings(results)]:
-            warnings.warn(notice, stacklevel=2)
+            warnings.warn(notice, stacklevel=3)
         sizes = {
             role: context.n_rows(role)
             for role in ("train", "holdout", "synthetic")

@@ -12,6 +12,7 @@ from skeval.cli.inputs import (
     check_of_one_table,
     check_paths,
     files_by_role,
+    read_candidates,
     read_tables,
 )
 from skeval.cli.options import (
@@ -56,8 +57,11 @@ def report(
     from skeval.report import ENDINGS
 
     check_paths(output, ENDINGS, "report", [*tables, schema])
-    read, known = read_tables(tables, schema, header=header)
+    # from four tables on, all behind the holdout are candidates
+    read, known = read_tables(tables[:3], schema, header=header)
     check_of_one_table(known, target=target, sensitive=sensitive)
+    if len(tables) > 3:
+        read = (*read[:2], read_candidates(tables[2:], read[2], known, header=header))
     _write_report(
         read,
         output,
@@ -100,10 +104,12 @@ def demo(
 
 
 def _write_report(tables: TrainHoldoutSynthetic, output: Path, **settings: Any) -> None:
+    from skeval.comparison import Comparison
     from skeval.report import report as write_report
     from skeval.verdict import summary
 
     result = write_report(*tables, output, **settings)
-    say(summary(result))
+    say(result.sentence if isinstance(result, Comparison) else summary(result))
     say(f"Report: {output}")
-    check_failures(result)
+    for one in result.values() if isinstance(result, Comparison) else [result]:
+        check_failures(one)

@@ -1,4 +1,4 @@
-"""Commands that print and save scores: `evaluate` and `compare`."""
+"""The command that prints and saves scores: `evaluate`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from skeval.cli.options import (
     app,
     say,
 )
-from skeval.cli.saved import read_results
 from skeval.exceptions import MetricFailedWarning
 from skeval.files import replacing
 from skeval.result import SuiteResult
@@ -88,20 +87,6 @@ def evaluate(
     if output is not None:
         say(f"Saved: {output}")
     check_failures(result)
-
-
-@app.command()
-def compare(
-    first: Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")],
-    second: Annotated[Path, typer.Argument(help="The same of another synthetic table.")],
-) -> None:
-    """Set the scores of two synthetic tables side by side."""
-    frame = read_results(first).compare(read_results(second))
-    names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
-    table = Table("metric", names["this"], names["other"], "difference", "better")
-    for row in frame.itertuples():
-        table.add_row(escape(str(row.Index)), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
-    Console().print(table)
 
 
 def check_failures(result: SuiteResult) -> None:

@@ -1,4 +1,4 @@
-"""A report as one web page that needs nothing else: no network, no script, no other file."""
+"""A report as one web page that needs nothing else: no network, no other file."""
 
 from __future__ import annotations
 
@@ -9,69 +9,21 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 from urllib.parse import quote
 
-from skeval.formatting import number, shown_interval
+from skeval.formatting import as_float, number, shown_interval
 from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
+from skeval.reporting.page import Cell, embedded, page, table, text_cell
 from skeval.reporting.provenance import TITLE as PROVENANCE
 from skeval.reporting.provenance import provenance_html
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
-from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
+from skeval.reporting.theme import COLOURS, FAINT
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted, summary
-
-_STYLE = Template("""
-:root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.5rem 4rem; overflow-wrap: anywhere; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .25rem; }
-h2 { border-top: 1px solid $faint; font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1.5rem; }
-h3 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
-.quiet, figcaption small { color: $grey; }
-.lead { font-size: 1.1rem; }
-nav ul { columns: 2; list-style: none; padding: 0; }
-a { color: $train; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
-th, td { border-bottom: 1px solid $faint; padding: .4rem .6rem; }
-th, td { text-align: left; vertical-align: top; }
-thead th { color: $grey; font-size: .8rem; white-space: nowrap; }
-td.n { text-align: right; white-space: nowrap; }
-tbody th small { color: $grey; display: block; font-weight: normal; }
-.alarm { color: $alarm; font-weight: bold; }
-.grid { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); }
-.pairs { grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); }
-figure { margin: 0; }
-figcaption { font-weight: 600; } figcaption small { display: block; font-weight: normal; }
-figure svg, figure img { height: auto; max-width: 100%; }
-.key span { margin-right: 1.5rem; }
-.key i { display: inline-block; height: .7em; margin-right: .4em; width: 1.4em; }
-""").substitute(ink=INK, faint=FAINT, grey=GREY, alarm=ALARM, train=COLOURS["train"])
-
-_PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="skeval">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<header>
-<h1>$title</h1>
-<p class="quiet">$sizes</p>
-</header>
-<main>
-$body
-</main>
-</body>
-</html>
-""")
 
 
 class HTMLRenderer(FileRenderer):
@@ -109,12 +61,7 @@ class HTMLRenderer(FileRenderer):
             parts.append(_scores(content) if section.name == "scores" else _section(section))
             self._report(section.key, done, content)
         parts.append(provenance_html(content.suite_result))
-        return _PAGE.substitute(
-            title=escape(self.title),
-            style=_STYLE,
-            sizes=escape(content.sizes()),
-            body="\n".join(parts),
-        )
+        return page(self.title, content.sizes(), "\n".join(parts))
 
 
 def _scores(content: Plan) -> str:
@@ -159,28 +106,30 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _table(suite_result: SuiteResult) -> str:
-    head = "".join(f'<th scope="col">{text}</th>' for text in TABLE_HEADS)
     alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
-    rows = "\n".join(
+    rows = [
         _row(name, result, name in alarms, shifted)
         for name, result in suite_result.items()
         if not result.error
-    )
-    table = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>"
-    return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
+    ]
+    return table(TABLE_HEADS, rows)
 
 
-def _row(name: str, result: Result, alarm: bool, shifted: bool) -> str:
+def _row(name: str, result: Result, alarm: bool, shifted: bool) -> list[Cell]:
     kind, said = "n alarm" if alarm else "n", finding(result, alarm, shifted)
     interval = shown_interval(band_of(result))
-    direction = result.tags.direction if result.tags is not None else ""
-    return (
-        f'<tr><th scope="row">{escape(name)}<small>{escape(said)}</small></th>'
-        f"<td>{_strip(result)}</td>"
-        f'<td class="{kind}">{number(result.value)}</td><td class="n">{interval}</td>'
-        f'<td class="n">{number(result.baseline)}</td><td>{escape(direction)}</td>'
-        f"<td>{escape(evidence(result))}</td></tr>"
-    )
+    sign = result.tags.sign if result.tags is not None else 0
+    low, high = scale_of(result)
+    place = (comparable(result) - low) / (high - low)
+    return [
+        Cell(f"{escape(name)}<small>{escape(said)}</small>", name),
+        Cell(_strip(result), float(place)),
+        Cell(number(result.value), as_float(result.value), kind),
+        Cell(interval, as_float((band_of(result) or (None,))[0]), "n"),
+        Cell(number(result.baseline), as_float(result.baseline), "n"),
+        text_cell({1: "high", -1: "low", 0: "between"}[sign]),
+        text_cell(evidence(result)),
+    ]
 
 
 def _strip(result: Result, width: float = 120.0) -> str:
@@ -229,16 +178,6 @@ def _figure(item: Item) -> str:
         content = base64.b64encode(buffer.getvalue()).decode("ascii")
         drawn = f'<img alt="{label}" src="data:image/png;base64,{content}">'
     else:
-        drawn = _embedded(buffer.getvalue().decode("utf-8"), label)
+        drawn = embedded(buffer.getvalue().decode("utf-8"), label)
     caption = f"<figcaption>{label}<small>{escape(item.caption)}</small></figcaption>"
     return f"<figure>\n{caption}\n{drawn}\n</figure>"
-
-
-def _embedded(svg: str, label: str) -> str:
-    """Return a drawing as an element of the page: no prologue, no names that would clash."""
-    text = svg[svg.index("<svg ") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)
-    # Verdana has nearly the widths of the font that the figure was laid out with
-    text = text.replace(f"'{FONT}'", f"'{FONT}', Verdana, sans-serif")
-    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip()

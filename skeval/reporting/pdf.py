@@ -15,6 +15,8 @@ from skeval.formatting import number, shown_interval
 from skeval.reporting.displays.values import band_of, scale_of, strip
 from skeval.reporting.figures import FileRenderer
 from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Page, paragraph_height
+from skeval.reporting.provenance import TITLE as PROVENANCE
+from skeval.reporting.provenance import provenance_pages
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
 from skeval.reporting.text import evidence, finding, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
@@ -87,6 +89,8 @@ class PDFRenderer(FileRenderer):
                 )
             above = tables.get(section.table)
             writer.add_outline_item(title=section.title, page_number=page, parent=above)
+        if "provenance" in firsts:
+            writer.add_outline_item(title=PROVENANCE, page_number=firsts["provenance"])
         for page_number, box, name in links:
             _link(writer, page_number, box, firsts[name])
         subject = "Evaluation of synthetic data"
@@ -160,7 +164,8 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
         for i, items in enumerate(section.layout.paged(section.items))
     ]
     cover = _cover(plan, title, [section.key for section, *_ in body])
-    total = len(cover) + len(body)
+    last = list(provenance_pages(plan.suite_result))
+    total = len(cover) + len(body) + len(last)
     for n, blocks in enumerate(cover, start=1):
         page = Page()
         for y, block in blocks:
@@ -173,6 +178,9 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
         section.layout.draw(page, y, items)
         page.footer(title, n, total)
         yield section.key, page
+    for n, page in enumerate(last, start=total - len(last) + 1):
+        page.footer(title, n, total)
+        yield "provenance", page
 
 
 def _cover(plan: Plan, title: str, names: Sequence[str]) -> list[list[tuple[float, Block]]]:

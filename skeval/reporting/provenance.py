@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from skeval.reporting.page import table, text_cell
+from skeval.reporting.sheets import TextTable, sheets_of
 
 if TYPE_CHECKING:
     from skeval.provenance import InputRecord, Provenance
+    from skeval.reporting.layout import Page
     from skeval.result import SuiteResult
 
 TITLE = "Provenance"
@@ -16,15 +20,6 @@ INTRO = (
     "scores.json FILE ... A hash shows no row, but whoever has a whole table, or all of it but "
     "little, can see whether it is this one."
 )
-
-
-class TextTable(NamedTuple):
-    """A table of texts: its title, the names of its columns, and their shares of the width."""
-
-    title: str
-    heads: tuple[str, ...]
-    widths: tuple[float, ...]
-    rows: Sequence[tuple[str, ...]]
 
 
 def provenance_tables(suite_result: SuiteResult) -> list[TextTable]:
@@ -39,7 +34,7 @@ def provenance_tables(suite_result: SuiteResult) -> list[TextTable]:
     ]
     return [
         TextTable("Evaluation", ("", ""), (0.25, 0.75), list(_facts(provenance))),
-        TextTable("Inputs", ("Table", "Rows", "SHA-256"), (0.25, 0.15, 0.6), _inputs(provenance)),
+        TextTable("Inputs", ("Table", "Rows", "SHA-256"), (0.2, 0.1, 0.7), _inputs(provenance)),
         TextTable(
             "Kinds of columns", ("Column", "Kind", "Why", "Doubt"), (0.25, 0.15, 0.3, 0.3), columns
         ),
@@ -66,7 +61,7 @@ def _inputs(provenance: Provenance) -> list[tuple[str, ...]]:
             f"{one.role}: {one.file}" if one.file else one.role,
             f"{one.n_rows:,}"
             + (f", {one.n_measured:,} drawn" if one.n_measured < one.n_rows else ""),
-            " ".join(_hashes(one)) or "left out",
+            "; ".join(_hashes(one)) or "left out",
         )
         for one in provenance.inputs
     ]
@@ -79,28 +74,25 @@ def _hashes(record: InputRecord) -> Iterator[str]:
         yield f"of the cells {record.cells}"
 
 
-def provenance_html(suite_result: SuiteResult) -> str:
+def provenance_html(
+    suite_result: SuiteResult, title: str = TITLE, anchor: str = "provenance"
+) -> str:
     """Return the section of a page; empty where results have no provenance."""
     tables = provenance_tables(suite_result)
     if not tables:
         return ""
     parts = "\n".join(_html_table(table) for table in tables)
     return (
-        f'<section id="provenance">\n<h2>{TITLE}</h2>\n<p class="quiet">{escape(INTRO)}</p>\n'
+        f'<section id="{anchor}">\n<h2>{escape(title)}</h2>\n<p class="quiet">{escape(INTRO)}</p>\n'
         f"{parts}\n</section>"
     )
 
 
-def _html_table(table: TextTable) -> str:
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.heads)
-    head = f"<thead><tr>{head}</tr></thead>\n" if any(table.heads) else ""
-    rows = "\n".join(
-        f'<tr><th scope="row">{escape(first)}</th>'
-        + "".join(f"<td>{escape(text)}</td>" for text in others)
-        + "</tr>"
-        for first, *others in table.rows
-    )
-    return (
-        f'<h3>{escape(table.title)}</h3>\n<div class="wide">\n<table class="text">\n{head}'
-        f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
-    )
+def _html_table(shown: TextTable) -> str:
+    rows = [[text_cell(text) for text in row] for row in shown.rows]
+    return f"<h3>{escape(shown.title)}</h3>\n{table(shown.heads, rows, 'text')}"
+
+
+def provenance_pages(suite_result: SuiteResult) -> Iterator[Page]:
+    """Yield the pages of a paper, without footers; none where results have no provenance."""
+    yield from sheets_of(provenance_tables(suite_result), TITLE, INTRO)

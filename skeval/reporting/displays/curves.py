@@ -37,6 +37,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 _CUT: dict[str, Any] = {"color": INK, "lw": 0.9, "ls": (0, (4, 2))}
 _RATES = ["point", "fpr", "tpr", "low", "high"]
 _DOTTED: dict[str, Any] = {"color": GREY, "ls": (0, (1, 2))}
+_FEW = 8  # candidates, of which each has its name
 _LETTER, _LINE = 0.6, 1.2  # width and height of a name, in font sizes
 
 
@@ -379,7 +380,7 @@ class ParetoDisplay(Display):
     """Candidates by two scores, the front of those that no other beats in both as steps.
 
     Left of and below the steps lies what some candidate dominates. Names stand at the candidates on
-    the front; others are grey.
+    the front, or at all of few; others are grey.
 
     Parameters
     ----------
@@ -452,7 +453,7 @@ class ParetoDisplay(Display):
             rows = known[front == on_front]
             ax.plot(rows[self.x], rows[self.y], "o", color=colour, ms=size, lw=0, zorder=3)
         ax.margins(0.12)
-        self._names(ax, known[front])
+        self._names(ax, known if len(known) <= _FEW else known[front])
         ax.set_xlabel(f"{self.x}, more is better")
         ax.set_ylabel(f"{self.y}, more is better")
 
