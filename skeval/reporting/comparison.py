@@ -170,7 +170,7 @@ def pareto_of(comparison: Comparison) -> ParetoDisplay | None:
     scores = comparison.scores()
     others = [facet for facet in ("utility", "fidelity", "diagnostic") if facet in scores]
     axes = [*others[:1], "privacy"] if "privacy" in scores else others[:2]
-    return ParetoDisplay(scores, axes[0], axes[1]) if len(axes) > 1 else None
+    return ParetoDisplay(scores, axes[0], axes[1], named="all") if len(axes) > 1 else None
 
 
 def _pareto(comparison: Comparison) -> str:

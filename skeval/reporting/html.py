@@ -17,9 +17,8 @@ from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
 from skeval.reporting.page import Cell, embedded, page, table, text_cell
-from skeval.reporting.provenance import TITLE as PROVENANCE
 from skeval.reporting.provenance import provenance_html
-from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
+from skeval.reporting.sections import HOW_TO_READ, PROVENANCE, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import COLOURS, FAINT
 from skeval.result import Result, SuiteResult
@@ -58,9 +57,9 @@ class HTMLRenderer(FileRenderer):
     def _page(self, content: Plan) -> str:
         parts = []
         for done, section in enumerate(content.sections, start=1):
-            parts.append(_scores(content) if section.name == "scores" else _section(section))
+            drawn = {"scores": _scores, PROVENANCE: _provenance}.get(section.name)
+            parts.append(drawn(content) if drawn else _section(section))
             self._report(section.key, done, content)
-        parts.append(provenance_html(content.suite_result))
         return page(self.title, content.sizes(), "\n".join(parts))
 
 
@@ -79,17 +78,18 @@ def _scores(content: Plan) -> str:
     return "\n".join(parts)
 
 
+def _provenance(content: Plan) -> str:
+    return provenance_html(content.suite_result)
+
+
 def _paragraph(text: str, kind: str) -> str:
     return f'<p class="{kind}">{escape(text)}</p>'
 
 
 def _contents(content: Plan) -> str:
-    headings = {_anchor(section): section.heading for section in content.sections}
-    if content.suite_result.provenance is not None:
-        headings["provenance"] = PROVENANCE
     links = "\n".join(
-        f'<li><a href="#{quote(anchor)}">{escape(heading)}</a></li>'
-        for anchor, heading in headings.items()
+        f'<li><a href="#{quote(_anchor(section))}">{escape(section.heading)}</a></li>'
+        for section in content.sections
     )
     return f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>'
 

@@ -15,9 +15,8 @@ from skeval.formatting import number, shown_interval
 from skeval.reporting.displays.values import band_of, scale_of, strip
 from skeval.reporting.figures import FileRenderer
 from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Page, paragraph_height
-from skeval.reporting.provenance import TITLE as PROVENANCE
 from skeval.reporting.provenance import provenance_pages
-from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
+from skeval.reporting.sections import HOW_TO_READ, PROVENANCE, TABLE_HEADS, Plan
 from skeval.reporting.text import evidence, finding, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
 from skeval.result import Result, SuiteResult
@@ -59,7 +58,8 @@ class PDFRenderer(FileRenderer):
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
         Among `scores`, `similarity`, `columns`, `distances`, `proximity`, `accumulation`,
-        `membership`, `phik`, `further`, `univariate` and `bivariate`; all otherwise.
+        `membership`, `phik`, `further`, `univariate`, `bivariate` and `provenance`; all
+        otherwise.
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
 
@@ -89,8 +89,6 @@ class PDFRenderer(FileRenderer):
                 )
             above = tables.get(section.table)
             writer.add_outline_item(title=section.title, page_number=page, parent=above)
-        if "provenance" in firsts:
-            writer.add_outline_item(title=PROVENANCE, page_number=firsts["provenance"])
         for page_number, box, name in links:
             _link(writer, page_number, box, firsts[name])
         subject = "Evaluation of synthetic data"
@@ -160,11 +158,13 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
     body = [
         (section, items, i > 0)
         for section in plan.sections
-        if section.name != "scores"
+        if section.name not in ("scores", PROVENANCE)
         for i, items in enumerate(section.layout.paged(section.items))
     ]
-    cover = _cover(plan, title, [section.key for section, *_ in body])
-    last = list(provenance_pages(plan.suite_result))
+    shown = any(section.name == PROVENANCE for section in plan.sections)
+    last = list(provenance_pages(plan.suite_result)) if shown else []
+    names = [*(section.key for section, *_ in body), *[PROVENANCE] * len(last)]
+    cover = _cover(plan, title, names)
     total = len(cover) + len(body) + len(last)
     for n, blocks in enumerate(cover, start=1):
         page = Page()
@@ -180,7 +180,7 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
         yield section.key, page
     for n, page in enumerate(last, start=total - len(last) + 1):
         page.footer(title, n, total)
-        yield "provenance", page
+        yield PROVENANCE, page
 
 
 def _cover(plan: Plan, title: str, names: Sequence[str]) -> list[list[tuple[float, Block]]]:

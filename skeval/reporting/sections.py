@@ -31,6 +31,7 @@ from skeval.reporting.layout import (
     Item,
     Layout,
 )
+from skeval.reporting.provenance import INTRO, TITLE
 from skeval.reporting.text import finding
 from skeval.result import Result, SuiteResult
 
@@ -50,6 +51,7 @@ HOW_TO_READ = (
 )
 
 TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
+PROVENANCE = "provenance"
 _ANY = "any display"
 _MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
 _LENGTHS = (
@@ -493,8 +495,8 @@ def plan(
     ['scores']
     """
     known = [section.name for section in SECTIONS]
-    chosen = known if sections is None else list(sections)
-    if unknown := [name for name in chosen if name not in known]:
+    chosen = [*known, PROVENANCE] if sections is None else list(sections)
+    if unknown := [name for name in chosen if name not in [*known, PROVENANCE]]:
         raise InvalidParameterError(
             f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
         )
@@ -507,6 +509,8 @@ def plan(
             asked_for = sections is not None or not section.on_request
             if asked_for or section.results(results):
                 left_out[section.heading] = section.why_empty(results)
+    if suite_result.provenance is not None and PROVENANCE in chosen:
+        shown.append(Section(PROVENANCE, TITLE, INTRO))
     return Plan(suite_result, tuple(shown), left_out)
 
 

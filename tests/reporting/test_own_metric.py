@@ -118,7 +118,7 @@ def test_what_is_not_defined_has_no_sentence(tables: list[pd.DataFrame]) -> None
 def test_paper_shows_sentence_and_figure(measured: SuiteResult, tmp_path: Path) -> None:
     path = measured.to_pdf(tmp_path / "report.pdf")
     titles = [entry["/Title"] for entry in PdfReader(path).outline]
-    assert titles == ["Scores", "Columns one by one", "Further figures"]
+    assert titles == ["Scores", "Columns one by one", "Further figures", "Provenance"]
     cover, *_, last = words_of(path)
     assert measured["city_gap"].summary in cover
     assert "One in four." in cover

@@ -28,6 +28,7 @@ TITLES = [
     "Associations of columns",
     "Univariate distributions",
     "Bivariate distributions",
+    "Provenance",
 ]
 
 
@@ -145,7 +146,7 @@ def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path:
     )
     reader = PdfReader(renderer.render(suite_result, tmp_path / "part.pdf"))
     assert printed == [("univariate", 1, 2), ("bivariate", 2, 2)]
-    assert [entry["/Title"] for entry in reader.outline] == TITLES[-2:]
+    assert [entry["/Title"] for entry in reader.outline] == TITLES[-3:-1]
     first, second = (page.extract_text() for page in reader.pages)
     assert "plan" in first
     assert "income" not in first
@@ -199,7 +200,7 @@ def test_failed_and_foreign_metrics(tables: list, tmp_path: Path) -> None:
     suite = MetricSuite([("broken", Broken()), ("plain", Plain())])
     result = suite.fit(tables[0]).evaluate(tables[2])
     reader = PdfReader(result.to_pdf(tmp_path / "a.pdf"))
-    assert [entry["/Title"] for entry in reader.outline] == ["Scores"]
+    assert [entry["/Title"] for entry in reader.outline] == ["Scores", "Provenance"]
     text = " ".join(" ".join(page.extract_text() for page in reader.pages[:2]).split())
     assert "broken: RuntimeError: on_error='raise' shows where" in text
     assert "Section 'Associations of columns'" in text
