@@ -6,15 +6,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
-from skeval.tables.reading import read_table
+from skeval.tables.dialects import Dialect
+from skeval.tables.kind_reasons import kind_reasons
+from skeval.tables.reading import PLAIN, read_table
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import TableSchema
 
+_MOST_DOUBTS = 5  # that are spelled out
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
 
@@ -30,8 +35,18 @@ def check_paths(
     check_output(output, endings, owner=owner)
 
 
+def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Dialect:
+    """Return how CSV files are written, as the options say."""
+    try:
+        return Dialect({"tab": "\t", "\\t": "\t"}.get(sep or "", sep), encoding, decimal)
+    except InvalidParameterError as error:
+        text = str(error)
+        where = "--encoding: " if text.startswith("there") else "--"
+        raise InvalidParameterError(where + text) from error
+
+
 def read_tables(
-    paths: list[Path], schema: Path | None, *, header: bool
+    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect = PLAIN
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Return the tables of two or three files, or folders, and what is known of their schema."""
     if len(paths) not in {2, 3}:
@@ -40,18 +55,46 @@ def read_tables(
         )
     first, *others = paths
     if not any(path.is_dir() for path in paths):
-        train, *further = (read_table(path, header=header) for path in paths)
-        known = _read_schema(schema)
+        train, *further = (read_table(path, header=header, dialect=dialect) for path in paths)
+        known = read_schema(schema)
     elif files := [str(path) for path in paths if not path.is_dir()]:
         raise InvalidParameterError(
             f"expected folders throughout, or files throughout; {', '.join(files)}: no folder."
         )
     else:
-        train = RelationalData.from_folder(first, schema, header=header)
+        train = RelationalData.from_folder(first, schema, header=header, dialect=dialect)
         known = train.schema
-        further = [RelationalData.from_folder(path, known, header=header) for path in others]
+        further = [
+            RelationalData.from_folder(path, known, header=header, dialect=dialect)
+            for path in others
+        ]
         say(f"note: {known}.")
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
+
+
+def kinds_of(train: Any, known: Any) -> pd.DataFrame:
+    """Return kinds, reasons and doubts of the columns of a table, or of several."""
+    if not isinstance(known, RelationalSchema):
+        return kind_reasons(train, known)
+    frames = []
+    for name, table in train.items():
+        own = kind_reasons(table, known.tables[name])
+        frames.append(own.assign(column=[f"{name}.{column}" for column in own["column"]]))
+    return pd.concat(frames, ignore_index=True)
+
+
+def say_kinds(train: Any, known: Any) -> None:
+    """Say in a line how many columns are of which kind, and which kinds are in doubt."""
+    kinds = kinds_of(train, known)
+    counts = ", ".join(f"{n} {kind}" for kind, n in kinds["kind"].value_counts().items())
+    doubts = [
+        f"{row.column} is {row.kind} ({row.doubt})"
+        for row in kinds[kinds["doubt"] != ""].itertuples()
+    ]
+    more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
+    said = "; ".join(doubts[:_MOST_DOUBTS]) + more
+    doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
+    say(f"note: columns: {counts}.{doubt}")
 
 
 def check_of_one_table(known: Any, **columns: str | None) -> None:
@@ -63,7 +106,8 @@ def check_of_one_table(known: Any, **columns: str | None) -> None:
         )
 
 
-def _read_schema(path: Path | None) -> Any:
+def read_schema(path: Path | None) -> Any:
+    """Return what a JSON file says of the columns: kinds by name, or the metadata of SDV."""
     if path is None:
         return None
     content = read_json(path)

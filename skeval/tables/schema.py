@@ -24,7 +24,7 @@ from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableE
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
-_LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
@@ -148,7 +148,7 @@ class TableSchema:
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows.
-        kinds : TableSchema or mapping of str to str, optional
+        kinds : TableSchema, mapping of str to str, or SDV's Metadata, optional
             The kinds that are known; the others are inferred.
 
         Returns
@@ -162,6 +162,8 @@ class TableSchema:
         SchemaMismatchError
             If `kinds` names columns that the table does not have.
         """
+        if is_metadata(kinds):
+            kinds = cls.from_sdv(kinds)
         if not isinstance(kinds, TableSchema | Mapping | None):
             raise InvalidParameterError(
                 "schema must be a TableSchema or map column names to kinds, "
@@ -239,6 +241,14 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
+
+
+def is_metadata(schema: object) -> bool:
+    """Tell whether an object is metadata of the SDV family, which says what it holds as a dict."""
+    if isinstance(schema, TableSchema | Mapping | pd.DataFrame | pd.Series):
+        return False
+    content = schema.to_dict() if callable(getattr(schema, "to_dict", None)) else None  # type: ignore[attr-defined]
+    return isinstance(content, Mapping) and not {"tables", "columns"}.isdisjoint(content)
 
 
 def name_of(column: object) -> str:
@@ -331,7 +341,7 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
 
 def _read_as_numbers(distinct: pd.Series) -> bool:
     numbers = pd.to_numeric(distinct, errors="coerce").astype("float64")
-    if not np.isfinite(numbers).all() or distinct.str.match(_LEADING_ZERO).any():
+    if not np.isfinite(numbers).all() or distinct.str.match(LEADING_ZERO).any():
         return False
     whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
     if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
