@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.tables.dialects import Dialect
-from skeval.tables.kind_reasons import kind_reasons
 from skeval.tables.reading import PLAIN, read_table
+from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
@@ -72,29 +71,35 @@ def read_tables(
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
 
 
-def kinds_of(train: Any, known: Any) -> pd.DataFrame:
+def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
     """Return kinds, reasons and doubts of the columns of a table, or of several."""
     if not isinstance(known, RelationalSchema):
-        return kind_reasons(train, known)
-    frames = []
-    for name, table in train.items():
-        own = kind_reasons(table, known.tables[name])
-        frames.append(own.assign(column=[f"{name}.{column}" for column in own["column"]]))
-    return pd.concat(frames, ignore_index=True)
+        return column_reasons(train, TableSchema.infer(train, known))
+    return {
+        f"{name}.{column}": reason
+        for name, table in train.items()
+        for column, reason in column_reasons(
+            table, TableSchema.infer(table, known.tables[name])
+        ).items()
+    }
 
 
 def say_kinds(train: Any, known: Any) -> None:
     """Say in a line how many columns are of which kind, and which kinds are in doubt."""
     kinds = kinds_of(train, known)
-    counts = ", ".join(f"{n} {kind}" for kind, n in kinds["kind"].value_counts().items())
-    doubts = [
-        f"{row.column} is {row.kind} ({row.doubt})"
-        for row in kinds[kinds["doubt"] != ""].itertuples()
-    ]
+    counted = Counter(reason.kind for reason in kinds.values())
+    counts = ", ".join(f"{n} {kind}" for kind, n in counted.most_common())
+    doubts = [f"{name} is {one.kind} ({one.doubt})" for name, one in kinds.items() if one.doubt]
     more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
     said = "; ".join(doubts[:_MOST_DOUBTS]) + more
     doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
     say(f"note: columns: {counts}.{doubt}")
+
+
+def files_by_role(paths: list[Path]) -> dict[str, Path]:
+    """Return the files of the tables by role; folders are known by their tables alone."""
+    roles = ("train", "synthetic") if len(paths) == 2 else ("train", "holdout", "synthetic")
+    return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
 
 
 def check_of_one_table(known: Any, **columns: str | None) -> None:

@@ -22,11 +22,13 @@ from skeval.cli.inputs import (
     check_of_one_table,
     check_paths,
     dialect_of,
+    files_by_role,
     read_tables,
     say_kinds,
 )
 from skeval.cli.options import (
     OUTPUT,
+    DateOption,
     Decimal,
     Encoding,
     Header,
@@ -73,6 +75,7 @@ def report(
     policy: PolicyFile = None,
     junit: JUnit = None,
     seed: Seed = 0,
+    date: DateOption = None,
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
@@ -95,6 +98,8 @@ def report(
         sensitive=sensitive,
         schema=known,
         random_state=seed,
+        date=date,
+        files=files_by_role(tables),
     )
 
 

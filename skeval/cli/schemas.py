@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from skeval.cli.inputs import check_paths, dialect_of, kinds_of, read_schema
 from skeval.cli.options import OUTPUT, Decimal, Encoding, Header, SchemaFile, Sep, app, say
-from skeval.cli.scores import show, table_of
+from skeval.cli.tables import show, table_of
 from skeval.files import replacing
 from skeval.tables.reading import read_table
 from skeval.tables.relational_data import RelationalData
@@ -40,13 +40,13 @@ def write_schema(
         say(f"note: {known}.")
     else:
         kinds = kinds_of(read_table(train, header=header, dialect=dialect), read_schema(schema))
-        content = dict(zip(kinds["column"], kinds["kind"], strict=True))
+        content = {name: reason.kind for name, reason in kinds.items()}
     if output is not None:
         with replacing(output) as temporary:
             temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    table = table_of("column", "reason", "doubt", "kind", texts=3)
-    for row in kinds.itertuples():
-        table.add_row(escape(row.column), row.reason, row.doubt, row.kind)
+    table = table_of("column", "why", "doubt", "kind", texts=3)
+    for name, reason in kinds.items():
+        table.add_row(escape(name), reason.why, reason.doubt, reason.kind)
     show(table)
     if output is not None:
         say(f"Saved: {output}. Edit it, and pass it: --schema {output}")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import pandas as pd
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from skeval.cli.catalogue import suite_of_names
 from skeval.cli.gate import (
@@ -26,9 +22,17 @@ from skeval.cli.gate import (
     policy_of,
     write_junit,
 )
-from skeval.cli.inputs import check_of_one_table, check_paths, dialect_of, read_tables, say_kinds
+from skeval.cli.inputs import (
+    check_of_one_table,
+    check_paths,
+    dialect_of,
+    files_by_role,
+    read_tables,
+    say_kinds,
+)
 from skeval.cli.options import (
     OUTPUT,
+    DateOption,
     Decimal,
     Encoding,
     Header,
@@ -42,12 +46,12 @@ from skeval.cli.options import (
     debugging,
     say,
 )
+from skeval.cli.saved import read_results
+from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words
-from skeval.exceptions import InvalidParameterError, TableError
 from skeval.files import replacing
 from skeval.progress import shown
 from skeval.result import SuiteResult
-from skeval.tables.reading import check_exists
 from skeval.tables.relational_schema import RelationalSchema
 
 if TYPE_CHECKING:
@@ -58,8 +62,6 @@ _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".csv": lambda result: result.frame().to_csv(index=False),
     ".json": lambda result: result.to_json(),
 }
-_WIDE = 200  # columns of a log
-_NARROWEST = 12  # of names
 _PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
 
@@ -92,6 +94,7 @@ def evaluate(
     policy: PolicyFile = None,
     junit: JUnit = None,
     seed: Seed = 0,
+    date: DateOption = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     from skeval.verdict import summary
@@ -114,7 +117,9 @@ def evaluate(
     with shown("lines") as tick:
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)
-        result = measured.evaluate(synthetic, progress=progress)
+        result = measured.evaluate(synthetic, progress=progress, date=date)
+    if result.provenance is not None:
+        result.provenance = result.provenance.with_files(files_by_role(tables))
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
@@ -154,22 +159,12 @@ def compare(
     second: Annotated[Path, typer.Argument(help="The same of another synthetic table.")],
 ) -> None:
     """Set the scores of two synthetic tables side by side."""
-    frame = _read_results(first).compare(_read_results(second))
+    frame = read_results(first).compare(read_results(second))
     names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
     table = table_of("metric", names["this"], names["other"], "difference", "better")
     for row in frame.itertuples():
         table.add_row(escape(str(row.Index)), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
     show(table)
-
-
-def _read_results(path: Path) -> SuiteResult:
-    check_exists(path)
-    try:
-        return SuiteResult.from_json(path)
-    except InvalidParameterError as error:
-        raise TableError(
-            f"{path} holds no scores; save them with: skeval evaluate ... -o scores.json."
-        ) from error
 
 
 def print_scores(result: SuiteResult) -> None:
@@ -189,32 +184,6 @@ def print_scores(result: SuiteResult) -> None:
         if each.error:
             text = in_words(f"{name} left out: {each.error}")
             Console(soft_wrap=True).print(text, markup=False)
-
-
-def table_of(*names: str, texts: int = 1) -> Table:
-    """Return an empty table that cuts nothing: cut names would read the same.
-
-    The first `texts` columns are broken where there is no room, the others never.
-    """
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, name in enumerate(names):
-        if place < texts:
-            table.add_column(name, overflow="fold", min_width=_NARROWEST)
-        else:
-            table.add_column(name, no_wrap=True)
-    return table
-
-
-def show(table: Table) -> None:
-    """Print a table, wider than a narrow terminal if need be."""
-    console = Console()
-    wide = not console.is_terminal and "COLUMNS" not in os.environ
-    least = sum(
-        _NARROWEST if column.min_width else max(map(cell_len, (column.header, *column.cells)))  # type: ignore[arg-type, misc]
-        for column in table.columns
-    )
-    most = max(console.width, least + 3 * len(table.columns))
-    Console(width=_WIDE if wide else most, highlight=False).print(table)
 
 
 def _or_empty(value: float) -> str:

@@ -57,7 +57,10 @@ def test_a_report_is_written_before_the_gate_closes(folder, run):
         (("--metrics", "TSTR"), "--metrics: TSTR needs --target COLUMN"),
         (("--metrics", "ks_complment"), "Did you mean ks_complement"),
         (("--metrics", ","), "--metrics names none"),
-        (("--metrics", "InferenceRisk"), "--metrics: InferenceRisk needs secret, which only Python"),
+        (
+            ("--metrics", "InferenceRisk"),
+            "--metrics: InferenceRisk needs secret, which only Python",
+        ),
     ],
 )
 def test_faults_are_found_before_the_tables_are_read(

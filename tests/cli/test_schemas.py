@@ -19,9 +19,9 @@ def test_schema_is_printed_written_and_read(folder, run):
     code, out, err = run("schema", "codes.csv", "-o", "kinds.json")
     assert code == 0
     lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
-    assert "each row has another whole number: an id?" in lines["mrn"]
-    assert "leading zeros, which are codes" in lines["zip"]
-    assert "different whole numbers: codes of a category?" in lines["visits"]
+    assert "every whole number occurs once: a key?" in lines["mrn"]
+    assert "codes with leading zeros" in lines["zip"]
+    assert "different whole numbers: codes of categories?" in lines["visits"]
     assert "Saved: kinds.json" in err
     kinds = json.loads((folder / "kinds.json").read_text())
     assert kinds["mrn"] == "continuous"
@@ -39,7 +39,7 @@ def test_doubts_are_said_with_every_evaluation(folder, run):
     table.to_csv("train.csv", index=False)
     for command in (("evaluate", "--suite", "quality"), ("report", "-o", "r.html")):
         _, _, err = run(command[0], "train.csv", "train.csv", *command[1:])
-        assert "mrn is continuous (each row has another whole number: an id?)" in err
+        assert "mrn is continuous (every whole number occurs once: a key?)" in err
 
 
 def test_schema_of_a_folder(folder, run):
