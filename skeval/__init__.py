@@ -15,6 +15,7 @@ from skeval.result import MetricTags, Result, SuiteResult
 from skeval.suite import MetricSuite, evaluate_draws, make_suite
 from skeval.tables.preprocessing import Discretizer, TablePreprocessor
 from skeval.tables.schema import TableSchema
+from skeval.verdict import Verdict
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
+    "Verdict",
     "check_metric",
     "combine_draws",
     "compute_privacy_stats",
