@@ -76,6 +76,9 @@ class TableSchema:
     datetime_formats : mapping of str to str, default={}
         How to read a datetime column that holds strings, in the notation of
         :func:`pandas.to_datetime`; only where it is known.
+    inferred : frozenset of str, default=frozenset()
+        The columns whose kind was inferred from values; nobody named it. Schemas that differ in
+        nothing else are equal.
 
     Raises
     ------
@@ -94,6 +97,7 @@ class TableSchema:
     kinds: Mapping[str, Kind]
     primary_key: tuple[str, ...] = ()
     datetime_formats: Mapping[str, str] = field(default_factory=dict)
+    inferred: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         # columns of canonical frames have string names
@@ -118,7 +122,8 @@ class TableSchema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mappingproxy can be neither pickled nor deep-copied
-        return TableSchema, (dict(self.kinds), self.primary_key, dict(self.datetime_formats))
+        parts = dict(self.kinds), self.primary_key, dict(self.datetime_formats), self.inferred
+        return TableSchema, parts
 
     def columns(self, *kinds: Kind) -> list[str]:
         """Return the names of the columns of these kinds, in the order of the table."""
@@ -136,7 +141,7 @@ class TableSchema:
 
     def with_kinds(self, **kinds: Kind) -> TableSchema:
         """Return a copy in which some columns are of another kind."""
-        return replace(self, kinds={**self.kinds, **kinds})
+        return replace(self, kinds={**self.kinds, **kinds}, inferred=self.inferred - set(kinds))
 
     @classmethod
     def infer(
@@ -183,7 +188,13 @@ class TableSchema:
             if in_strings and (form := datetime_format(values)):
                 formats[name] = form
         formats |= schema.datetime_formats
-        return replace(schema, kinds=complete, datetime_formats=formats)
+        inferred = frozenset(name for name in complete if name not in schema.kinds)
+        return replace(
+            schema,
+            kinds=complete,
+            datetime_formats=formats,
+            inferred=inferred | schema.inferred,
+        )
 
     @classmethod
     def from_sdv(
