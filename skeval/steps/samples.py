@@ -169,7 +169,7 @@ def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
         n_times = -(-n_rows // len(train))
         order = np.concatenate([rng.permutation(len(train)) for _ in range(n_times)])[:n_rows]
         columns[name] = train[name].take(order).array
-    return context.standing_in(type(train)(columns))
+    return context.standing_in(pd.DataFrame(columns))
 
 
 @shared
@@ -181,7 +181,7 @@ def cells(
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from train."""
     cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
-    return cutter.fit(context.train[context.schema.measured])
+    return cutter.fit(_measured(context, "train"))
 
 
 @shared
@@ -190,7 +190,12 @@ def codes(
 ) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
     cutter = cells(context, n_bins, strategy, max_categories)
-    return cutter.transform(context[role][context.schema.measured])
+    return cutter.transform(_measured(context, role))
+
+
+def _measured(context: Context, role: str) -> pd.DataFrame:
+    rows = context[role]  # a large table is read a column at a time
+    return rows[context.schema.measured] if isinstance(rows, pd.DataFrame) else rows
 
 
 @shared

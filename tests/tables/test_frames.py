@@ -53,7 +53,7 @@ def test_other_libraries(convert):
 
 
 @pytest.mark.parametrize(
-    "table", [[[1, 2]], np.ones((2, 2)), {"a": [1]}, "table", None, pl.Series([1])]
+    "table", [[[1, 2]], np.ones((2, 2)), {"a": [1]}, None, pl.Series([1])]
 )
 def test_no_table(table):
     with pytest.raises(TableError, match="train must be a pandas, polars or pyarrow table, got"):
