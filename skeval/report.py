@@ -15,11 +15,12 @@ from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
-from skeval.steps.samples import sampled
+from skeval.steps.samples import sample_positions, sampled
 from skeval.suite import MetricSuite, make_suite
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tables.sources import FrameSource, source_of
 
 ENDINGS = (".pdf", ".html", ".htm")
 MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
@@ -177,9 +178,9 @@ def report(
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
         of_train, of_test = (cast("int | None", limit) for limit in limits)
-        train = sampled(as_frame(train, "train"), of_train, random_state)
+        train = limited(train, of_train, random_state, "train")
         if holdout is not None:
-            holdout = sampled(as_frame(holdout, "holdout"), of_test, random_state)
+            holdout = limited(holdout, of_test, random_state, "holdout")
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
     renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
@@ -272,6 +273,17 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     if isinstance(first, int) or isinstance(second, int):
         return None
     return list(dict.fromkeys([*first, *second]))
+
+
+def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
+    """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
+    source = source_of(table, role)
+    if source is None:
+        return sampled(as_frame(table, role), n_drawn, seed)
+    if n_drawn is None or n_drawn >= source.n_rows:
+        return source
+    rows = sample_positions(source.n_rows, n_drawn, seed)
+    return FrameSource(source.read(source.names, rows), role)
 
 
 def _positive(limit: Limit, name: str) -> Limit:

@@ -79,6 +79,9 @@ class MetricSuite(_BaseComposition):
     max_memory : int, optional
         Bytes by which the process may grow while a metric runs, with `n_jobs` that of all that run
         at a time; a metric that takes more is stopped, and listed as failed.
+    max_rows : int, optional
+        Rows of each role, drawn once, on which metrics are measured that cannot be counted up over
+        tables larger than memory; 50,000 by default. Tables in memory are measured whole.
 
     Attributes
     ----------
@@ -112,6 +115,7 @@ class MetricSuite(_BaseComposition):
         check_holdout: bool = True,
         timeout: NonNegative | None = None,
         max_memory: Count | None = None,
+        max_rows: Count | None = None,
         optional: Needs = (),
     ) -> None:
         self.metrics = metrics
@@ -120,6 +124,7 @@ class MetricSuite(_BaseComposition):
         self.check_holdout = check_holdout
         self.timeout = timeout
         self.max_memory = max_memory
+        self.max_rows = max_rows
         self.optional = optional
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -153,7 +158,7 @@ class MetricSuite(_BaseComposition):
         are an error: one for those of all metrics.
         """
         self._check()
-        context = read_context(train, holdout, schema=schema)
+        context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not isinstance(context, RelationalContext):
             check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}

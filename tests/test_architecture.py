@@ -20,6 +20,7 @@ GROUND = {"exceptions", "parameters", "formatting", "files"}
 ROOMS = {"tables", "neighbors", "stats"}
 CORE = {
     "context",
+    "large_context",
     "relational_context",
     "result",
     "verdict",
