@@ -422,12 +422,13 @@ def test_successive_halving_over_a_parameter_of_a_class():
         GeneratorAdapter(Epochs),
         {"generator__fault": ["", "none"]},
         resource="generator__epochs",
+        factor=2,
         max_resources=8,
         min_resources=2,
         scoring=make_generator_scorer(KSComplement()),
         cv=2,
     ).fit(make_mixed(60))
-    assert search.best_params_["generator__epochs"] == 4
+    assert search.cv_results_["param_generator__epochs"].tolist() == [2, 2, 4]
 
 
 @pytest.mark.parametrize("fault", ["fit", "sample"])
