@@ -61,7 +61,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     See Also
     --------
-    MDAResemblance : The area right of the threshold, a measure of fidelity.
+    skeval.fidelity.MDAResemblance : The area right of the threshold, a measure of fidelity.
     DCRPercentile : One percentile of the distances.
     NearDuplicateShare : Share of rows within a distance.
 
