@@ -18,6 +18,7 @@ from skeval.cli.options import (
     OUTPUT,
     DateOption,
     Header,
+    Jobs,
     SchemaFile,
     Seed,
     Sensitive,
@@ -50,6 +51,7 @@ def report(
     schema: SchemaFile = None,
     header: Header = False,
     seed: Seed = 0,
+    jobs: Jobs = -1,
     date: DateOption = None,
 ) -> None:
     """Write the report of a synthetic table."""
@@ -68,6 +70,7 @@ def report(
         sensitive=sensitive,
         schema=known,
         random_state=seed,
+        n_jobs=jobs,
         date=date,
         files=files_by_role(tables),
     )

@@ -17,6 +17,7 @@ from skeval.cli.options import (
     OUTPUT,
     DateOption,
     Header,
+    Jobs,
     SchemaFile,
     Seed,
     Sensitive,
@@ -57,6 +58,7 @@ def evaluate(
     schema: SchemaFile = None,
     header: Header = False,
     seed: Seed = 0,
+    jobs: Jobs = -1,
     date: DateOption = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
@@ -72,7 +74,7 @@ def evaluate(
         target=target,
         sensitive=sensitive,
         random_state=seed,
-        n_jobs=-1,
+        n_jobs=jobs,
         schema=known if isinstance(known, RelationalSchema) else None,
     )
     metrics.set_params(timeout=timeout)
