@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -13,22 +12,23 @@ import numpy as np
 from skeval.comparison import Comparison
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
-from skeval.steps.samples import sampled
+from skeval.steps.samples import sample_positions, sampled
 from skeval.suite import MetricSuite, make_suite
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tables.sources import FrameSource, source_of
 
 ENDINGS = (".pdf", ".html", ".htm")
 MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
 Chosen = int | Sequence[str]
 Limit = int | Mapping[str, int] | None
 T = TypeVar("T")
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ def report(
     suite: MetricSuite | None = None,
     schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
-    progress: bool = True,
+    n_jobs: int | None = -1,
+    progress: Shown = True,
     date: Date = None,
     files: Mapping[str, str | Path] | None = None,
 ) -> SuiteResult | Comparison:
@@ -128,13 +129,16 @@ def report(
         The column of the measures of fairness.
     suite : MetricSuite, optional
         What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
-    schema : TableSchema, RelationalSchema or mapping of str to str, optional
+    schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
         The kinds of the columns; those not named are inferred from train. Of several tables, their
         keys and roles.
     random_state : int, default=0
         Seed of samples and of the default suite.
-    progress : bool, default=True
-        Whether progress is shown in a terminal or notebook.
+    n_jobs : int or None, default=-1
+        Number of threads of the default suite, as in joblib: -1 is all cores.
+    progress : bool or "lines", default=True
+        Whether progress is shown in a terminal or notebook, with an estimate of the time that is
+        left; with "lines", elsewhere as lines on standard error.
     date : date, datetime or str, optional
         Of the report; now, or what the environment variable ``SOURCE_DATE_EPOCH`` says. Equal
         tables, parameters and dates give the same bytes.
@@ -178,27 +182,30 @@ def report(
         if suite is None:
             most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
             suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
+            suite.n_jobs = n_jobs
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
         of_train, of_test = (cast("int | None", limit) for limit in limits)
-        train = sampled(as_frame(train, "train"), of_train, random_state)
+        train = limited(train, of_train, random_state, "train")
         if holdout is not None:
-            holdout = sampled(as_frame(holdout, "holdout"), of_test, random_state)
+            holdout = limited(holdout, of_test, random_state, "holdout")
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
+            suite.n_jobs = n_jobs
     on_page = path.suffix.lower() in ENDINGS[1:]
     renderer = HTMLRenderer if on_page else PDFRenderer
-    with _shown(progress) as tick:
+    with shown(progress) as tick:
+        measured = tick("measured")
         suite.fit(train, holdout, schema=schema)
         if _are_candidates(train, synthetic):
-            compared = suite.compare(synthetic, progress=tick("measured"), date=date)
+            compared = suite.compare(synthetic, progress=measured, date=date)
             for name, one in compared.items():
                 own = {"synthetic" if n == name else n: p for n, p in (files or {}).items()}
                 own = {role: own[role] for role in own if role in ("synthetic", *wholes)}
                 one.provenance = _of_wholes(one, wholes, random_state, own)
             (compared.to_html if on_page else compared.to_pdf)(path)
             return compared
-        result = suite.evaluate(synthetic, progress=tick("measured"), date=date)
+        result = suite.evaluate(synthetic, progress=measured, date=date)
         result.provenance = _of_wholes(result, wholes, random_state, files or {})
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
@@ -219,8 +226,10 @@ def _of_wholes(
     provenance = result.provenance
     if provenance is not None:
         for role, whole in wholes.items():
-            table = None if whole is None or isinstance(whole, Mapping) else as_frame(whole, role)
-            if table is not None and len(table) != result.sizes[role]:
+            if whole is None or isinstance(whole, Mapping) or source_of(whole, role) is not None:
+                continue  # what is larger than memory is known by its file
+            table = as_frame(whole, role)
+            if len(table) != result.sizes[role]:
                 provenance = provenance.with_whole(role, table, seed)
         provenance = provenance.with_files(files)
     return provenance
@@ -235,7 +244,7 @@ def relational_report_suite(
     random_state: int = 0,
 ) -> MetricSuite:
     """Return the default suite of several tables, looking at these columns and rows of each."""
-    suite = make_suite("report", schema=relations, random_state=random_state, n_jobs=-1)
+    suite = make_suite("report", schema=relations, random_state=random_state)
     settings: dict[str, Any] = {}
     for name, metric in suite.metrics:
         table, _, own = name.rpartition("/")
@@ -258,9 +267,7 @@ def report_suite(
     sensitive: str | None = None,
 ) -> MetricSuite:
     """Return the default suite, looking at these columns."""
-    suite = make_suite(
-        "report", target=target, sensitive=sensitive, random_state=random_state, n_jobs=-1
-    )
+    suite = make_suite("report", target=target, sensitive=sensitive, random_state=random_state)
     return suite.set_params(
         **{
             f"{name}__{parameter}": value
@@ -294,6 +301,17 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     return list(dict.fromkeys([*first, *second]))
 
 
+def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
+    """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
+    source = source_of(table, role)
+    if source is None:
+        return sampled(as_frame(table, role), n_drawn, seed)
+    if n_drawn is None or n_drawn >= source.n_rows:
+        return source
+    rows = sample_positions(source.n_rows, n_drawn, seed)
+    return FrameSource(source.read(source.names, rows), role)
+
+
 def _positive(limit: Limit, name: str) -> Limit:
     counts = limit.values() if isinstance(limit, Mapping) else [limit]
     if any(n is not None and n < 1 for n in counts):
@@ -313,26 +331,3 @@ def _by_table(given: Any, relations: RelationalSchema, read: Callable[[Any], T])
             )
         return {name: read(given.get(name)) for name in relations.tables}
     return {name: read(given) for name in relations.tables}
-
-
-@contextmanager
-def _shown(progress: bool) -> Iterator[Callable[[str], Progress | None]]:
-    """Give what makes a callback of a verb: of a display in a terminal or notebook, else None."""
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    console = Console(stderr=True)
-    if not progress or not (console.is_terminal or console.is_jupyter):
-        yield lambda verb: None
-        return
-    with Bars(console=console, transient=True) as bars:
-
-        def tick(verb: str) -> Progress:
-            task = bars.add_task(verb, total=None)
-
-            def advance(name: str, done: int, total: int) -> None:
-                bars.update(task, description=f"{name} {verb}", completed=done, total=total)
-
-            return advance
-
-        yield tick

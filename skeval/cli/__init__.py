@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, comparison, reports, saved, scores
-from skeval.cli.options import DEBUG, app, say
+from skeval.cli import catalogue, comparison, reports, saved, schemas, scores
+from skeval.cli.options import DEBUG, app, debugging, say
 from skeval.exceptions import MetricWarning, SkevalError
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "printed_warnings",
     "reports",
     "saved",
+    "schemas",
     "scores",
 ]
 
@@ -40,7 +41,7 @@ def main() -> None:
         with printed_warnings():
             app(arguments)
     except Exception as error:
-        if DEBUG in sys.argv[1:]:
+        if debugging():
             raise
         say(f"skeval: error: {_sentence(error)}")
         sys.exit(2)

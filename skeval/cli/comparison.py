@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from skeval.cli.inputs import candidate_names, check_paths
 from skeval.cli.options import OUTPUT, app, say
 from skeval.cli.saved import read_results
+from skeval.cli.tables import show, table_of
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import number
 
@@ -35,14 +34,14 @@ def compare(
         raise InvalidParameterError(f"expected scores of two tables or more, got {len(scores)}.")
     if output is not None:
         check_paths(output, _ENDINGS, "comparison", scores)
-    results = map(read_results, scores)
+    results = list(map(read_results, scores))
     comparison = compare_results(dict(zip(candidate_names(scores), results, strict=True)))
     if output is not None:
         if (ending := output.suffix.lower()) == ".json":
             comparison.to_json(output)
         else:
             (comparison.to_pdf if ending == ".pdf" else comparison.to_html)(output)
-    table = Table("metric", *map(escape, comparison), "baseline", "ahead", "told apart")
+    table = table_of("metric", *map(escape, comparison), "baseline", "ahead", "told apart")
     for name, row in comparison.frame().iterrows():
         values = [number(row[one]) for one in comparison]
         table.add_row(
@@ -52,7 +51,7 @@ def compare(
             escape(row["ahead"]),
             escape(comparison.told(str(name))),
         )
-    Console().print(table)
+    show(table)
     say(comparison.sentence)
     if output is not None:
         say(f"Saved: {output}")

@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from skeval.stats.intervals import halves_interval
 
+Varied = Literal["halves", "roots", "rows"]
 Ends = tuple[float, float] | None
 
 
@@ -24,11 +25,14 @@ class Sampled(NamedTuple):
         same tested rows, shape (n_replicates,).
     kind : {"halves", "roots", "rows"}
         Halves; halves of a sum of squares, whose root shrinks as noise does; tested rows.
+    share : float, default=1
+        Which share of the rows both halves have together.
     """
 
     value: float
     values: np.ndarray
-    kind: Literal["halves", "roots", "rows"]
+    kind: Varied
+    share: float = 1.0
 
 
 def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -> Ends:
@@ -69,10 +73,14 @@ def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -
         low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
         return min(float(low), difference), max(float(high), difference)
     if first.kind == "halves":
-        return halves_interval(difference, first.values, second.values, confidence)
+        return halves_interval(
+            difference, first.values, second.values, confidence, share=first.share
+        )
     slopes = 2.0 * np.sqrt(max(first.value, 0.0)), 2.0 * np.sqrt(max(second.value, 0.0))
     roots = [np.sqrt(np.maximum(part.values, 0.0)) for part in (first, second)]
-    return halves_interval(difference, roots[0], roots[1], confidence, slopes=slopes)
+    return halves_interval(
+        difference, roots[0], roots[1], confidence, slopes=slopes, share=first.share
+    )
 
 
 def independent_interval(

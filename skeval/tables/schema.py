@@ -24,7 +24,7 @@ from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableE
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
-_LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
@@ -153,7 +153,7 @@ class TableSchema:
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows.
-        kinds : TableSchema or mapping of str to str, optional
+        kinds : TableSchema, mapping of str to str, or SDV's Metadata, optional
             The kinds that are known; the others are inferred.
 
         Returns
@@ -167,18 +167,8 @@ class TableSchema:
         SchemaMismatchError
             If `kinds` names columns that the table does not have.
         """
-        if not isinstance(kinds, TableSchema | Mapping | None):
-            raise InvalidParameterError(
-                "schema must be a TableSchema or map column names to kinds, "
-                f"got {type(kinds).__name__}."
-            )
-        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
         table = table.set_axis([name_of(name) for name in table.columns], axis="columns")
-        if unknown := sorted(set(schema.kinds) - set(table.columns)):
-            raise SchemaMismatchError(
-                f"The schema names columns that train does not have: {', '.join(unknown)}. "
-                f"Train has: {', '.join(table.columns)}."
-            )
+        schema = cls.known(kinds, list(table.columns))
         complete: dict[str, Kind] = {}
         formats: dict[str, str] = {}
         for name, values in table.items():
@@ -195,6 +185,26 @@ class TableSchema:
             datetime_formats=formats,
             inferred=inferred | schema.inferred,
         )
+
+    @classmethod
+    def known(
+        cls, kinds: TableSchema | Mapping[str, Kind] | None, names: Sequence[str] | None = None
+    ) -> TableSchema:
+        """Return the kinds that are known; raise for names that the columns are not among."""
+        if is_metadata(kinds):
+            kinds = cls.from_sdv(kinds)
+        if not isinstance(kinds, TableSchema | Mapping | None):
+            raise InvalidParameterError(
+                "schema must be a TableSchema or map column names to kinds, "
+                f"got {type(kinds).__name__}."
+            )
+        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
+        if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
+            raise SchemaMismatchError(
+                f"The schema names columns that train does not have: {', '.join(unknown)}. "
+                f"Train has: {', '.join(names)}."
+            )
+        return schema
 
     @classmethod
     def from_sdv(
@@ -250,6 +260,14 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
+
+
+def is_metadata(schema: object) -> bool:
+    """Tell whether an object is metadata of the SDV family, which says what it holds as a dict."""
+    if isinstance(schema, TableSchema | Mapping | pd.DataFrame | pd.Series):
+        return False
+    content = schema.to_dict() if callable(getattr(schema, "to_dict", None)) else None  # type: ignore[attr-defined]
+    return isinstance(content, Mapping) and not {"tables", "columns"}.isdisjoint(content)
 
 
 def name_of(column: object) -> str:
@@ -308,7 +326,7 @@ def _infer_kind(values: pd.Series) -> Kind:
     is_integer = pd.api.types.is_integer_dtype(dtype)
     if dtype.kind == "m" or (pd.api.types.is_numeric_dtype(dtype) and not is_integer):
         return "continuous"
-    present = values.dropna()
+    present = values.dropna() if values.hasnans else values
     named_like_key = _NAMED_LIKE_KEY.search(str(values.name)) is not None and len(present) > 1
     if is_integer:
         return "id" if named_like_key and present.is_unique else "continuous"
@@ -318,7 +336,7 @@ def _infer_kind(values: pd.Series) -> Kind:
         return "boolean"
     if guess in {"integer", "floating", "mixed-integer-float", "decimal", "timedelta"}:
         return "continuous"
-    if guess in {"date", "datetime", "datetime64"} or datetime_format(values) is not None:
+    if guess in {"date", "datetime", "datetime64"} or datetime_format(present) is not None:
         return "datetime"
     if guess == "string" and len(present):
         return _infer_string_kind(present, named_like_key=named_like_key)
@@ -333,7 +351,7 @@ def _inferred(present: pd.Series) -> str:
 
 
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
-    distinct = present.drop_duplicates()
+    distinct = pd.Series(present.unique())
     # the head settles nearly every column at a fraction of the cost
     head = pd.to_numeric(distinct.iloc[:100].astype(object), errors="coerce")
     if np.isfinite(head.astype("float64")).all() and _read_as_numbers(distinct.astype(object)):
@@ -349,7 +367,7 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
 
 def _read_as_numbers(distinct: pd.Series) -> bool:
     numbers = pd.to_numeric(distinct, errors="coerce").astype("float64")
-    if not np.isfinite(numbers).all() or distinct.str.match(_LEADING_ZERO).any():
+    if not np.isfinite(numbers).all() or distinct.str.match(LEADING_ZERO).any():
         return False
     whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
     if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
@@ -434,7 +452,7 @@ def datetime_format(values: pd.Series) -> str | None:
     The first format that reads every distinct value wins, ISO 8601 first, month before day where
     both fit.
     """
-    present = values.dropna()
+    present = values.dropna() if values.hasnans else values
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)
     if present.empty or _inferred(present) != "string":
