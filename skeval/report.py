@@ -12,6 +12,7 @@ import numpy as np
 
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
 from skeval.steps.samples import sampled
@@ -90,6 +91,8 @@ def report(
     schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
     progress: bool = True,
+    date: Date = None,
+    files: Mapping[str, str | Path] | None = None,
 ) -> SuiteResult:
     """Evaluate a synthetic table and write the report.
 
@@ -128,6 +131,12 @@ def report(
         Seed of samples and of the default suite.
     progress : bool, default=True
         Whether progress is shown in a terminal or notebook.
+    date : date, datetime or str, optional
+        Of the report; now, or what the environment variable ``SOURCE_DATE_EPOCH`` says. Equal
+        tables, parameters and dates give the same bytes.
+    files : mapping of str to path, optional
+        By `train`, `holdout` and `synthetic`, the files of which the tables were read: their names
+        and hashes go into the provenance.
 
     Returns
     -------
@@ -158,6 +167,7 @@ def report(
     path = check_output(path, ENDINGS, owner="report")
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
     chosen: Any
+    wholes = {"train": train, "holdout": holdout}
     if isinstance(train, Mapping):
         relations = RelationalContext.of(train, schema=cast("Any", schema)).relations
         schema, chosen = relations, _by_table(columns, relations, ReportColumns.of)
@@ -175,9 +185,24 @@ def report(
     renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
     with _shown(progress) as tick:
         suite.fit(train, holdout, schema=schema)
-        result = suite.evaluate(synthetic, progress=tick("measured"))
+        result = suite.evaluate(synthetic, progress=tick("measured"), date=date)
+        result.provenance = _of_wholes(result, wholes, random_state, files or {})
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
+
+
+def _of_wholes(
+    result: SuiteResult, wholes: Mapping[str, Any], seed: int, files: Mapping[str, str | Path]
+) -> Provenance | None:
+    """Return the provenance with the files, and the whole of tables that rows were drawn of."""
+    provenance = result.provenance
+    if provenance is not None:
+        for role, whole in wholes.items():
+            table = None if whole is None or isinstance(whole, Mapping) else as_frame(whole, role)
+            if table is not None and len(table) != result.sizes[role]:
+                provenance = provenance.with_whole(role, table, seed)
+        provenance = provenance.with_files(files)
+    return provenance
 
 
 def relational_report_suite(

@@ -11,11 +11,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, reports, scores
+from skeval.cli import catalogue, reports, saved, scores
 from skeval.cli.options import DEBUG, app, say
 from skeval.exceptions import MetricWarning, SkevalError
 
-__all__ = ["app", "catalogue", "main", "printed_warnings", "reports", "scores"]
+__all__ = ["app", "catalogue", "main", "printed_warnings", "reports", "saved", "scores"]
 
 
 def main() -> None:

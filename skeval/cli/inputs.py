@@ -54,6 +54,12 @@ def read_tables(
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
 
 
+def files_by_role(paths: list[Path]) -> dict[str, Path]:
+    """Return the files of the tables by role; folders are known by their tables alone."""
+    roles = ("train", "synthetic") if len(paths) == 2 else ("train", "holdout", "synthetic")
+    return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
+
+
 def check_of_one_table(known: Any, **columns: str | None) -> None:
     """Refuse what names a column where there are several tables."""
     if isinstance(known, RelationalSchema) and (named := [n for n, c in columns.items() if c]):

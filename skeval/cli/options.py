@@ -40,6 +40,10 @@ Header = Annotated[
 Seed = Annotated[
     int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**32 - 1)
 ]
+DateOption = Annotated[
+    str | None,
+    typer.Option("--date", help="Of the evaluation; now, or SOURCE_DATE_EPOCH, if not said."),
+]
 OUTPUT = ("--output", "-o")
 DEBUG = "--debug"
 

@@ -7,8 +7,25 @@ from typing import Annotated, Any
 
 import typer
 
-from skeval.cli.inputs import TrainHoldoutSynthetic, check_of_one_table, check_paths, read_tables
-from skeval.cli.options import OUTPUT, Header, SchemaFile, Seed, Sensitive, Tables, Target, app, say
+from skeval.cli.inputs import (
+    TrainHoldoutSynthetic,
+    check_of_one_table,
+    check_paths,
+    files_by_role,
+    read_tables,
+)
+from skeval.cli.options import (
+    OUTPUT,
+    DateOption,
+    Header,
+    SchemaFile,
+    Seed,
+    Sensitive,
+    Tables,
+    Target,
+    app,
+    say,
+)
 from skeval.cli.scores import check_failures
 from skeval.files import check_output
 
@@ -33,6 +50,7 @@ def report(
     schema: SchemaFile = None,
     header: Header = False,
     seed: Seed = 0,
+    date: DateOption = None,
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
@@ -50,6 +68,8 @@ def report(
         sensitive=sensitive,
         schema=known,
         random_state=seed,
+        date=date,
+        files=files_by_role(tables),
     )
 
 

@@ -12,12 +12,23 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from skeval.cli.inputs import check_of_one_table, check_paths, read_tables
-from skeval.cli.options import OUTPUT, Header, SchemaFile, Seed, Sensitive, Tables, Target, app, say
-from skeval.exceptions import InvalidParameterError, MetricFailedWarning, TableError
+from skeval.cli.inputs import check_of_one_table, check_paths, files_by_role, read_tables
+from skeval.cli.options import (
+    OUTPUT,
+    DateOption,
+    Header,
+    SchemaFile,
+    Seed,
+    Sensitive,
+    Tables,
+    Target,
+    app,
+    say,
+)
+from skeval.cli.saved import read_results
+from skeval.exceptions import MetricFailedWarning
 from skeval.files import replacing
 from skeval.result import SuiteResult
-from skeval.tables.reading import check_exists
 from skeval.tables.relational_schema import RelationalSchema
 
 _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
@@ -46,6 +57,7 @@ def evaluate(
     schema: SchemaFile = None,
     header: Header = False,
     seed: Seed = 0,
+    date: DateOption = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     from skeval.suite import make_suite
@@ -64,7 +76,9 @@ def evaluate(
         schema=known if isinstance(known, RelationalSchema) else None,
     )
     metrics.set_params(timeout=timeout)
-    result = metrics.fit(train, holdout, schema=known).evaluate(synthetic)
+    result = metrics.fit(train, holdout, schema=known).evaluate(synthetic, date=date)
+    if result.provenance is not None:
+        result.provenance = result.provenance.with_files(files_by_role(tables))
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
@@ -82,7 +96,7 @@ def compare(
     second: Annotated[Path, typer.Argument(help="The same of another synthetic table.")],
 ) -> None:
     """Set the scores of two synthetic tables side by side."""
-    frame = _read_results(first).compare(_read_results(second))
+    frame = read_results(first).compare(read_results(second))
     names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
     table = Table("metric", names["this"], names["other"], "difference", "better")
     for row in frame.itertuples():
@@ -100,16 +114,6 @@ def check_failures(result: SuiteResult) -> None:
     if failed:
         say(f"skeval: {len(failed)} of {len(result)} metrics failed: {', '.join(failed)}.")
         raise typer.Exit(1)
-
-
-def _read_results(path: Path) -> SuiteResult:
-    check_exists(path)
-    try:
-        return SuiteResult.from_json(path)
-    except InvalidParameterError as error:
-        raise TableError(
-            f"{path} holds no scores; save them with: skeval evaluate ... -o scores.json."
-        ) from error
 
 
 def print_scores(result: SuiteResult) -> None:
