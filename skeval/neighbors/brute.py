@@ -61,12 +61,19 @@ class BruteIndex:
         no_limits = np.full(queries.n_rows, np.inf)
         least, _ = self.nearest(queries, 1, own, no_limits, n_jobs)
         parts = run_chunks(
-            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own,
+            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0],
+            np.zeros_like(own), own,
             n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, parts)
+        total: Floats = reduce(np.add, [mass for mass, _ in parts])
         return total
+
+    def share(
+        self, queries: Encoded, least: Floats, elsewhere: Ints, own: Ints
+    ) -> tuple[Floats, Ints]:
+        """Divide queries among the rows at most `least` away, as `TreeIndex.share` does."""
+        return _ties_chunk(self, queries, least, elsewhere, own, np.arange(queries.n_rows))
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
@@ -78,15 +85,18 @@ class BruteIndex:
 
 
 def _ties_chunk(
-    index: BruteIndex, queries: Encoded, least: Floats, own: Ints, chunk: Ints
-) -> Floats:
-    mass = np.zeros(index.rows.n_rows)
+    index: BruteIndex, queries: Encoded, least: Floats, elsewhere: Ints, own: Ints, chunk: Ints
+) -> tuple[Floats, Ints]:
+    """Return the mass of each row, and how many rows each query is divided among here."""
+    mass, counts = np.zeros(index.rows.n_rows), [np.empty(0, dtype=np.int64)]
     for picks in _tiles(chunk):
         tied = [sums <= least[picks, None] for _, sums in _sweep(index, queries, picks, own)]
-        n_tied = sum(part.sum(axis=1) for part in tied)
-        for i, share in enumerate(1.0 / n_tied):
-            mass[np.concatenate([part[i] for part in tied])] += share
-    return mass
+        n_tied = np.sum([part.sum(axis=1) for part in tied], axis=0)
+        for i in np.flatnonzero(n_tied):
+            ties = np.concatenate([part[i] for part in tied])
+            mass[ties] += 1.0 / (n_tied[i] + elsewhere[picks[i]])
+        counts.append(n_tied)
+    return mass, np.concatenate(counts)
 
 
 def _nearest_chunk(

@@ -375,16 +375,18 @@ def _gather_ties(
 
 @jit
 def spread_ties(
-    forest: Forest, least: Floats, queries: Floats, query_codes: Bytes, own: Ints, bounded: bool,
-    step: int, picks: Ints,
-) -> Floats:  # fmt: skip
-    """Divide each picked query evenly among its nearest rows; return the mass of each row.
+    forest: Forest, least: Floats, elsewhere: Ints, queries: Floats, query_codes: Bytes, own: Ints,
+    bounded: bool, step: int, picks: Ints,
+) -> tuple[Floats, Ints]:  # fmt: skip
+    """Divide each picked query evenly among its nearest rows.
 
     `least` is the distance of each query to its nearest row, as `nearest_rows` finds it, or more:
-    `MISSING` where it is not known.
+    `MISSING` where it is not known. `elsewhere` says how many as near rows other forests have.
+    Returns the mass of each row, and how many rows each picked query is divided among here.
     """
     n_rows = forest.rows.size
     mass, tied = np.zeros(n_rows), np.empty(n_rows, np.int64)
+    counts = np.empty(picks.size, np.int64)
     scratch = _scratch(forest)
     bounds = scratch.bounds[0]
     for at in range(picks.size):
@@ -396,8 +398,9 @@ def spread_ties(
             scratch.counts, tied,
         )  # fmt: skip
         for t in range(n_tied):
-            mass[tied[t]] += 1.0 / n_tied
-    return mass
+            mass[tied[t]] += 1.0 / (n_tied + elsewhere[q])
+        counts[at] = n_tied
+    return mass, counts
 
 
 @inlined

@@ -113,23 +113,35 @@ class TreeIndex:
             )
             least[order] = np.concatenate([sums[:, 0] for sums, _, _ in nearest])
         parts = run_chunks(
-            spread_ties, order, forest, least, numbers, codes, own, bounded, step,
-            n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
+            spread_ties, order, forest, least, np.zeros_like(own), numbers, codes, own, bounded,
+            step, n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, parts)
+        total: Floats = reduce(np.add, [mass for mass, _ in parts])
         return total
+
+    def share(
+        self, queries: Encoded, least: Floats, elsewhere: Ints, own: Ints
+    ) -> tuple[Floats, Ints]:
+        """Divide queries, one after the other, among the rows at most `least` away.
+
+        `elsewhere` says how many rows of other indexes are as near. Returns the mass of each row
+        and the number of rows of this index that each query is divided among.
+        """
+        numbers = np.ascontiguousarray(queries.numbers.T)
+        codes = np.ascontiguousarray(queries.codes.T)
+        mass, counts = spread_ties(
+            self.forest, np.minimum(least, MISSING), elsewhere, numbers, codes, own, True,
+            BOUNDED_STEP, np.arange(queries.n_rows),
+        )  # fmt: skip
+        return mass, counts
 
     def _sorted(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
-        order, _ = grow_leaves(
-            queries.numbers, queries.codes, self.forest.weights, np.arange(queries.n_rows),
-            QUERY_LEAF, QUERY_SAMPLE,
-        )  # fmt: skip
         return (
             np.ascontiguousarray(queries.numbers.T),
             np.ascontiguousarray(queries.codes.T),
-            order,
+            query_order(queries, self.forest.weights),
         )
 
     def _leaves_for(
@@ -173,6 +185,14 @@ class TreeIndex:
             forest.absent.shape[0],
         )  # fmt: skip
         return balls, radii[order]
+
+
+def query_order(queries: Encoded, weights: Floats) -> Ints:
+    """Return an order of queries in which close ones are neighbours; it asks for no reference."""
+    order, _ = grow_leaves(
+        queries.numbers, queries.codes, weights, np.arange(queries.n_rows), QUERY_LEAF, QUERY_SAMPLE
+    )
+    return order
 
 
 def _radius_groups(radii: Floats) -> list[Ints]:
