@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ ALONE = 1  # byte: every part is an index of its own
 def cut(rows, n_parts):
     """Parts of unequal size, every second one read when needed; some may be empty."""
     borders = [len(rows) * i * i // (n_parts * n_parts) for i in range(n_parts + 1)]
-    parts = [rows[start:stop] for start, stop in zip(borders, borders[1:], strict=False)]
+    parts = [rows[start:stop] for start, stop in pairwise(borders)]
     return [Part(len(p), p.copy) if i % 2 else p for i, p in enumerate(parts)]
 
 
