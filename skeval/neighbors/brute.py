@@ -21,6 +21,7 @@ from skeval.neighbors.encoding import (
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 N_QUERIES = 64  # of one block of pairs
 N_ROWS = 2048  # two arrays of 64 x 2048 float64 fit in a core's cache
 
@@ -56,24 +57,45 @@ class BruteIndex:
             np.concatenate([indices for _, indices in parts]),
         )
 
-    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats:
-        """Divide each query evenly among its nearest rows; return what each row gets."""
+    def divided(
+        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
+    ) -> tuple[Floats, Floats]:
+        """Divide each query evenly among its nearest rows.
+
+        Returns what each row gets, and by query the share of its nearest rows that have a label.
+        """
         no_limits = np.full(queries.n_rows, np.inf)
         least, _ = self.nearest(queries, 1, own, no_limits, n_jobs)
         parts = run_chunks(
-            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0],
-            np.zeros_like(own), own,
+            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own, None, labels,
             n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, [mass for mass, _ in parts])
-        return total
+        total: Floats = reduce(np.add, [part[0] for part in parts])
+        labelled, n_tied = (np.concatenate([part[at] for part in parts]) for at in (1, 2))
+        return total, labelled / n_tied
+
+    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
+        """Return of the rows at the `least` distance, which none is below, the first and how many.
+
+        Where the rows are looked up again the first is of no use, and -1.
+        """
+        none, every = np.zeros(self.rows.n_rows, dtype=np.uint8), np.arange(queries.n_rows)
+        _, _, n_tied = _ties_chunk(self, queries, least, own, None, none, every)
+        return np.full(queries.n_rows, -1), n_tied
 
     def share(
-        self, queries: Encoded, least: Floats, elsewhere: Ints, own: Ints
+        self,
+        queries: Encoded,
+        least: Floats,
+        own: Ints,
+        tied: tuple[Ints, Ints],
+        among: Ints,
+        labels: Bytes,
     ) -> tuple[Floats, Ints]:
-        """Divide queries among the rows at most `least` away, as `TreeIndex.share` does."""
-        return _ties_chunk(self, queries, least, elsewhere, own, np.arange(queries.n_rows))
+        """Divide queries among what `tied` found, as `TreeIndex.share` does."""
+        every = np.arange(queries.n_rows)
+        return _ties_chunk(self, queries, least, own, among, labels, every)[:2]
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
@@ -85,18 +107,28 @@ class BruteIndex:
 
 
 def _ties_chunk(
-    index: BruteIndex, queries: Encoded, least: Floats, elsewhere: Ints, own: Ints, chunk: Ints
-) -> tuple[Floats, Ints]:
-    """Return the mass of each row, and how many rows each query is divided among here."""
-    mass, counts = np.zeros(index.rows.n_rows), [np.empty(0, dtype=np.int64)]
+    index: BruteIndex,
+    queries: Encoded,
+    least: Floats,
+    own: Ints,
+    among: Ints | None,
+    labels: Bytes,
+    chunk: Ints,
+) -> tuple[Floats, Ints, Ints]:
+    """Return the mass of each row, and by query its nearest rows with a label, and all of them.
+
+    `among` is the number of all in this index and others; None, where there are no others.
+    """
+    mass, labelled, counts = np.zeros(index.rows.n_rows), [], []
     for picks in _tiles(chunk):
         tied = [sums <= least[picks, None] for _, sums in _sweep(index, queries, picks, own)]
-        n_tied = np.sum([part.sum(axis=1) for part in tied], axis=0)
-        for i in np.flatnonzero(n_tied):
-            ties = np.concatenate([part[i] for part in tied])
-            mass[ties] += 1.0 / (n_tied[i] + elsewhere[picks[i]])
-        counts.append(n_tied)
-    return mass, np.concatenate(counts)
+        for i, q in enumerate(picks):
+            mine = np.concatenate([part[i] for part in tied])
+            counts.append(int(mine.sum()))
+            labelled.append(int(labels[mine].sum()))
+            if counts[-1]:
+                mass[mine] += 1.0 / (counts[-1] if among is None else among[q])
+    return mass, np.array(labelled, dtype=np.int64), np.array(counts, dtype=np.int64)
 
 
 def _nearest_chunk(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,8 @@ from skeval.parameters import Count, check_parameters, legal_sets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+T = TypeVar("T")
 Best = tuple[Floats, Ints]
 MOST_SENT, LEAST_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
 BLOCKS_A_WORKER = 4
@@ -244,43 +246,41 @@ class PartsIndex:
         counts = self._fold(engine, count_more, blocks, limits, states, mine, n_jobs)
         return np.concatenate(counts)
 
-    def masses(self, queries: Any, own: Ints, n_jobs: int | None) -> Floats:
-        """Divide each query evenly among its nearest rows of all parts; return what each gets.
+    def divided(
+        self, queries: Any, own: Ints, labels: Bytes, n_jobs: int | None
+    ) -> tuple[Floats, Floats]:
+        """Divide each query evenly among its nearest rows of all parts; see `TreeIndex.divided`.
 
         The queries are taken in the order and the chunks that one index takes them in, on which the
         last bits of a sum depend.
         """
         encoded = encoded_rows(self.columns, queries)
         least = self.nearest(encoded, 1, own, np.full(encoded.n_rows, np.inf), n_jobs)[0][:, 0]
-        chunks = self._chunks(encoded)
+        chunks, spans = self._chunks(encoded), [slice(*span) for span in pairwise(self.borders)]
         engine = current_engine(n_jobs)
-        tied = [[np.zeros(chunk.size, dtype=np.int64) for chunk in chunks]] * len(self.groups)
-        if len(self.groups) > 1:
-            counted = self._shares(engine, encoded, chunks, least, own, tied)
-            here = [[n_tied for _, n_tied in parts] for parts in counted]
-            every = [np.sum(counts, axis=0) for counts in zip(*here, strict=True)]
-            tied = [[n - m for n, m in zip(every, counts, strict=True)] for counts in here]
-        shares = self._shares(engine, encoded, chunks, least, own, tied)
-        return np.concatenate([reduce(np.add, [mass for mass, _ in parts]) for parts in shares])
+        asked = [(_taken(encoded, chunk), least[chunk], own[chunk]) for chunk in chunks]
+        tied = list(self._each(engine, find_ties, [[task] * len(spans) for task in asked]))
+        among = [sum(n_tied for _, n_tied in found) for found in zip(*tied, strict=True)]
+        given = [
+            [(*task, tied[at][c], among[c], labels[span]) for at, span in enumerate(spans)]
+            for c, task in enumerate(asked)
+        ]
+        masses, labelled = [], [np.zeros(chunk.size, dtype=np.int64) for chunk in chunks]
+        for shares in self._each(engine, share_ties, given):
+            masses.append(reduce(np.add, [mass for mass, _ in shares]))
+            labelled = [n + more for n, (_, more) in zip(labelled, shares, strict=True)]
+        shares_of_queries = np.empty(encoded.n_rows)
+        shares_of_queries[np.concatenate(chunks)] = np.concatenate(labelled) / np.concatenate(among)
+        return np.concatenate(masses), shares_of_queries
 
-    def _shares(
-        self,
-        engine: Engine,
-        encoded: Encoded,
-        chunks: list[Ints],
-        least: Floats,
-        own: Ints,
-        elsewhere: list[list[Ints]],
-    ) -> Iterator[list[tuple[Floats, Ints]]]:
-        """Yield for each group what each chunk of queries gives to its rows."""
-        for at, span in enumerate(pairwise(self.borders.tolist())):
+    def _each(
+        self, engine: Engine, function: Callable[..., T], given: list[list[tuple[Any, ...]]]
+    ) -> Iterator[list[T]]:
+        """Yield for each index what a function gives of its chunks, which `given` lists first."""
+        for at in range(len(self.groups)):
             index = self._opened(engine, at)
-            tasks = [
-                engine.submit(
-                    share_ties, index, span, _taken(encoded, chunk), least[chunk], own[chunk], tied
-                )
-                for chunk, tied in zip(chunks, elsewhere[at], strict=True)
-            ]
+            span = (int(self.borders[at]), int(self.borders[at + 1]))
+            tasks = [engine.submit(function, index, span, *chunk[at]) for chunk in given]
             yield [engine.result(task) for task in tasks]
 
     def _chunks(self, queries: Encoded) -> list[Ints]:
@@ -421,9 +421,7 @@ def improve(
     own, limits = given
     sums, rows = best
     reach = sums[:, -1] if limits is None else np.minimum(limits, sums[:, -1])
-    mine = np.full(queries.n_rows, -1)
-    if own is not None:
-        mine = np.where((own >= span[0]) & (own < span[1]), own - span[0], -1)
+    mine = np.full(queries.n_rows, -1) if own is None else _own_here(own, span)
     more, places = index.nearest(queries, sums.shape[1], mine, reach, n_jobs)
     places = np.where(places < 0, NO_LIMIT, places + span[0])
     sums, rows = np.hstack([sums, more]), np.hstack([rows, places])
@@ -443,17 +441,29 @@ def count_more(
     return np.minimum(total, limit)
 
 
+def find_ties(
+    index: Index, span: tuple[int, int], queries: Encoded, least: Floats, own: Ints
+) -> tuple[Ints, Ints]:
+    """Return the first of the nearest rows in one index, and how many there are."""
+    return index.tied(queries, least, _own_here(own, span))
+
+
 def share_ties(
     index: Index,
     span: tuple[int, int],
     queries: Encoded,
     least: Floats,
     own: Ints,
-    elsewhere: Ints,
+    tied: tuple[Ints, Ints],
+    among: Ints,
+    labels: Bytes,
 ) -> tuple[Floats, Ints]:
-    """Divide queries among their nearest rows of one index; see `TreeIndex.share`."""
-    mine = np.where((own >= span[0]) & (own < span[1]), own - span[0], -1)
-    return index.share(queries, least, elsewhere, mine)
+    """Divide queries among their nearest rows in one index; see `TreeIndex.share`."""
+    return index.share(queries, least, _own_here(own, span), tied, among, labels)
+
+
+def _own_here(own: Ints, span: tuple[int, int]) -> Ints:
+    return np.where((own >= span[0]) & (own < span[1]), own - span[0], -1)
 
 
 # -- parts and blocks ------------------------------------------------------------------------------

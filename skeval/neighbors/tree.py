@@ -17,9 +17,9 @@ from skeval.neighbors.kernels import (
     Forest,
     Ints,
     count_balls,
+    divide_queries,
     jit,
     nearest_rows,
-    spread_ties,
 )
 
 N_CODES = 256  # of a uint8 column
@@ -73,16 +73,9 @@ class TreeIndex:
         Beyond a query's limit there is nothing: infinite, index -1.
         """
         numbers, codes, order = self._sorted(queries)
-        limits = np.minimum(limits, MISSING)
-        search = (numbers, codes, own, limits, n_neighbors)
-        forest, bounded, step = self._leaves_for(order, *search)
-        parts = run_chunks(
-            nearest_rows, order, forest, *search, bounded, step, n_jobs=n_jobs, tile=TILE
-        )
-        sums = np.empty((order.size, n_neighbors))
-        indices = np.empty((order.size, n_neighbors), dtype=np.int64)
-        sums[order] = np.concatenate([part[0] for part in parts])
-        indices[order] = np.concatenate([part[1] for part in parts])
+        search = (numbers, codes, own, np.minimum(limits, MISSING), n_neighbors)
+        leaves = self._leaves_for(order, *search)
+        sums, indices, _ = _swept(order, *search, leaves, n_jobs)
         nothing = indices == NO_ROW
         return np.where(nothing, np.inf, sums), np.where(nothing, -1, indices)
 
@@ -101,48 +94,53 @@ class TreeIndex:
         counts[order] = np.minimum(np.concatenate(parts), limit)
         return counts
 
-    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats:
-        """Divide each query evenly among its nearest rows; return what each row gets."""
+    def divided(
+        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
+    ) -> tuple[Floats, Floats]:
+        """Divide each query evenly among its nearest rows.
+
+        Returns what each row gets, and by query the share of its nearest rows that have a label.
+        """
         numbers, codes, order = self._sorted(queries)
-        least = np.full(order.size, MISSING)
-        search = (numbers, codes, own, least, 1)
-        forest, bounded, step = self._leaves_for(order, *search)
-        if bounded:  # ties are sought in the few leaves within the least distance of a query
-            nearest = run_chunks(
-                nearest_rows, order, forest, *search, True, step, n_jobs=n_jobs, tile=TILE
-            )
-            least[order] = np.concatenate([sums[:, 0] for sums, _, _ in nearest])
+        search = (numbers, codes, own, np.full(order.size, MISSING), 1)
+        leaves = self._leaves_for(order, *search)
+        sums, indices, n_tied = _swept(order, *search, leaves, n_jobs)
+        forest, bounded, step = leaves
         parts = run_chunks(
-            spread_ties, order, forest, least, np.zeros_like(own), numbers, codes, own, bounded,
-            step, n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
+            divide_queries, order, forest, (sums[:, 0], indices[:, 0], n_tied), n_tied, labels,
+            numbers, codes, own, bounded, step, n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
+        labelled = np.empty(order.size)
+        labelled[order] = np.concatenate([part[1] for part in parts])
         # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, [mass for mass, _ in parts])
-        return total
+        return reduce(np.add, [part[0] for part in parts]), labelled / n_tied
+
+    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
+        """Return of the rows at the `least` distance, which none is below, the first and how many.
+
+        They are asked for one query after the other.
+        """
+        numbers, codes = _by_row(queries)
+        search = (numbers, codes, own, np.minimum(least, MISSING), 1, True, BOUNDED_STEP)
+        _, first, n_tied, _ = nearest_rows(self.forest, *search, np.arange(queries.n_rows))
+        return first[:, 0], n_tied
 
     def share(
-        self, queries: Encoded, least: Floats, elsewhere: Ints, own: Ints
-    ) -> tuple[Floats, Ints]:
-        """Divide queries, one after the other, among the rows at most `least` away.
+        self, queries: Encoded, least: Floats, own: Ints, tied: tuple[Ints, Ints], among: Ints,
+        labels: Bytes,
+    ) -> tuple[Floats, Ints]:  # fmt: skip
+        """Divide queries, one after the other, among what `tied` found, `among` in all indexes.
 
-        `elsewhere` says how many rows of other indexes are as near. Returns the mass of each row
-        and the number of rows of this index that each query is divided among.
+        Returns the mass of each row, and by query how many of its rows have a label.
         """
-        numbers = np.ascontiguousarray(queries.numbers.T)
-        codes = np.ascontiguousarray(queries.codes.T)
-        mass, counts = spread_ties(
-            self.forest, np.minimum(least, MISSING), elsewhere, numbers, codes, own, True,
-            BOUNDED_STEP, np.arange(queries.n_rows),
+        return divide_queries(
+            self.forest, (least, *tied), among, labels, *_by_row(queries), own, True, BOUNDED_STEP,
+            np.arange(queries.n_rows),
         )  # fmt: skip
-        return mass, counts
 
     def _sorted(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
-        return (
-            np.ascontiguousarray(queries.numbers.T),
-            np.ascontiguousarray(queries.codes.T),
-            query_order(queries, self.forest.weights),
-        )
+        return *_by_row(queries), query_order(queries, self.forest.weights)
 
     def _leaves_for(
         self, order: Ints, numbers: Floats, codes: Bytes, own: Ints, limits: Floats,
@@ -193,6 +191,28 @@ def query_order(queries: Encoded, weights: Floats) -> Ints:
         queries.numbers, queries.codes, weights, np.arange(queries.n_rows), QUERY_LEAF, QUERY_SAMPLE
     )
     return order
+
+
+def _by_row(queries: Encoded) -> tuple[Floats, Bytes]:
+    return np.ascontiguousarray(queries.numbers.T), np.ascontiguousarray(queries.codes.T)
+
+
+def _swept(
+    order: Ints, numbers: Floats, codes: Bytes, own: Ints, limits: Floats, k: int,
+    leaves: tuple[Forest, bool, int], n_jobs: int | None,
+) -> tuple[Floats, Ints, Ints]:  # fmt: skip
+    """Return sums and indices of the k nearest rows of each query, and the number of ties."""
+    forest, bounded, step = leaves
+    parts = run_chunks(
+        nearest_rows, order, forest, numbers, codes, own, limits, k, bounded, step,
+        n_jobs=n_jobs, tile=TILE,
+    )  # fmt: skip
+    sums = np.empty((order.size, k))
+    indices = np.empty((order.size, k), dtype=np.int64)
+    n_tied = np.empty(order.size, dtype=np.int64)
+    for unsorted, at in ((sums, 0), (indices, 1), (n_tied, 2)):
+        unsorted[order] = np.concatenate([part[at] for part in parts])
+    return sums, indices, n_tied
 
 
 def _radius_groups(radii: Floats) -> list[Ints]:

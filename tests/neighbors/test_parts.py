@@ -88,7 +88,10 @@ def test_a_radius_and_counts_and_masses_too(problem, n_parts, radius):
         np.testing.assert_array_equal(
             near.nearest_mass(Y, exclude=own), one.nearest_mass(Y, exclude=own)
         )
-        np.testing.assert_array_equal(near.nearest_mass(cut(Y, 3)), one.nearest_mass(Y))
+        labels = np.arange(len(X)) % 2 == 0
+        parts, whole = near.nearest_labels(cut(Y, 3), labels), one.nearest_labels(Y, labels)
+        for found, expected in zip(parts, whole, strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("n_parts", [3, 7])
