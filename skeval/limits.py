@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from skeval.engines import carried
 from skeval.exceptions import LimitError
 
 T = TypeVar("T")
@@ -56,6 +57,8 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
         return work()
     outcome: list[T] = []
     failure: list[BaseException] = []
+
+    work = carried(work)
 
     def run() -> None:
         try:

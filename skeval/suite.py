@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.engines import carried
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
@@ -207,11 +208,12 @@ class MetricSuite(_BaseComposition):
                 progress(name, len(done), len(self.metrics_))
             return result
 
+        here = carried(measure)  # threads do not know what engine was chosen in this one
         measured = dict(
             zip(
                 self.metrics_,
                 Parallel(n_jobs=self.n_jobs, backend="threading")(
-                    delayed(measure)(name, metric) for name, metric in self.metrics_.items()
+                    delayed(here)(name, metric) for name, metric in self.metrics_.items()
                 ),
                 strict=True,
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skeval.engines import Engine, current_engine
+from skeval.engines import Engine, LocalEngine, current_engine
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import (
     LARGEST,
@@ -169,7 +169,10 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         if not parts:
             raise InvalidParameterError(f"{type(self).__name__}: there is no reference row.")
         tasks = [(part, self.ranges, self.categorical) for part in parts]
-        merged = current_engine(self.n_jobs).reduce(values_of_part, tasks, merge_values)
+        # what is in memory is looked at here
+        in_memory = not any(isinstance(part, Part) for part in parts)
+        engine = LocalEngine() if in_memory else current_engine()
+        merged = engine.reduce(values_of_part, tasks, merge_values)
         values = [column.values for column in merged]
         self.n_features_in_ = len(values)
         self.n_samples_fit_ = sum(size_of(part) for part in parts)
