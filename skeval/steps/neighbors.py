@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,14 @@ from sklearn.base import clone
 from skeval.context import Context, shared
 from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, sample_positions
+from skeval.steps.samples import (
+    ColumnChoice,
+    chosen_columns,
+    column_key,
+    drawn_positions,
+    named_seed,
+    pooled_order,
+)
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
 from skeval.tables.schema import TableSchema
@@ -339,12 +345,15 @@ def _nearest(
 def rows_of(
     context: Context, role: str, space: Any, columns: ColumnChoice, n_drawn: int | None, seed: int
 ) -> np.ndarray:
-    """Return the matrix of a seeded sample of a role's rows; of all where there are no more."""
+    """Return the matrix of a seeded sample of a role's rows; of all where there are no more.
+
+    All rows of None stand as they are given, those of a sample by what they hold.
+    """
     rows = encoded(context, role, space, columns)
     if n_drawn is None:
         return rows
     # tables may be aligned row by row: each role draws positions of its own
-    return rows[sample_positions(len(rows), n_drawn, zlib.crc32(f"{role} {seed}".encode()))]
+    return rows[drawn_positions(context, role, n_drawn, named_seed(role, seed))]
 
 
 @shared
@@ -362,8 +371,8 @@ def pool_index(
     """
     real = [rows_of(context, role, space, columns, n_rows, seed) for role in ("train", "holdout")]
     rows = np.concatenate(real)
-    order = np.random.default_rng(0).permutation(len(rows))
-    return index_of(context, rows, space, columns, order)
+    order = pooled_order(context) if n_rows is None else np.arange(len(rows))
+    return index_of(context, rows, space, columns, np.random.default_rng(0).permutation(order))
 
 
 def list_matrix(rows: np.ndarray, listed: np.ndarray, n_pool: int) -> csr_array:
