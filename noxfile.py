@@ -16,7 +16,6 @@ STATIC = ["--no-deps", "--require-hashes", "-r", ".ci/embedder.txt"]  # weights,
 # Their generators are fitted by this skeval, so that some environments have both.
 PEERS = {
     "ANONYMETER": ["anonymeter==1.1.0", "numpy<1.27"],
-    "DASK": [".[dask]"],
     "FAIRLEARN": ["fairlearn"],
     "FLAIR": [".", "flair==0.15.1"],
     "GLINER": [".", "gliner==0.2.29"],
