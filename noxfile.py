@@ -19,6 +19,7 @@ PEERS = {
     "FAIRLEARN": ["fairlearn"],
     "FLAIR": [".", "flair==0.15.1"],
     "GLINER": [".", "gliner==0.2.29"],
+    "MLFLOW": ["mlflow-skinny", "sqlalchemy", "alembic"],
     "MODEL2VEC": ["model2vec==0.10.0"],
     "PRDC": ["prdc"],
     "SDMETRICS": ["sdmetrics"],

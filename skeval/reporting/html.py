@@ -286,3 +286,8 @@ def _embedded(svg: str, label: str) -> str:
     # Verdana has nearly the widths of the font that the figure was laid out with
     text = text.replace(f"'{FONT}'", f"'{FONT}', Verdana, sans-serif")
     return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip()
+
+
+def scores_table(suite_result: SuiteResult) -> str:
+    """Return the table of scores alone, for a page of another's."""
+    return _table(suite_result)

@@ -80,7 +80,7 @@ def test_frame_of_entities(leaky: SuiteResult) -> None:
     assert isinstance(display, EntitiesDisplay)
     frame = display.frame().set_index("type")
     assert frame.loc["EMAIL"].tolist() == [30, 0]
-    assert len(display.plot().axes[0].patches) == 2 * len(frame)
+    assert len(display.plot().figure_.axes[0].patches) == 2 * len(frame)
     again = Result.from_dict(leaky["entities"].to_dict())
     assert EntitiesDisplay(again).frame().equals(display.frame())
 
