@@ -24,12 +24,13 @@ from skeval.result import SuiteResult
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.schema import TableSchema
-from tests.hostile import TABLES
+from tests.hostile import PANDAS, TABLES
 from tests.test_common import METRICS
 
 EVERY = os.environ.get("SKEVAL_HOSTILE") == "all"
 N_METRICS = 20  # that a table meets
 N_SEVERAL = 20  # of several tables
+FEWER = list(PANDAS)[::6]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 ONE = [m for m in METRICS if "relational" not in m.tags.needs]
@@ -152,14 +153,10 @@ def hung_on_keys(name):
     return roles
 
 
-SEVERAL_TABLES = [
-    name for name in TABLES if all(isinstance(TABLES[name](k), pd.DataFrame) for k in range(3))
-]
-
-
 @pytest.mark.parametrize(
     ("i", "name"),
-    list(enumerate(SEVERAL_TABLES if EVERY else SEVERAL_TABLES[::6])),
+    list(enumerate(PANDAS if EVERY else FEWER)),
+    ids=list(PANDAS if EVERY else FEWER),
 )
 def test_several_tables(i, name, tmp_path):
     tables = hung_on_keys(name)
@@ -177,11 +174,7 @@ def test_several_tables(i, name, tmp_path):
 
 def test_each_metric_meets_many_tables():
     n_met = Counter(type(m).__name__ for i in range(len(TABLES)) for m in turn(ONE, N_METRICS, i))
-    n_met.update(
-        type(m).__name__
-        for i in range(len(SEVERAL_TABLES[::6]))
-        for m in turn(SEVERAL, N_SEVERAL, i)
-    )
+    n_met.update(type(m).__name__ for i in range(len(FEWER)) for m in turn(SEVERAL, N_SEVERAL, i))
     assert len(TABLES) >= 250
     assert set(n_met) == {type(m).__name__ for m in METRICS}
     assert min(n_met.values()) >= 30
