@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
 html_title = f"skeval {version}"
 html_show_sourcelink = False
 html_theme_options = {

@@ -21,7 +21,7 @@ from sklearn import tree
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skeval import generators
+import skeval.generators
 from skeval.base import Metric
 from skeval.checks.tables import (
     ODD_TABLES,
@@ -110,7 +110,7 @@ def check_repr_names_the_parameters(metric: Metric, tables: Tables, shared: Eval
     if "object at" in text:  # a parameter that has no repr of its own
         return
     kinds = {type(part).__name__: type(part) for part in (metric, *metric.get_params().values())}
-    again = eval(text, {**vars(generators), **vars(tree), **kinds})
+    again = eval(text, {**vars(skeval.generators), **vars(tree), **kinds})
     demand(repr(again) == text, f"repr does not evaluate back: {text}")
 
 

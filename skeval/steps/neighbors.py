@@ -164,10 +164,18 @@ class Index:
         """Return the k nearest other rows of some of the rows, within the radius of each."""
         return self._search(self.rows[positions], k, radius, positions)
 
-    def nearest_mass(self, queries: np.ndarray) -> np.ndarray:
-        """Return the share of the queries that each row is the nearest of, ties divided evenly."""
-        masses: np.ndarray = self.search.nearest_mass(queries)
-        return masses if self.order is None else masses[np.argsort(self.order)]
+    def nearest_labels(
+        self, queries: np.ndarray, labels: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the share of the queries that each row is the nearest of, ties divided evenly.
+
+        Then by query the share of its nearest rows that have a label.
+        """
+        if self.order is None:
+            masses, labelled = self.search.nearest_labels(queries, labels)
+            return masses, labelled
+        masses, labelled = self.search.nearest_labels(queries, labels[self.order])
+        return masses[np.argsort(self.order)], labelled
 
     def _search(
         self, queries: np.ndarray, k: int, radius: np.ndarray | None, own: np.ndarray | None
@@ -382,12 +390,16 @@ def list_matrix(rows: np.ndarray, listed: np.ndarray, n_pool: int) -> csr_array:
 @shared
 def pooled_masses(
     context: Context, n_rows: int | None, columns: ColumnChoice, seed: int
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Return which share of the synthetic rows each real row is the nearest of, train first.
+
+    Then for each synthetic row the share of train rows among its nearest real ones: 1 where it is
+    closer to train, 0 where it is closer to the holdout.
 
     Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
     has the share n_T / (n_T + n_H) on average over relabellings, with a variance in closed form.
     """
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)
-    return pool.nearest_mass(queries)
+    n_train = min(context.n_rows("train"), n_rows or len(pool.rows))
+    return pool.nearest_labels(queries, np.arange(len(pool.rows)) < n_train)
