@@ -154,7 +154,9 @@ FILES: dict[str, bytes] = {
     "magic.parquet": b"PAR1" + struct.pack("<i", -1) + b"PAR1",
     "text.parquet": PLAIN,
     "empty.parquet": b"",
-    "nested.parquet": in_parquet(pd.DataFrame({"a": [[1], [2]] * 9, "b": [{"c": 1}, {"c": 2}] * 9})),
+    "nested.parquet": in_parquet(
+        pd.DataFrame({"a": [[1], [2]] * 9, "b": [{"c": 1}, {"c": 2}] * 9})
+    ),
     "no column.parquet": in_parquet(pd.DataFrame(index=range(3))),
     "no row.parquet": in_parquet(GOOD[:0]),
     "plain.xlsx": b"PK\x03\x04",
@@ -168,7 +170,15 @@ FILES: dict[str, bytes] = {
     "[red].csv": PLAIN,
     "\x1b[2J.csv": PLAIN,
 }
-ODD_PATHS = ("absent.csv", "folder.csv", "dangling.csv", "loop.csv", "pipe.csv", "x" * 300 + ".csv", "")
+ODD_PATHS = (
+    "absent.csv",
+    "folder.csv",
+    "dangling.csv",
+    "loop.csv",
+    "pipe.csv",
+    "x" * 300 + ".csv",
+    "",
+)
 SOUND = {"plain.csv", "windows.csv", "bom.csv", "plain.csv.gz", "plain.csv.bz2", "plain.csv.xz"}
 SOUND |= {"plain.csv.zip", "plain.parquet", "CAPITALS.CSV", "sp ace \U0001f468.csv", "[red].csv"}
 
@@ -237,7 +247,9 @@ def world(tmp_path_factory):
     (folder / "dangling.csv").symlink_to(folder / "nowhere")
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
     os.mkfifo(folder / "pipe.csv")
-    make_mixed(N, random_state=1)[["age", "income", "city"]].to_csv(folder / "good.csv", index=False)
+    make_mixed(N, random_state=1)[["age", "income", "city"]].to_csv(
+        folder / "good.csv", index=False
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         suite = make_suite("diagnostic").fit(GOOD)
@@ -266,23 +278,73 @@ def with_options():
     tables = ("evaluate", "good.csv", "plain.csv", *QUICK)
     for wrong in ("-1", "1.5", "x", "", "4294967296", "1e3", "\u0661"):
         yield (*tables, "--seed", wrong), None
-    for wrong in ("utf-9", "hex", "rot13", "base64", "", "\x00", "\u00fc", "idna", "utf-16", "undefined"):
+    for wrong in (
+        "utf-9",
+        "hex",
+        "rot13",
+        "base64",
+        "",
+        "\x00",
+        "\u00fc",
+        "idna",
+        "utf-16",
+        "undefined",
+    ):
         yield (*tables, "--encoding", wrong), None
     for wrong in (";", "tab", "", ",,", "\n", '"', "\x00", "\u00e9", ".", " ", "0"):
         yield (*tables, "--sep", wrong), None
     for wrong in ("", ",", ";", "..", "\u066b"):
         yield (*tables, "--decimal", wrong), None
-    for wrong in ("", ",", "Nobody", "KSComplement,,", "ks", "[/red]", "__import__", "Metric", "\x1b[2J"):
+    for wrong in (
+        "",
+        ",",
+        "Nobody",
+        "KSComplement,,",
+        "ks",
+        "[/red]",
+        "__import__",
+        "Metric",
+        "\x1b[2J",
+    ):
         yield ("evaluate", "good.csv", "plain.csv", "--metrics", wrong), None
-    for wrong in ("", "tstr >=", ">= 1", "1 >= 2", "__import__('os')", "a" * 9999, "ks >= nan", "ks >= 1e999",
-                  "KSComplement >= 0.5 * baseline", "ks == 1", "ks >= 0.9 * ks", "\x00", "(" * 5000):
+    for wrong in (
+        "",
+        "tstr >=",
+        ">= 1",
+        "1 >= 2",
+        "__import__('os')",
+        "a" * 9999,
+        "ks >= nan",
+        "ks >= 1e999",
+        "KSComplement >= 0.5 * baseline",
+        "ks == 1",
+        "ks >= 0.9 * ks",
+        "\x00",
+        "(" * 5000,
+    ):
         yield (*tables, "--require", wrong), None
     for wrong in ("", "x", "LEAK", "leak,fact"):
         yield (*tables, "--fail-on", wrong), None
     for wrong in ("absent.toml", "good.csv", "0.json", "folder.csv", ""):
         yield (*tables, "--policy", wrong), None
-    for wrong in ("", ".", "..", "/", "folder.csv", "x.docx", "x", "no/such/x.json", "good.csv", "/dev/full", "/proc/x.json",
-                  "\x00.json", "y" * 300 + ".json", "scores.json/x.json", "loop.csv", "plain.csv"):
+    for wrong in (
+        "",
+        ".",
+        "..",
+        "/",
+        "folder.csv",
+        "x.docx",
+        "x",
+        "no/such/x.json",
+        "good.csv",
+        "/dev/full",
+        "/proc/x.json",
+        "\x00.json",
+        "y" * 300 + ".json",
+        "scores.json/x.json",
+        "loop.csv",
+        "plain.csv",
+    ):
         yield (*tables, "-o", wrong), None
         yield ("report", "good.csv", "plain.csv", "-o", wrong or "x.docx"), None
         yield ("schema", "good.csv", "-o", wrong), None
