@@ -7,6 +7,7 @@ from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.combining import combine_draws
 from skeval.context import Context, shared
 from skeval.overall import OverallScore
+from skeval.policy import Policy, assert_release
 from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
@@ -26,12 +27,14 @@ __all__ = [
     "MetricSuite",
     "MetricTags",
     "OverallScore",
+    "Policy",
     "PrivacyStats",
     "ReportColumns",
     "Result",
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
+    "assert_release",
     "check_metric",
     "combine_draws",
     "compute_privacy_stats",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 _PACKAGES = (
@@ -24,6 +25,13 @@ _PACKAGES = (
     "polars",
     "pyarrow",
 )
+_ABSENT = "not installed"
+
+
+def installed_versions() -> dict[str, str]:
+    """Return the versions of Python and of those packages that are there, by name."""
+    versions = {"Python": platform.python_version()}
+    return versions | {name: held for name in _PACKAGES if (held := _version(name)) != _ABSENT}
 
 
 def show_versions() -> None:
@@ -40,8 +48,9 @@ def show_versions() -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
+@cache
 def _version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return _ABSENT

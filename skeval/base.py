@@ -126,7 +126,7 @@ class Metric(BaseEstimator):
             :mod:`skeval.relational` take several tables, by name, or a RelationalData.
         holdout : table of shape (n_holdout, n_columns), or mapping of str to table, optional
             Real rows of the same population that the generator never saw.
-        schema : TableSchema, RelationalSchema or mapping of str to str, optional
+        schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
             The kinds of the columns; those not named are inferred from train.
         check_holdout : bool, default=False
             Whether to look if train and holdout can be told apart, which makes contrasts of the

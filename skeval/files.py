@@ -69,7 +69,8 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
         raise InvalidParameterError(f"{owner}: {path} is a folder; name a file, such as {example}.")
     if path.suffix.lower() not in endings:
         *others, last = endings
-        raise InvalidParameterError(f"{owner}: {path} must end in {', '.join(others)} or {last}.")
+        known = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidParameterError(f"{owner}: {path} must end in {known}.")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
     target = _target(path)

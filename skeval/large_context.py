@@ -22,8 +22,8 @@ from skeval.exceptions import (
     SharedRowsWarning,
 )
 from skeval.parameters import Scaling
-from skeval.steps.samples import named_seed, sample_positions
-from skeval.tables.frames import as_frame
+from skeval.steps.samples import drawn_positions, named_seed
+from skeval.tables.frames import as_frame, row_hashes
 from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spilled, look_at
 from skeval.tables.precision import coarsest
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
@@ -162,16 +162,9 @@ def _shared_rows(
     names = [*schema.measured, *schema.columns("text")]
     if not names:
         return ()
-    hashes = []
-    for table in (train, holdout):
-        joint = np.zeros(len(table), dtype=np.uint64)
-        for name in names:
-            values = table[name]
-            values = values.map(str, na_action="ignore") if values.dtype == object else values
-            own = pd.util.hash_pandas_object(values, index=False).to_numpy()
-            joint = joint * np.uint64(0x9E3779B97F4A7C15) + own
-        hashes.append(joint)
-    share = float(np.isin(hashes[1], hashes[0]).mean())
+    others = [name for name in schema.kinds if name not in names]
+    known, seen = (row_hashes(cast("Any", t.drop(columns=others))) for t in (train, holdout))
+    share = float(np.isin(seen, known).mean())
     kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()
 
@@ -209,8 +202,10 @@ def _with_drawn(context: Context, n_rows: int | None) -> Context:
 
 def _rows(context: Context, role: str, n_rows: int | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a seeded sample of a role's rows, canonical and as given."""
-    positions = sample_positions(context.n_rows(role), n_rows, named_seed(role, 0))
     canonical, given = context[role], context.given(role)
+    positions = np.arange(len(canonical))
+    if n_rows is not None and n_rows < len(canonical):
+        positions = drawn_positions(context, role, n_rows, named_seed(role, 0))
     if isinstance(canonical, LargeTable):
         return canonical.in_memory(positions), cast("Any", given).in_memory(positions)
     return canonical.iloc[positions], given.iloc[positions]

@@ -26,7 +26,7 @@ from skeval.large_context import LargeContext
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import TableSchema, is_metadata
 from skeval.tables.sources import source_of
 
 _DETECTED = (
@@ -126,7 +126,7 @@ class RelationalContext(Context):
             The rows that the generator learned from.
         holdout : RelationalData or mapping of str to table, optional
             Real rows of other subjects of the same population; reference tables may be left out.
-        schema : RelationalSchema or mapping of str to kinds, optional
+        schema : RelationalSchema, mapping of str to kinds, or SDV's Metadata, optional
             The relations; those of `train`, if it is a RelationalData. Otherwise, keys are
             detected from names and values (:meth:`RelationalSchema.detect`), and a mapping gives
             kinds by table. Kinds that are not named are inferred from train.
@@ -140,6 +140,8 @@ class RelationalContext(Context):
         TableError, SchemaMismatchError
             If tables lack, or one of them cannot be used.
         """
+        if not isinstance(schema, RelationalSchema) and is_metadata(schema):
+            schema = RelationalSchema.from_sdv(schema)
         if not isinstance(schema, RelationalSchema | Mapping | None):
             raise InvalidParameterError(
                 "schema of several tables must be a RelationalSchema, or map names of tables to "

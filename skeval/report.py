@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -12,11 +11,13 @@ import numpy as np
 
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.progress import Shown, shown
+from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
-from skeval.steps.samples import sample_positions, sampled
+from skeval.steps.samples import sampled
 from skeval.suite import MetricSuite, make_suite
-from skeval.tables.frames import as_frame
+from skeval.tables.large import LargeTable, table_of
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.tables.sources import FrameSource, source_of
@@ -26,7 +27,6 @@ MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
 Chosen = int | Sequence[str]
 Limit = int | Mapping[str, int] | None
 T = TypeVar("T")
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,9 @@ def report(
     suite: MetricSuite | None = None,
     schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
-    progress: bool = True,
+    progress: Shown = True,
+    date: Date = None,
+    files: Mapping[str, str | Path] | None = None,
 ) -> SuiteResult:
     """Evaluate a synthetic table and write the report.
 
@@ -122,13 +124,20 @@ def report(
         The column of the measures of fairness.
     suite : MetricSuite, optional
         What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
-    schema : TableSchema, RelationalSchema or mapping of str to str, optional
+    schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
         The kinds of the columns; those not named are inferred from train. Of several tables, their
         keys and roles.
     random_state : int, default=0
         Seed of samples and of the default suite.
-    progress : bool, default=True
-        Whether progress is shown in a terminal or notebook.
+    progress : bool or "lines", default=True
+        Whether progress is shown in a terminal or notebook, with an estimate of the time that is
+        left; with "lines", elsewhere as lines on standard error.
+    date : date, datetime or str, optional
+        Of the report; now, or what the environment variable ``SOURCE_DATE_EPOCH`` says. Equal
+        tables, parameters and dates give the same bytes.
+    files : mapping of str to path, optional
+        By `train`, `holdout` and `synthetic`, the files of which the tables were read: their names
+        and hashes go into the provenance.
 
     Returns
     -------
@@ -159,6 +168,7 @@ def report(
     path = check_output(path, ENDINGS, owner="report")
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
     chosen: Any
+    wholes = {"train": train, "holdout": holdout}
     if isinstance(train, Mapping):
         relations = RelationalContext.of(train, schema=cast("Any", schema)).relations
         schema, chosen = relations, _by_table(columns, relations, ReportColumns.of)
@@ -174,11 +184,27 @@ def report(
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
     renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
-    with _shown(progress) as tick:
+    with shown(progress) as tick:
+        measured = tick("measured")
         suite.fit(train, holdout, schema=schema)
-        result = suite.evaluate(synthetic, progress=tick("measured"))
+        result = suite.evaluate(synthetic, progress=measured, date=date)
+        result.provenance = _of_wholes(result, wholes, random_state, files or {})
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
+
+
+def _of_wholes(
+    result: SuiteResult, wholes: Mapping[str, Any], seed: int, files: Mapping[str, str | Path]
+) -> Provenance | None:
+    """Return the provenance with the files, and the whole of tables that rows were drawn of."""
+    provenance = result.provenance
+    if provenance is not None:
+        for role, whole in wholes.items():
+            table = None if whole is None or isinstance(whole, Mapping) else table_of(whole, role)
+            if table is not None and len(table) != result.sizes[role]:
+                provenance = provenance.with_whole(role, table, seed)
+        provenance = provenance.with_files(files)
+    return provenance
 
 
 def relational_report_suite(
@@ -251,13 +277,10 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
 
 def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
     """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
-    source = source_of(table, role)
-    if source is None:
-        return sampled(as_frame(table, role), n_drawn, seed)
-    if n_drawn is None or n_drawn >= source.n_rows:
-        return source
-    rows = sample_positions(source.n_rows, n_drawn, seed)
-    return FrameSource(source.read(source.names, rows), role)
+    rows = sampled(cast("Any", table_of(table, role)), n_drawn, seed)
+    if isinstance(rows, LargeTable):
+        return rows.source
+    return FrameSource(rows, role) if source_of(table, role) else rows
 
 
 def _positive(limit: Limit, name: str) -> Limit:
@@ -279,26 +302,3 @@ def _by_table(given: Any, relations: RelationalSchema, read: Callable[[Any], T])
             )
         return {name: read(given.get(name)) for name in relations.tables}
     return {name: read(given) for name in relations.tables}
-
-
-@contextmanager
-def _shown(progress: bool) -> Iterator[Callable[[str], Progress | None]]:
-    """Give what makes a callback of a verb: of a display in a terminal or notebook, else None."""
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    console = Console(stderr=True)
-    if not progress or not (console.is_terminal or console.is_jupyter):
-        yield lambda verb: None
-        return
-    with Bars(console=console, transient=True) as bars:
-
-        def tick(verb: str) -> Progress:
-            task = bars.add_task(verb, total=None)
-
-            def advance(name: str, done: int, total: int) -> None:
-                bars.update(task, description=f"{name} {verb}", completed=done, total=total)
-
-            return advance
-
-        yield tick

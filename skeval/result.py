@@ -24,6 +24,7 @@ from skeval.files import replacing
 from skeval.formatting import as_float
 from skeval.parameters import Scaling
 from skeval.properties import property_details, property_scores
+from skeval.provenance import Provenance
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from skeval.reporting import Display
 
 
+SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
+_NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
@@ -307,6 +310,8 @@ class SuiteResult(Mapping[str, Result]):
         Number of rows by role.
     notices : tuple of MetricWarning
         Warnings about the tables themselves.
+    provenance : Provenance, optional
+        Version, parameters, seeds, inputs and kinds of columns, of results that a suite made.
 
     Examples
     --------
@@ -321,10 +326,12 @@ class SuiteResult(Mapping[str, Result]):
         *,
         sizes: Mapping[str, int] | None = None,
         notices: tuple[MetricWarning, ...] = (),
+        provenance: Provenance | None = None,
     ) -> None:
         self._results = dict(results)
         self.sizes = dict(sizes or {})
         self.notices = notices
+        self.provenance = provenance
 
     def __getitem__(self, name: str) -> Result:
         return self._results[name]
@@ -457,9 +464,14 @@ class SuiteResult(Mapping[str, Result]):
         return ScoresDisplay(self).plot(ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain lists, dicts, strings and numbers."""
+        """Return everything as plain lists, dicts, strings and numbers.
+
+        Seconds are left out: the same tables, parameters and date give the same.
+        """
         return {
-            "results": {name: result.to_dict() for name, result in self.items()},
+            "schema_version": SCHEMA_VERSION,
+            "provenance": self.provenance.to_dict() if self.provenance else None,
+            "results": {name: {**r.to_dict(), "seconds": None} for name, r in self.items()},
             "sizes": self.sizes,
             "notices": _named(self.notices),
             "verdict": _plain(self.verdict().to_dict()),
@@ -468,10 +480,12 @@ class SuiteResult(Mapping[str, Result]):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SuiteResult:
         """Rebuild the results from what :meth:`to_dict` gave."""
+        provenance = content["provenance"]
         return cls(
             {name: Result.from_dict(result) for name, result in content["results"].items()},
             sizes=content["sizes"],
             notices=_rebuilt(content["notices"]),
+            provenance=Provenance.from_dict(provenance) if provenance else None,
         )
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -488,16 +502,23 @@ class SuiteResult(Mapping[str, Result]):
         Raises
         ------
         InvalidParameterError
-            If the file holds no such results.
+            If the file holds no such results, or those of another version of the schema.
         """
         try:
             content = _printable(json.loads(Path(path).read_text(encoding="utf-8")))
+            version = content["schema_version"]
+        except _FOREIGN as error:
+            raise InvalidParameterError(_NO_SCORES.format(path)) from error
+        if version != SCHEMA_VERSION:
+            raise InvalidParameterError(
+                f"{path} has scores in version {version!r} of their schema, and this skeval reads "
+                f"version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
+            )
+        try:
             named = {_no_formula(name): one for name, one in content["results"].items()}
             return cls.from_dict({**content, "results": named})
         except _FOREIGN as error:
-            raise InvalidParameterError(
-                f"{path} holds no scores that SuiteResult.to_json wrote."
-            ) from error
+            raise InvalidParameterError(_NO_SCORES.format(path)) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
@@ -28,7 +28,9 @@ from skeval.exceptions import (
 from skeval.limits import within_limits
 from skeval.parameters import Count, JobCount, Legal, NonNegative, check_parameters, legal_sets
 from skeval.presets import PRESETS, Named
+from skeval.progress import Progress
 from skeval.properties import property_warnings
+from skeval.provenance import Date, describe, stamp
 from skeval.relational_context import RelationalContext, read_context
 from skeval.result import Need, Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
@@ -36,7 +38,6 @@ from skeval.steps.samples import check_measured
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 
-Progress = Callable[[str, int, int], None]
 Needs = Annotated[
     tuple[Need, ...],
     Legal(
@@ -103,7 +104,7 @@ class MetricSuite(_BaseComposition):
     """
 
     __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
-    __metadata_request__evaluate = {"progress": UNUSED}
+    __metadata_request__evaluate = {"progress": UNUSED, "date": UNUSED}
 
     def __init__(
         self,
@@ -184,7 +185,9 @@ class MetricSuite(_BaseComposition):
         self.metrics_, self.context_ = fitted, context
         return self
 
-    def evaluate(self, synthetic: Any, *, progress: Progress | None = None) -> SuiteResult:
+    def evaluate(
+        self, synthetic: Any, *, progress: Progress | None = None, date: Date = None
+    ) -> SuiteResult:
         """Measure a synthetic table by every metric.
 
         Parameters
@@ -193,6 +196,8 @@ class MetricSuite(_BaseComposition):
             With the columns of train.
         progress : callable, optional
             Called as ``progress(name, n_done, n_total)`` when a metric is done.
+        date : date, datetime or str, optional
+            Of the evaluation, for its provenance; now, or ``SOURCE_DATE_EPOCH``.
 
         Returns
         -------
@@ -200,6 +205,7 @@ class MetricSuite(_BaseComposition):
             In the order of the suite; metrics that were left out or failed say why in `error`.
         """
         check_is_fitted(self, "context_")
+        stamp(date)  # an illegal one is found before the work
         lenient = all(metric.tags.lenient for metric in self.metrics_.values())
         context = self.context_.with_synthetic(synthetic, lenient=lenient)
         done: list[str] = []
@@ -230,7 +236,9 @@ class MetricSuite(_BaseComposition):
             if role in context
         }
         of_tables = (*self.context_.notices, *context.notices)
-        return SuiteResult(results, sizes=sizes, notices=of_tables)
+        named = {name: metric for name, metric in self.metrics if name in results}
+        provenance = describe(named, context, date)
+        return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)
 
     def _measure(
         self, name: str, metric: Metric, context: Context, failures: list[MetricFailedWarning]

@@ -96,6 +96,11 @@ def test_arrows_point_down(name):
     assert not up
 
 
+def test_nothing_knows_the_command_line():
+    known_by = {i.module for i in imports() if room(i.target) == "cli" != room(i.module)}
+    assert known_by == {"skeval.__main__"}
+
+
 def test_no_package_takes_another_ones_private_module():
     doors = []
     for i in imports():

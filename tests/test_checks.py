@@ -101,6 +101,17 @@ class OrderOfRows(Sound):
         return float(context.synthetic["age"].iloc[0] > 40)
 
 
+class DrawsPositions(Sound):
+    """See Sound; `power` and `max_rows`."""
+
+    def __init__(self, *, power=1, max_rows=1000):
+        self.power = power
+        self.max_rows = max_rows
+
+    def _compute(self, context):
+        return float((context.synthetic["age"].iloc[: self.max_rows] > 40).mean())
+
+
 class OrderOfColumns(Sound):
     """See Sound; `power`."""
 
@@ -183,6 +194,7 @@ class TooMuchMemory(Sound):
         (SortsItsInputs, "check_inputs_untouched"),
         (GlobalGenerator, "check_global_state_untouched"),
         (OrderOfRows, "check_row_order_ignored"),
+        (DrawsPositions, "check_row_order_ignored"),
         (OrderOfColumns, "check_column_order_ignored"),
         (HiddenNeed, "check_missing_needs_are_named"),
         (WrongWay, "check_direction"),

@@ -229,9 +229,9 @@ def mixture(context: Context, names: tuple[str, ...], settings: Settings) -> Mix
     """Fit a mixture to train; its number of components is chosen by a criterion."""
     rows = complete_rows(context, "train", names)
     mean, scale = rows.mean(axis=0), rows.std(axis=0)
+    rows = rows[np.lexsort(rows.T)]  # neither draws nor starts must depend on the order of rows
     at = sample_positions(len(rows), settings.max_rows, settings.random_state)
     drawn = (rows[at] - mean) / scale
-    drawn = drawn[np.lexsort(drawn.T)]  # the starts must not depend on the order of rows
     candidates = _candidates(settings.n_components, n_most=len(np.unique(drawn, axis=0)))
     criteria: dict[int, float] = {}
     if len(candidates) > 1:

@@ -21,6 +21,7 @@ from skeval.neighbors.encoding import (
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 N_QUERIES = 64  # of one block of pairs
 N_ROWS = 2048  # two arrays of 64 x 2048 float64 fit in a core's cache
 
@@ -56,17 +57,22 @@ class BruteIndex:
             np.concatenate([indices for _, indices in parts]),
         )
 
-    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats:
-        """Divide each query evenly among its nearest rows; return what each row gets."""
+    def divided(
+        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
+    ) -> tuple[Floats, Floats]:
+        """Divide each query evenly among its nearest rows.
+
+        Returns what each row gets, and by query the share of its nearest rows that have a label.
+        """
         no_limits = np.full(queries.n_rows, np.inf)
         least, _ = self.nearest(queries, 1, own, no_limits, n_jobs)
         parts = run_chunks(
-            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own,
+            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own, labels,
             n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, parts)
-        return total
+        total: Floats = reduce(np.add, [mass for mass, _ in parts])
+        return total, np.concatenate([labelled for _, labelled in parts])
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
@@ -78,15 +84,17 @@ class BruteIndex:
 
 
 def _ties_chunk(
-    index: BruteIndex, queries: Encoded, least: Floats, own: Ints, chunk: Ints
-) -> Floats:
-    mass = np.zeros(index.rows.n_rows)
+    index: BruteIndex, queries: Encoded, least: Floats, own: Ints, labels: Bytes, chunk: Ints
+) -> tuple[Floats, Floats]:
+    mass, labelled = np.zeros(index.rows.n_rows), []
     for picks in _tiles(chunk):
         tied = [sums <= least[picks, None] for _, sums in _sweep(index, queries, picks, own)]
         n_tied = sum(part.sum(axis=1) for part in tied)
         for i, share in enumerate(1.0 / n_tied):
-            mass[np.concatenate([part[i] for part in tied])] += share
-    return mass
+            mine = np.concatenate([part[i] for part in tied])
+            mass[mine] += share
+            labelled.append(labels[mine].sum() / n_tied[i])
+    return mass, np.array(labelled)
 
 
 def _nearest_chunk(

@@ -197,15 +197,23 @@ def sum_leaf(
 
 
 @jit
-def _absorb(sums: Floats, rows: Ints, own: int, best: Floats, best_rows: Ints) -> float:
-    """Insert rows into the sorted list of the nearest; ties go to the lowest original index."""
+def _absorb(
+    sums: Floats, rows: Ints, own: int, best: Floats, best_rows: Ints, n_tied: Ints, at: int
+) -> float:
+    """Insert rows into the sorted list of the nearest; ties go to the lowest original index.
+
+    Of lists of one, `n_tied[at]` counts how many rows are as near.
+    """
     last = best.size - 1
     worst = best[last]
     for r in range(rows.size):
         value = sums[r]
         if value <= worst:
             row = rows[r]
-            if row == own or (value == worst and row > best_rows[last]):
+            if row == own:
+                continue
+            n_tied[at] = n_tied[at] + 1 if value == worst else 1
+            if value == worst and row > best_rows[last]:
                 continue
             slot = last
             while slot > 0 and (
@@ -222,7 +230,7 @@ def _absorb(sums: Floats, rows: Ints, own: int, best: Floats, best_rows: Ints) -
 def visit(
     numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, start: int, stop: int,
     query: Floats, query_codes: Bytes, own: int, step: int, sums: Floats, counts: Bytes,
-    best: Floats, best_rows: Ints,
+    best: Floats, best_rows: Ints, n_tied: Ints, at: int,
 ) -> float:  # fmt: skip
     """Read one leaf for one query; return the distance that the next rows must not exceed."""
     worst = best[best.size - 1]
@@ -230,7 +238,7 @@ def visit(
         numbers, codes, weights, query, query_codes, start, stop, worst, step, sums, counts
     )
     if least <= worst:
-        worst = _absorb(sums, rows[start:stop], own, best, best_rows)
+        worst = _absorb(sums, rows[start:stop], own, best, best_rows, n_tied, at)
     return float(worst)
 
 
@@ -273,7 +281,7 @@ def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
 @inlined
 def _visit_closest(
     forest: Forest, query: Floats, query_codes: Bytes, own: int, step: int, bounds: Floats,
-    scratch: Scratch, best: Floats, best_rows: Ints,
+    scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints, at: int,
 ) -> int:  # fmt: skip
     """Bound all leaves, read the closest few, strike them out; return the number of rows read."""
     bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
@@ -287,7 +295,7 @@ def _visit_closest(
         start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
         visit(
             numbers, codes, weights, rows, start, stop, query, query_codes, own, step,
-            scratch.sums, scratch.counts, best, best_rows,
+            scratch.sums, scratch.counts, best, best_rows, n_tied, at,
         )  # fmt: skip
         n_read += stop - start
     return n_read
@@ -297,17 +305,18 @@ def _visit_closest(
 def nearest_rows(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, k: int,
     bounded: bool, step: int, picks: Ints,
-) -> tuple[Floats, Ints, int]:  # fmt: skip
+) -> tuple[Floats, Ints, Ints, int]:  # fmt: skip
     """Find the k nearest rows of the picked queries within their limits, in the order of `picks`.
 
     A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the
     leaves in memory order, each leaf for those queries whose worst of k it can still better or
-    equal. Unbounded, all bounds stay 0. Returns sums and original indices, shape (n_picks, k), and
-    the number of rows read; where fewer rows lie within the limit, the sum is the limit and the
-    index `NO_ROW`.
+    equal. Unbounded, all bounds stay 0. Returns sums and original indices, shape (n_picks, k), with
+    k = 1 how many rows are as near as the nearest, and the number of rows read; where fewer rows
+    lie within the limit, the sum is the limit and the index `NO_ROW`.
     """
     best = np.empty((picks.size, k))
     best_rows = np.full((picks.size, k), NO_ROW)
+    n_tied = np.zeros(picks.size, np.int64)
     worst = np.full(TILE, MISSING)
     scratch = _scratch(forest)
     bounds, offsets = scratch.bounds, forest.offsets
@@ -324,7 +333,7 @@ def nearest_rows(
             if bounded:
                 n_read += _visit_closest(
                     forest, queries[q], query_codes[q], own[q], step, bounds[g], scratch,
-                    best[begin + g], best_rows[begin + g],
+                    best[begin + g], best_rows[begin + g], n_tied, begin + g,
                 )  # fmt: skip
                 worst[g] = best[begin + g, k - 1]
         _best_slack(bounds, worst[: tile.size], slack)
@@ -339,19 +348,17 @@ def nearest_rows(
                     worst[g] = visit(
                         numbers, codes, weights, rows, start, stop, queries[q], query_codes[q],
                         own[q], step, sums, counts, best[begin + g], best_rows[begin + g],
+                        n_tied, begin + g,
                     )  # fmt: skip
-    return best, best_rows, n_read
+    return best, best_rows, n_tied, n_read
 
 
 @jit
 def _gather_ties(
     forest: Forest, query: Floats, query_codes: Bytes, own: int, least: float, bounds: Floats,
     step: int, sums: Floats, counts: Bytes, tied: Ints,
-) -> int:  # fmt: skip
-    """Write the indices of all nearest rows to `tied`; return how many there are.
-
-    `least` is their distance, or one that they do not exceed.
-    """
+) -> None:  # fmt: skip
+    """Write the indices of all rows at the `least` distance, that of the nearest, to `tied`."""
     n_tied = 0
     for leaf in range(bounds.size):
         if bounds[leaf] > least:
@@ -364,40 +371,45 @@ def _gather_ties(
         if nearest > least:
             continue
         for r in range(stop - start):
-            row = forest.rows[start + r]
-            if sums[r] <= least and row != own:
-                if sums[r] < least:
-                    least, n_tied = sums[r], 0
-                tied[n_tied] = row
+            if sums[r] == least and forest.rows[start + r] != own:
+                tied[n_tied] = forest.rows[start + r]
                 n_tied += 1
-    return n_tied
 
 
 @jit
-def spread_ties(
-    forest: Forest, least: Floats, queries: Floats, query_codes: Bytes, own: Ints, bounded: bool,
-    step: int, picks: Ints,
-) -> Floats:  # fmt: skip
-    """Divide each picked query evenly among its nearest rows; return the mass of each row.
+def divide_queries(
+    forest: Forest, nearest: tuple[Floats, Ints, Ints], labels: Bytes, queries: Floats,
+    query_codes: Bytes, own: Ints, bounded: bool, step: int, picks: Ints,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Divide each picked query evenly among its nearest rows.
 
-    `least` is the distance of each query to its nearest row, as `nearest_rows` finds it, or more:
-    `MISSING` where it is not known.
+    `nearest` has for each query the sum, the index and the number of its nearest rows, as
+    `nearest_rows` finds them: only ties are looked up again. Returns the mass of each row, and by
+    pick the share of its nearest rows that have a label.
     """
+    least, first, n_nearest = nearest
     n_rows = forest.rows.size
     mass, tied = np.zeros(n_rows), np.empty(n_rows, np.int64)
+    labelled = np.empty(picks.size)
     scratch = _scratch(forest)
     bounds = scratch.bounds[0]
     for at in range(picks.size):
         q = picks[at]
-        if bounded:
-            bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds)
-        n_tied = _gather_ties(
-            forest, queries[q], query_codes[q], own[q], least[q], bounds, step, scratch.sums,
-            scratch.counts, tied,
-        )  # fmt: skip
+        n_tied = n_nearest[q]
+        tied[0] = first[q]
+        if n_tied > 1:
+            if bounded:
+                bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds)
+            _gather_ties(
+                forest, queries[q], query_codes[q], own[q], least[q], bounds, step, scratch.sums,
+                scratch.counts, tied,
+            )  # fmt: skip
+        n_labelled = 0
         for t in range(n_tied):
             mass[tied[t]] += 1.0 / n_tied
-    return mass
+            n_labelled += labels[tied[t]]
+        labelled[at] = n_labelled / n_tied
+    return mass, labelled
 
 
 @inlined

@@ -15,6 +15,7 @@ from skeval.parameters import Count, Interval, check_parameters, legal_sets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
 
@@ -28,7 +29,9 @@ class _Index(Protocol):
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints: ...
 
-    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats: ...
+    def divided(
+        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
+    ) -> tuple[Floats, Floats]: ...
 
 
 class MixedNearestNeighbors(BaseEstimator):
@@ -216,33 +219,52 @@ class MixedNearestNeighbors(BaseEstimator):
     def nearest_mass(self, Y: ArrayLike, *, exclude: ArrayLike | None = None) -> Floats:
         """Return which share of the queries each reference row is the nearest of.
 
-        A query with several nearest rows is divided evenly among them, however many they are.
+        As the first of what :meth:`nearest_labels` returns.
+        """
+        check_is_fitted(self)
+        return self.nearest_labels(Y, np.zeros(self.n_samples_fit_, dtype=bool), exclude=exclude)[0]
+
+    def nearest_labels(
+        self, Y: ArrayLike, labels: ArrayLike, *, exclude: ArrayLike | None = None
+    ) -> tuple[Floats, Floats]:
+        """Divide each query evenly among its nearest reference rows, however many they are.
 
         Parameters
         ----------
         Y : array-like of shape (n_queries, n_columns)
             Query rows, NaN where missing; at least one.
+        labels : array-like of bool of shape (n_reference,)
+            Which reference rows have a label.
         exclude : array-like of int of shape (n_queries,), default=None
             For each query the index of the reference row that it is itself, or -1.
 
         Returns
         -------
-        ndarray of shape (n_reference,)
-            Shares; they sum to 1.
+        masses : ndarray of shape (n_reference,)
+            The share of the queries that each reference row is the nearest of; they sum to 1.
+        labelled : ndarray of shape (n_queries,)
+            Of each query the share of its nearest rows that have a label.
 
         Raises
         ------
         InvalidParameterError
-            If there is no query, no row to find, or `exclude` does not fit.
+            If there is no query, no row to find, or `labels` or `exclude` does not fit.
         """
         check_is_fitted(self)
         queries = self._encode(Y)
         if not queries.n_rows:
             raise InvalidParameterError("MixedNearestNeighbors: nearest_mass needs a query.")
+        marked = np.asarray(labels)
+        if marked.shape != (self.n_samples_fit_,) or marked.dtype != np.bool_:
+            raise InvalidParameterError(
+                f"MixedNearestNeighbors: labels must be {self.n_samples_fit_} bools, one for each "
+                f"reference row, got shape {marked.shape} of {marked.dtype}."
+            )
         own = np.full(queries.n_rows, -1)
         if exclude is not None:
             own = self._own_rows(exclude, queries.n_rows)
-        return self._index.masses(queries, own, self.n_jobs) / queries.n_rows
+        masses, labelled = self._index.divided(queries, own, marked.astype(np.uint8), self.n_jobs)
+        return masses / queries.n_rows, labelled
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: Count | None = None) -> Ints:
         """Count the balls around reference rows that hold each query row.

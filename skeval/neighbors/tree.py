@@ -17,9 +17,9 @@ from skeval.neighbors.kernels import (
     Forest,
     Ints,
     count_balls,
+    divide_queries,
     jit,
     nearest_rows,
-    spread_ties,
 )
 
 N_CODES = 256  # of a uint8 column
@@ -73,16 +73,9 @@ class TreeIndex:
         Beyond a query's limit there is nothing: infinite, index -1.
         """
         numbers, codes, order = self._sorted(queries)
-        limits = np.minimum(limits, MISSING)
-        search = (numbers, codes, own, limits, n_neighbors)
-        forest, bounded, step = self._leaves_for(order, *search)
-        parts = run_chunks(
-            nearest_rows, order, forest, *search, bounded, step, n_jobs=n_jobs, tile=TILE
-        )
-        sums = np.empty((order.size, n_neighbors))
-        indices = np.empty((order.size, n_neighbors), dtype=np.int64)
-        sums[order] = np.concatenate([part[0] for part in parts])
-        indices[order] = np.concatenate([part[1] for part in parts])
+        search = (numbers, codes, own, np.minimum(limits, MISSING), n_neighbors)
+        leaves = self._leaves_for(order, *search)
+        sums, indices, _ = _swept(order, *search, leaves, n_jobs)
         nothing = indices == NO_ROW
         return np.where(nothing, np.inf, sums), np.where(nothing, -1, indices)
 
@@ -101,24 +94,26 @@ class TreeIndex:
         counts[order] = np.minimum(np.concatenate(parts), limit)
         return counts
 
-    def masses(self, queries: Encoded, own: Ints, n_jobs: int | None) -> Floats:
-        """Divide each query evenly among its nearest rows; return what each row gets."""
+    def divided(
+        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
+    ) -> tuple[Floats, Floats]:
+        """Divide each query evenly among its nearest rows.
+
+        Returns what each row gets, and by query the share of its nearest rows that have a label.
+        """
         numbers, codes, order = self._sorted(queries)
-        least = np.full(order.size, MISSING)
-        search = (numbers, codes, own, least, 1)
-        forest, bounded, step = self._leaves_for(order, *search)
-        if bounded:  # ties are sought in the few leaves within the least distance of a query
-            nearest = run_chunks(
-                nearest_rows, order, forest, *search, True, step, n_jobs=n_jobs, tile=TILE
-            )
-            least[order] = np.concatenate([sums[:, 0] for sums, _, _ in nearest])
+        search = (numbers, codes, own, np.full(order.size, MISSING), 1)
+        leaves = self._leaves_for(order, *search)
+        sums, indices, n_tied = _swept(order, *search, leaves, n_jobs)
+        forest, bounded, step = leaves
         parts = run_chunks(
-            spread_ties, order, forest, least, numbers, codes, own, bounded, step,
-            n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
+            divide_queries, order, forest, (sums[:, 0], indices[:, 0], n_tied), labels, numbers,
+            codes, own, bounded, step, n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
+        labelled = np.empty(order.size)
+        labelled[order] = np.concatenate([part[1] for part in parts])
         # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, parts)
-        return total
+        return reduce(np.add, [part[0] for part in parts]), labelled
 
     def _sorted(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
@@ -173,6 +168,24 @@ class TreeIndex:
             forest.absent.shape[0],
         )  # fmt: skip
         return balls, radii[order]
+
+
+def _swept(
+    order: Ints, numbers: Floats, codes: Bytes, own: Ints, limits: Floats, k: int,
+    leaves: tuple[Forest, bool, int], n_jobs: int | None,
+) -> tuple[Floats, Ints, Ints]:  # fmt: skip
+    """Return sums and indices of the k nearest rows of each query, and the number of ties."""
+    forest, bounded, step = leaves
+    parts = run_chunks(
+        nearest_rows, order, forest, numbers, codes, own, limits, k, bounded, step,
+        n_jobs=n_jobs, tile=TILE,
+    )  # fmt: skip
+    sums = np.empty((order.size, k))
+    indices = np.empty((order.size, k), dtype=np.int64)
+    n_tied = np.empty(order.size, dtype=np.int64)
+    for unsorted, at in ((sums, 0), (indices, 1), (n_tied, 2)):
+        unsorted[order] = np.concatenate([part[at] for part in parts])
+    return sums, indices, n_tied
 
 
 def _radius_groups(radii: Floats) -> list[Ints]:

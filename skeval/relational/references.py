@@ -30,7 +30,8 @@ class ReferentialIntegrity(RelationalMetric):
     -----
     Missing keys are counted apart, in ``details["null"]``: where train has some in a foreign key,
     they are left out of its share; where train has none, they count as broken.
-    ``details["columns"]`` has the share of each foreign key, ``details["train"]`` those of train.
+    ``details["columns"]`` has the share of each foreign key, ``details["train"]`` those of train;
+    ``details["null_of_train"]`` the missing keys of train.
 
     References
     ----------
@@ -78,13 +79,23 @@ class ReferentialIntegrity(RelationalMetric):
             n_total=len(keys),
             train={str(k): integrity(p, null_is_broken=False) for k, p in train.items()},
             null={str(key): float((p == NULL).mean()) for key, p in synthetic.items()},
+            null_of_train={str(key): float((p == NULL).mean()) for key, p in train.items()},
         )
 
     def _summary(self, result: Result) -> str:
-        worst, share = result.details["worst"].values()
+        details = result.details
+        worst, share = details["worst"].values()
+        null, null_of_train = details["null"], details["null_of_train"]
+        emptiest = max(null, key=lambda key: max(null[key], null_of_train[key]))
+        missing = ""
+        if null[emptiest] or null_of_train[emptiest]:
+            missing = (
+                f" Keys are missing most often in {emptiest}: in {percent(null[emptiest])} of its "
+                f"rows, in train in {percent(null_of_train[emptiest])}."
+            )
         return (
             f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
-            f"{worst}: {percent(share)}, in train {percent(result.details['train'][worst])}."
+            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}.{missing}"
         )
 
 

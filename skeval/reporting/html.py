@@ -17,6 +17,8 @@ from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
+from skeval.reporting.provenance import TITLE as PROVENANCE
+from skeval.reporting.provenance import provenance_html
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
@@ -106,6 +108,7 @@ class HTMLRenderer(FileRenderer):
         for done, section in enumerate(content.sections, start=1):
             parts.append(_scores(content) if section.name == "scores" else _section(section))
             self._report(section.key, done, content)
+        parts.append(provenance_html(content.suite_result))
         return _PAGE.substitute(
             title=escape(self.title),
             style=_STYLE,
@@ -118,7 +121,7 @@ def _scores(content: Plan) -> str:
     lead = summary(content.suite_result)
     parts = [
         _paragraph(lead, "lead") if lead else "",
-        _contents(content.sections),
+        _contents(content),
         '<section id="scores">\n<h2>Scores</h2>',
         _paragraph(HOW_TO_READ, "quiet"),
         _table(content.suite_result),
@@ -133,9 +136,13 @@ def _paragraph(text: str, kind: str) -> str:
     return f'<p class="{kind}">{escape(text)}</p>'
 
 
-def _contents(sections: Sequence[Section]) -> str:
+def _contents(content: Plan) -> str:
+    headings = {_anchor(section): section.heading for section in content.sections}
+    if content.suite_result.provenance is not None:
+        headings["provenance"] = PROVENANCE
     links = "\n".join(
-        f'<li><a href="#{quote(_anchor(s))}">{escape(s.heading)}</a></li>' for s in sections
+        f'<li><a href="#{quote(anchor)}">{escape(heading)}</a></li>'
+        for anchor, heading in headings.items()
     )
     return f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>'
 

@@ -23,7 +23,7 @@ import numpy as np
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.files import replacing
-from skeval.steps.samples import named_seed, sample_positions
+from skeval.steps.samples import drawn_positions, named_seed, sample_positions
 from skeval.steps.texts import plain_texts
 from skeval.tables.keys import key_codes
 
@@ -185,7 +185,8 @@ def rows_read(context: Context, reading: Reading, role: str) -> np.ndarray:
     n_rows, n_max = context.n_rows(role), reading.n_max_texts
     seed = named_seed(role, reading.seed)
     if n_max is None or role == "synthetic" or reading.group is None:
-        return sample_positions(n_rows, n_max, seed)
+        every = np.arange(n_rows)
+        return every if n_max is None else drawn_positions(context, role, n_max, seed)
     groups = row_groups(context, reading.group)
     pooled = np.concatenate(list(groups.values()))
     # as many groups as have so many rows on average over both tables: whole groups stay

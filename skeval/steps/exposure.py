@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from skeval.context import Context, shared
 from skeval.formatting import as_float, counted
 from skeval.result import Result
 from skeval.stats.relabelling import holm
-from skeval.stats.roc import AUC, auc_p_value, delong
+from skeval.stats.roc import area_and_error, auc_p_value
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns, columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -139,10 +139,13 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     train row is nearer to its nearest synthetic row than a holdout row of the same group is:
     significantly more often than among the others, after Holm.
     """
-    train, holdout = (
-        -nearest(context, role, "synthetic", columns=columns)[0][:, 0]
+    distances = [
+        nearest(context, role, "synthetic", columns=columns)[0][:, 0]
         for role in ("train", "holdout")
-    )
+    ]
+    # ranks are enough, and there are many groups
+    _, ranks = np.unique(-np.concatenate(distances), return_inverse=True)
+    train, holdout = np.split(ranks, [distances[0].size])
     groups = [
         (label, inside, others)
         for label, inside, others in _groups(context, columns)
@@ -150,7 +153,8 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     ]
     p_values = [
         _excess_p_value(
-            delong(train[inside], holdout[others]), delong(train[~inside], holdout[~others])
+            area_and_error(train[inside], holdout[others]),
+            area_and_error(train[~inside], holdout[~others]),
         )
         for _, inside, others in groups
     ]
@@ -161,10 +165,13 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     return f"{counted(int(inside.sum()), 'train row')} {label}"
 
 
-def _excess_p_value(own: AUC, others: AUC) -> float:
-    """Return the one-sided p-value that the AUC of a group is that of the other rows."""
-    spread = float(np.hypot(own.standard_error, others.standard_error))
-    return float(norm.sf((own.value - others.value) / spread)) if spread > 0.0 else 1.0
+def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
+    """Return the one-sided p-value that the AUC of a group is that of the other rows.
+
+    Of each, the area and its standard error.
+    """
+    spread = float(np.hypot(own[1], others[1]))
+    return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0
 
 
 def _groups(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from skeval.context import Context, shared
-from skeval.steps.samples import in_place, named_seed, sample_positions
+from skeval.steps.samples import content_order, drawn_positions, in_place, named_seed
 
 MOST_HALVED = 2**17  # rows: the noise of more is that of so many, scaled
 _KEPT = 20_000  # rows, up to which the halves are kept for the other metrics of a suite
@@ -47,12 +47,12 @@ def halvings(context: Context, role: str, n_rows: int, n_halvings: int) -> Itera
 def halved(context: Context, role: str, n_rows: int, seed: int) -> Halves:
     """Return the contexts of two disjoint samples of a role, of ``n_rows // 2`` rows each."""
     rng, half = np.random.default_rng(named_seed(role, seed)), n_rows // 2
-    order = rng.permutation(context.n_rows(role))
-    first, second = (np.sort(part) for part in (order[:half], order[half : 2 * half]))
+    order = rng.permutation(content_order(context, role))
+    first, second = order[:half], order[half : 2 * half]
     return in_place(context, role, first), in_place(context, role, second)
 
 
 @shared
 def _pool(context: Context, role: str) -> Context:
-    n_rows = context.n_rows(role)
-    return in_place(context, role, sample_positions(n_rows, MOST_HALVED, named_seed(role, 0)))
+    drawn = drawn_positions(context, role, MOST_HALVED, named_seed(role, 0))
+    return in_place(context, role, drawn)

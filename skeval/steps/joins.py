@@ -16,7 +16,7 @@ from skeval.relational_context import RelationalContext
 from skeval.stats.association import SideBySide
 from skeval.steps.pairs import Binning
 from skeval.steps.relations import Path, column_of, path_positions
-from skeval.steps.samples import cells, codes, named_seed
+from skeval.steps.samples import cells, codes, content_order, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.relational_data import NULL, ORPHAN
 from skeval.tables.relational_schema import RelationalSchema
@@ -390,7 +390,9 @@ def drawn_rows(
         middle = (most + above) // 2
         fits = np.minimum(sizes, middle).sum() <= max_rows
         most, above = (middle, above) if fits else (most, middle)
-    return drawn_by_root(whose, most, max_rows, named_seed(role, seed))
+    order = content_order(context.table(table), role)
+    in_order, _ = pd.factorize(whose[order])  # nor are roots told apart by where they stand
+    return order[drawn_by_root(in_order, most, max_rows, named_seed(role, seed))]
 
 
 def drawn_by_root(whose: np.ndarray, most: int, max_rows: int, seed: int) -> np.ndarray:

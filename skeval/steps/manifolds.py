@@ -20,7 +20,14 @@ from skeval.steps.neighbors import (
     reference_index,
     rows_of,
 )
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
+from skeval.steps.samples import (
+    ROLES,
+    ColumnChoice,
+    chosen_columns,
+    drawn_positions,
+    named_seed,
+    sample_positions,
+)
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 _USUAL = 5  # neighbours that the metrics of this family ask for at most
@@ -137,7 +144,9 @@ def vectors(
     rows = np.round(np.clip(rows, -_FAR, _FAR), 9) + 0.0
     # the rows that `rows_of` takes
     size = drawn(context, role, max_rows)
-    return rows[sample_positions(len(rows), size, named_seed(role, seed))]
+    return (
+        rows if size is None else rows[drawn_positions(context, role, size, named_seed(role, seed))]
+    )
 
 
 def _owners(context: Context) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,14 @@ from sklearn.base import clone
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, sample_positions
+from skeval.steps.samples import (
+    ColumnChoice,
+    chosen_columns,
+    column_key,
+    drawn_positions,
+    named_seed,
+    pooled_order,
+)
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
 from skeval.tables.schema import TableSchema
@@ -158,10 +164,18 @@ class Index:
         """Return the k nearest other rows of some of the rows, within the radius of each."""
         return self._search(self.rows[positions], k, radius, positions)
 
-    def nearest_mass(self, queries: np.ndarray) -> np.ndarray:
-        """Return the share of the queries that each row is the nearest of, ties divided evenly."""
-        masses: np.ndarray = self.search.nearest_mass(queries)
-        return masses if self.order is None else masses[np.argsort(self.order)]
+    def nearest_labels(
+        self, queries: np.ndarray, labels: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the share of the queries that each row is the nearest of, ties divided evenly.
+
+        Then by query the share of its nearest rows that have a label.
+        """
+        if self.order is None:
+            masses, labelled = self.search.nearest_labels(queries, labels)
+            return masses, labelled
+        masses, labelled = self.search.nearest_labels(queries, labels[self.order])
+        return masses[np.argsort(self.order)], labelled
 
     def _search(
         self, queries: np.ndarray, k: int, radius: np.ndarray | None, own: np.ndarray | None
@@ -321,12 +335,15 @@ def _nearest(
 def rows_of(
     context: Context, role: str, space: Any, columns: ColumnChoice, n_drawn: int | None, seed: int
 ) -> np.ndarray:
-    """Return the matrix of a seeded sample of a role's rows; of all where there are no more."""
+    """Return the matrix of a seeded sample of a role's rows; of all where there are no more.
+
+    All rows of None stand as they are given, those of a sample by what they hold.
+    """
     rows = encoded(context, role, space, columns)
     if n_drawn is None:
         return rows
     # tables may be aligned row by row: each role draws positions of its own
-    return rows[sample_positions(len(rows), n_drawn, zlib.crc32(f"{role} {seed}".encode()))]
+    return rows[drawn_positions(context, role, n_drawn, named_seed(role, seed))]
 
 
 @shared
@@ -344,8 +361,8 @@ def pool_index(
     """
     real = [rows_of(context, role, space, columns, n_rows, seed) for role in ("train", "holdout")]
     rows = np.concatenate(real)
-    order = np.random.default_rng(0).permutation(len(rows))
-    return index_of(context, rows, space, columns, order)
+    order = pooled_order(context) if n_rows is None else np.arange(len(rows))
+    return index_of(context, rows, space, columns, np.random.default_rng(0).permutation(order))
 
 
 def list_matrix(rows: np.ndarray, listed: np.ndarray, n_pool: int) -> csr_array:
@@ -373,12 +390,16 @@ def list_matrix(rows: np.ndarray, listed: np.ndarray, n_pool: int) -> csr_array:
 @shared
 def pooled_masses(
     context: Context, n_rows: int | None, columns: ColumnChoice, seed: int
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Return which share of the synthetic rows each real row is the nearest of, train first.
+
+    Then for each synthetic row the share of train rows among its nearest real ones: 1 where it is
+    closer to train, 0 where it is closer to the holdout.
 
     Ties are divided evenly over all nearest rows of the pooled tables: then, and only then, train
     has the share n_T / (n_T + n_H) on average over relabellings, with a variance in closed form.
     """
     queries = rows_of(context, "synthetic", "gower", columns, n_rows, seed)
     pool = pool_index(context, "gower", columns, n_rows, 0 if n_rows is None else seed)
-    return pool.nearest_mass(queries)
+    n_train = min(context.n_rows("train"), n_rows or len(pool.rows))
+    return pool.nearest_labels(queries, np.arange(len(pool.rows)) < n_train)

@@ -19,7 +19,7 @@ from skeval.stats.distributions import (
     total_variation,
     total_variation_bias,
 )
-from skeval.steps.samples import ROLES, cells, codes, named_seed, sample_positions
+from skeval.steps.samples import ROLES, cells, codes, drawn_positions, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs
@@ -46,11 +46,11 @@ class Drawn(NamedTuple):
 ALL_ROWS = Drawn()
 
 
-def row_positions(n_rows: int, role: str, drawn: Drawn) -> np.ndarray | slice:
+def row_positions(context: Context, role: str, drawn: Drawn) -> np.ndarray | slice:
     """Return which of a role's rows are looked at."""
-    if drawn.max_rows is None or drawn.max_rows >= n_rows:
+    if drawn.max_rows is None or drawn.max_rows >= context.n_rows(role):
         return slice(None)
-    return sample_positions(n_rows, drawn.max_rows, named_seed(role, drawn.seed))
+    return drawn_positions(context, role, drawn.max_rows, named_seed(role, drawn.seed))
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def joint_tables(
     at = [measured.index(name) for name in names]
     cut = cells(context, *binning)
     matrix = codes(context, role, *binning)
-    matrix = matrix[row_positions(len(matrix), role, drawn)]
+    matrix = matrix[row_positions(context, role, drawn)]
     matrix = matrix if at == list(range(len(measured))) else matrix[:, at]
     return JointTables.of(
         matrix,
@@ -267,7 +267,7 @@ def correlations(
     drawn: Drawn = ALL_ROWS,
 ) -> Correlations:
     """Return the correlations of a role's named columns, which hold numbers or dates."""
-    rows = row_positions(context.n_rows(role), role, drawn)
+    rows = row_positions(context, role, drawn)
     return correlation_matrix(_matrix(context[role], names)[rows], method)
 
 

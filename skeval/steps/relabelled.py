@@ -21,7 +21,7 @@ from skeval.stats.relabelling import (
     shuffled,
 )
 from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_of
-from skeval.steps.samples import ColumnChoice
+from skeval.steps.samples import ColumnChoice, pooled_order
 
 TOO_FEW_ROWS = "each table needs two rows to have neighbours."
 _MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
@@ -67,7 +67,10 @@ def relabellings(context: Context, n_permutations: int, seed: int) -> Iterator[n
 def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
     """Return a block of random labels, eight of a row in a byte, since they are remembered."""
     rng = np.random.default_rng([seed, block])
-    return np.packbits(shuffled(actual_labels(context), BLOCK, rng), axis=1)
+    labels = np.empty((actual_labels(context).size, BLOCK), dtype=np.bool_)
+    # a row has the same labels wherever it stands in its table
+    labels[pooled_order(context)] = shuffled(actual_labels(context), BLOCK, rng)
+    return np.packbits(labels, axis=1)
 
 
 def label_test(

@@ -21,6 +21,7 @@ from skeval.exceptions import (
 )
 from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
+from skeval.tables.frames import row_hashes
 from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
 from skeval.tables.schema import Kind, TableSchema
 
@@ -41,16 +42,43 @@ def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n_rows, n_drawn, replace=False))
 
 
+@shared
+def content_order(context: Context, role: str) -> np.ndarray:
+    """Return the positions of a role's rows in an order that goes by what they hold.
+
+    Draws of positions go by it, since the order in which rows are given means nothing. It is that
+    of hashes: where a row stands in it says nothing of its values. Ids decide among equal rows.
+    """
+    rows, ids = context[role], context.schema.columns("id")
+    order: np.ndarray = np.lexsort(
+        (row_hashes(rows[list(ids)]), row_hashes(rows.drop(columns=list(ids))))
+    )
+    return order
+
+
+def pooled_order(context: Context) -> np.ndarray:
+    """Return the positions of train's rows, then those of the holdout's, each by content."""
+    orders = content_order(context, "train"), content_order(context, "holdout")
+    return np.concatenate([orders[0], orders[0].size + orders[1]])
+
+
+def drawn_positions(context: Context, role: str, n_drawn: int, seed: int) -> np.ndarray:
+    """Return which rows of a role a seed draws, all if there are no more, by what they hold."""
+    order = content_order(context, role)
+    return order[sample_positions(order.size, n_drawn, seed)]
+
+
 def named_seed(name: str, seed: int) -> int:
     """Return a seed of its own for a table: tables may be aligned row by row."""
     return zlib.crc32(f"{name} {seed}".encode())
 
 
 def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame:
-    """Return a seeded sample of the rows, in their order."""
+    """Return a seeded sample of the rows, by what they hold; all, in their order, if no more."""
     if n_drawn is None or n_drawn >= len(frame):
         return frame
-    return frame.iloc[sample_positions(len(frame), n_drawn, seed)].reset_index(drop=True)
+    order = np.argsort(row_hashes(frame), kind="stable")
+    return frame.iloc[order[sample_positions(len(frame), n_drawn, seed)]].reset_index(drop=True)
 
 
 def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) -> list[list[T]]:
@@ -74,13 +102,13 @@ def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) 
 @shared
 def holdout_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context in which `n_rows` of the holdout stand in the synthetic place."""
-    return in_place(context, "holdout", sample_positions(context.n_rows("holdout"), n_rows, seed))
+    return in_place(context, "holdout", drawn_positions(context, "holdout", n_rows, seed))
 
 
 @shared
 def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
     """Return a context with `n_rows` of the synthetic rows."""
-    positions = sample_positions(context.n_rows("synthetic"), n_rows, seed)
+    positions = drawn_positions(context, "synthetic", n_rows, seed)
     return in_place(context, "synthetic", positions)
 
 

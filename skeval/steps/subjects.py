@@ -14,7 +14,7 @@ from skeval.relational_context import RelationalContext
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.relations import named_cells, subject_positions
-from skeval.steps.samples import named_seed, sample_positions
+from skeval.steps.samples import content_order, drawn_positions, named_seed
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema
 
@@ -72,7 +72,12 @@ def _limited(
     own = context.table(table)  # its roles are named: real tables alone are another context
     return rows_taken(
         own,
-        {role: sample_positions(own.n_rows(role), n, named_seed(role, seed)) for role, n in limits},
+        {
+            role: np.arange(own.n_rows(role))
+            if n is None
+            else drawn_positions(own, role, n, named_seed(role, seed))
+            for role, n in limits
+        },
     )
 
 
@@ -96,11 +101,11 @@ def one_row_each(
     for role in ("train", "holdout"):
         if role in own:
             whose = subject_positions(context, role, table, subject)
-            rows[role] = one_of_each(whose, named_seed(role, seed))
-    n_synthetic = own.n_rows("synthetic")
-    most = limits_of(max_rows)["synthetic"]
-    rows["synthetic"] = sample_positions(n_synthetic, most, named_seed("synthetic", seed))
-    return rows_taken(own, rows)
+            rng = np.random.default_rng(named_seed(role, seed))
+            rows[role] = one_of_each(whose, rng.permutation(content_order(own, role)))
+    most = limits_of(max_rows)["synthetic"] or own.n_rows("synthetic")
+    seed = named_seed("synthetic", seed)
+    return rows_taken(own, {**rows, "synthetic": drawn_positions(own, "synthetic", most, seed)})
 
 
 @shared
@@ -120,17 +125,16 @@ def parted_tables(context: RelationalContext, subject: str) -> list[str]:
     return list(dict.fromkeys(parted))
 
 
-def one_of_each(groups: np.ndarray, seed: int) -> np.ndarray:
-    """Return the position of one random row of each group, ascending; those below 0 are no group.
+def one_of_each(groups: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the position of the first row in `order` of each group; those below 0 are no group.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.steps.subjects import one_of_each
-    >>> one_of_each(np.array([7, -1, 7, 7, 2]), seed=0).tolist()
+    >>> one_of_each(np.array([7, -1, 7, 7, 2]), np.array([1, 2, 4, 0, 3])).tolist()
     [2, 4]
     """
-    order = np.random.default_rng(seed).permutation(groups.size)
     order = order[groups[order] >= 0]
     return np.sort(order[np.unique(groups[order], return_index=True)[1]])
 

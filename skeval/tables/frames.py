@@ -8,6 +8,7 @@ first. Codes of two tables of one context can therefore be compared.
 from __future__ import annotations
 
 import difflib
+import zlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -447,10 +448,33 @@ def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str
     ]
     if not compared:
         return 0.0
-    hashes = []
-    for frame in (train, holdout):
-        # cells of texts may be anything, lists among them
-        read = {name: frame[name].map(str, na_action="ignore") for name in texts}
-        rows = frame[compared].assign(**read)
-        hashes.append(pd.util.hash_pandas_object(rows, index=False).to_numpy())
-    return float(np.isin(hashes[1], hashes[0]).mean())
+    known, seen = (row_hashes(frame[compared]) for frame in (train, holdout))
+    return float(np.isin(seen, known).mean())
+
+
+def row_hashes(frame: pd.DataFrame) -> np.ndarray:
+    """Return a hash of what each row holds, whatever the order of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.tables.frames import row_hashes
+    >>> table = pd.DataFrame({"a": [1.0, 2.0, 1.0], "b": [2.0, 1.0, 2.0]})
+    >>> first, second, third = row_hashes(table[["b", "a"]])
+    >>> bool(first == third), bool(first == second), bool((row_hashes(table)[0] == first))
+    (True, False, True)
+    """
+    sums = np.zeros(len(frame), dtype=np.uint64)
+    for name, column in frame.items():
+        try:
+            hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
+        except (TypeError, ValueError):  # columns of objects may hold anything, lists among them
+            cells = column.astype(object).map(_hashable, na_action="ignore")
+            hashes = pd.util.hash_array(cells.to_numpy(object))
+        # what stands in one column is another thing in the next
+        sums += hashes * np.uint64(2 * zlib.crc32(_hashable(name)) + 1)
+    return sums
+
+
+def _hashable(cell: Any) -> bytes:
+    return str(cell).encode("utf-8", "surrogatepass")

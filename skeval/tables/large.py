@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning
-from skeval.tables.frames import Levels, Oddities, read_as, with_levels
+from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import BATCH, TableSource
+from skeval.tables.sources import TableSource, source_of
 
 IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
 
@@ -32,16 +32,17 @@ class LargeTable:
     source : TableSource
         Where the rows are.
     rows : ndarray of int, optional
-        Positions of the rows, ascending; all by default.
+        Positions of the rows, in any order; all by default.
     """
 
     def __init__(self, source: TableSource, rows: np.ndarray | None = None) -> None:
         self.source, self.rows = source, rows
+        self.names = source.names
 
     @property
     def columns(self) -> pd.Index:
         """The names of the columns."""
-        return pd.Index(self.source.names)
+        return pd.Index(self.names, dtype=object)
 
     @property
     def dtypes(self) -> pd.Series:
@@ -62,20 +63,26 @@ class LargeTable:
             return self._read([columns], self.rows)[columns]
         return self._read(list(columns), self.rows)
 
-    def frames(self, columns: Sequence[str], size: int = BATCH) -> Iterator[pd.DataFrame]:
-        """Yield frames of `size` rows of some columns; see :meth:`TableSource.frames`."""
-        for frame in self.source.frames(self._stored(columns), self.rows, size):
-            yield self._as_used(frame, columns)
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def items(self) -> Iterator[tuple[str, pd.Series]]:
+        """Yield names and columns, one in memory at a time."""
+        return ((name, self[name]) for name in self.names)
+
+    def drop(self, *, columns: Sequence[str]) -> Self:
+        """Return the table without some columns."""
+        return self._with(names=[name for name in self.names if name not in columns])
 
     def at(self, positions: np.ndarray) -> Self | pd.DataFrame:
-        """Return the rows at ascending positions: in memory if they are few."""
+        """Return the rows at some positions: in memory if they are few."""
         rows = positions if self.rows is None else self.rows[positions]
         return self.in_memory(positions) if len(rows) <= IN_MEMORY else self._with(rows=rows)
 
     def in_memory(self, positions: np.ndarray) -> pd.DataFrame:
-        """Return the rows at ascending positions, however many, as a frame."""
+        """Return the rows at some positions, however many, as a frame."""
         rows = positions if self.rows is None else self.rows[positions]
-        return self._read(list(self.columns), None if len(rows) == self.source.n_rows else rows)
+        return self._read(self.names, rows)
 
     def reset_index(self, *, drop: bool) -> Self:
         """Return itself: rows have no other names than their positions."""
@@ -91,7 +98,16 @@ class LargeTable:
         return other
 
     def _read(self, columns: list[str], rows: np.ndarray | None) -> pd.DataFrame:
-        return self._as_used(self.source.read(self._stored(columns), rows), columns)
+        if not columns:
+            return pd.DataFrame(index=pd.RangeIndex(len(self) if rows is None else len(rows)))
+        stored = self._stored(columns)
+        if rows is None or (rows[1:] > rows[:-1]).all():
+            return self._as_used(self.source.read(stored, rows), columns)
+        order = np.argsort(rows)
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        read = self._as_used(self.source.read(stored, rows[order]), columns)
+        return read.iloc[back].reset_index(drop=True)
 
     def _stored(self, columns: Sequence[str]) -> list[str]:
         return list(columns)
@@ -130,11 +146,7 @@ class CanonicalTable(LargeTable):
     ) -> None:
         super().__init__(source)
         self.schema, self.levels, self.precision = schema, levels, precision
-
-    @property
-    def columns(self) -> pd.Index:
-        """The names of the columns."""
-        return pd.Index(list(self.schema.kinds))
+        self.names = list(schema.kinds)
 
     def at_precision(self, precision: Precision) -> Self:
         """Return the table with values at a coarser storage; see :mod:`skeval.tables.precision`."""
@@ -233,10 +245,18 @@ def _kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) 
     for name in source.names:
         if kinds.get(name) in {None, "datetime"}:
             own = {name: kinds[name]} if name in kinds else None
-            inferred = TableSchema.infer(source.read([name]), own)
-            formats = {**inferred.datetime_formats, **formats}
-            kinds[name] = inferred.kinds[name]
-    return replace(known, kinds={n: kinds[n] for n in source.names}, datetime_formats=formats)
+            read = TableSchema.infer(source.read([name]), own)
+            formats = {**read.datetime_formats, **formats}
+            kinds[name] = read.kinds[name]
+    ordered = {name: kinds[name] for name in source.names}
+    inferred = known.inferred | (frozenset(ordered) - frozenset(known.kinds))
+    return replace(known, kinds=ordered, datetime_formats=formats, inferred=inferred)
+
+
+def table_of(table: Any, role: str) -> pd.DataFrame | LargeTable:
+    """Return a table in memory as a frame; one that need not fit there as it was given."""
+    source = source_of(table, role)
+    return as_frame(table, role) if source is None else LargeTable(source)
 
 
 class Spilled:

@@ -24,7 +24,7 @@ from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableE
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
-_LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
@@ -76,6 +76,9 @@ class TableSchema:
     datetime_formats : mapping of str to str, default={}
         How to read a datetime column that holds strings, in the notation of
         :func:`pandas.to_datetime`; only where it is known.
+    inferred : frozenset of str, default=frozenset()
+        The columns whose kind was inferred from values; nobody named it. Schemas that differ in
+        nothing else are equal.
 
     Raises
     ------
@@ -94,6 +97,7 @@ class TableSchema:
     kinds: Mapping[str, Kind]
     primary_key: tuple[str, ...] = ()
     datetime_formats: Mapping[str, str] = field(default_factory=dict)
+    inferred: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         # columns of canonical frames have string names
@@ -118,7 +122,8 @@ class TableSchema:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mappingproxy can be neither pickled nor deep-copied
-        return TableSchema, (dict(self.kinds), self.primary_key, dict(self.datetime_formats))
+        parts = dict(self.kinds), self.primary_key, dict(self.datetime_formats), self.inferred
+        return TableSchema, parts
 
     def columns(self, *kinds: Kind) -> list[str]:
         """Return the names of the columns of these kinds, in the order of the table."""
@@ -136,7 +141,7 @@ class TableSchema:
 
     def with_kinds(self, **kinds: Kind) -> TableSchema:
         """Return a copy in which some columns are of another kind."""
-        return replace(self, kinds={**self.kinds, **kinds})
+        return replace(self, kinds={**self.kinds, **kinds}, inferred=self.inferred - set(kinds))
 
     @classmethod
     def infer(
@@ -148,7 +153,7 @@ class TableSchema:
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows.
-        kinds : TableSchema or mapping of str to str, optional
+        kinds : TableSchema, mapping of str to str, or SDV's Metadata, optional
             The kinds that are known; the others are inferred.
 
         Returns
@@ -173,13 +178,21 @@ class TableSchema:
             if in_strings and (form := datetime_format(values)):
                 formats[name] = form
         formats |= schema.datetime_formats
-        return replace(schema, kinds=complete, datetime_formats=formats)
+        inferred = frozenset(name for name in complete if name not in schema.kinds)
+        return replace(
+            schema,
+            kinds=complete,
+            datetime_formats=formats,
+            inferred=inferred | schema.inferred,
+        )
 
     @classmethod
     def known(
         cls, kinds: TableSchema | Mapping[str, Kind] | None, names: Sequence[str] | None = None
     ) -> TableSchema:
         """Return the kinds that are known; raise for names that the columns are not among."""
+        if is_metadata(kinds):
+            kinds = cls.from_sdv(kinds)
         if not isinstance(kinds, TableSchema | Mapping | None):
             raise InvalidParameterError(
                 "schema must be a TableSchema or map column names to kinds, "
@@ -249,6 +262,14 @@ class TableSchema:
         )
 
 
+def is_metadata(schema: object) -> bool:
+    """Tell whether an object is metadata of the SDV family, which says what it holds as a dict."""
+    if isinstance(schema, TableSchema | Mapping | pd.DataFrame | pd.Series):
+        return False
+    content = schema.to_dict() if callable(getattr(schema, "to_dict", None)) else None  # type: ignore[attr-defined]
+    return isinstance(content, Mapping) and not {"tables", "columns"}.isdisjoint(content)
+
+
 def name_of(column: object) -> str:
     """Return a column's name as text that files can hold: half of a surrogate pair is spelled."""
     return str(column).encode("utf-8", "backslashreplace").decode("utf-8")
@@ -310,7 +331,7 @@ def _infer_kind(values: pd.Series) -> Kind:
     if is_integer:
         return "id" if named_like_key and present.is_unique else "continuous"
     # what object, string and exotic Arrow dtypes may hold
-    guess = pd.api.types.infer_dtype(present, skipna=True)
+    guess = _inferred(present)
     if guess == "boolean":
         return "boolean"
     if guess in {"integer", "floating", "mixed-integer-float", "decimal", "timedelta"}:
@@ -322,13 +343,20 @@ def _infer_kind(values: pd.Series) -> Kind:
     return "categorical"
 
 
+def _inferred(present: pd.Series) -> str:
+    """Return what pandas takes values to be, none of them missing; strings need no look at each."""
+    if isinstance(present.dtype, pd.StringDtype) and len(present):
+        return "string"
+    return str(pd.api.types.infer_dtype(present, skipna=True))
+
+
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
     distinct = present.drop_duplicates()
     # the head settles nearly every column at a fraction of the cost
     head = pd.to_numeric(distinct.iloc[:100].astype(object), errors="coerce")
     if np.isfinite(head.astype("float64")).all() and _read_as_numbers(distinct.astype(object)):
         return "id" if named_like_key and present.is_unique else "continuous"
-    words = distinct.iloc[:1000].astype(str).str.split().str.len().median()
+    words = np.median([len(str(text).split()) for text in distinct.iloc[:1000]])
     share = len(distinct) / len(present)
     if words >= 5 and share > 0.5:
         return "text"
@@ -339,7 +367,7 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
 
 def _read_as_numbers(distinct: pd.Series) -> bool:
     numbers = pd.to_numeric(distinct, errors="coerce").astype("float64")
-    if not np.isfinite(numbers).all() or distinct.str.match(_LEADING_ZERO).any():
+    if not np.isfinite(numbers).all() or distinct.str.match(LEADING_ZERO).any():
         return False
     whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
     if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
@@ -427,7 +455,9 @@ def datetime_format(values: pd.Series) -> str | None:
     present = values.dropna()
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)
-    if present.empty or pd.api.types.infer_dtype(present, skipna=True) != "string":
+    if present.empty or _inferred(present) != "string":
+        return None
+    if not _LOOKS_LIKE_DATE.match(str(present.iloc[0])):  # as of most columns
         return None
     distinct = present.drop_duplicates().astype(str)
     head = distinct.iloc[:100]  # it settles nearly every format at a fraction of the cost

@@ -201,8 +201,11 @@ def test_mass_is_divided_evenly_among_all_nearest_rows(problem, excluding, leaf_
         sums[np.arange(len(Y)), own] = INF
     tied = sums == sums.min(axis=1, keepdims=True)
     expected = (tied / tied.sum(axis=1, keepdims=True)).mean(axis=0)
+    labels = np.arange(len(X)) % 3 == 0
     for near in engines(ranges, categorical, leaf_size):
-        found = near.fit(X).nearest_mass(Y, exclude=own)
+        found, labelled = near.fit(X).nearest_labels(Y, labels, exclude=own)
+        np.testing.assert_array_equal(labelled, tied[:, labels].sum(axis=1) / tied.sum(axis=1))
+        np.testing.assert_array_equal(near.nearest_mass(Y, exclude=own), found)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
         assert found.sum() == pytest.approx(1.0)
 
@@ -219,6 +222,12 @@ def test_mass_has_the_same_bits_for_any_number_of_threads(queries):
 def test_mass_needs_a_query():
     with pytest.raises(InvalidParameterError, match="nearest_mass needs a query"):
         MixedNearestNeighbors().fit([[0.0]]).nearest_mass(np.empty((0, 1)))
+
+
+@pytest.mark.parametrize("labels", [[True], [1, 0]])
+def test_labels_are_one_bool_for_each_reference_row(labels):
+    with pytest.raises(InvalidParameterError, match="labels must be 2 bools"):
+        MixedNearestNeighbors().fit([[0.0], [1.0]]).nearest_labels([[0.0]], labels)
 
 
 @FEW

@@ -29,7 +29,10 @@ SCHEMA = RelationalSchema(
 def test_check_values(train, synthetic, share):
     result = ReferentialIntegrity().fit(tables(train), schema=SCHEMA).evaluate(tables(synthetic))
     assert result.value == pytest.approx(share, abs=1e-12)
-    assert result.details["null"]["orders.user -> users.id"] == np.isnan(synthetic).mean()
+    missing = np.isnan(synthetic).mean()
+    assert result.details["null"]["orders.user -> users.id"] == missing
+    said = f"Keys are missing most often in orders.user -> users.id: in {missing:.1%} of its rows"
+    assert (said in result.summary) == (missing > 0)
 
 
 def test_the_baseline_is_that_of_the_holdout():

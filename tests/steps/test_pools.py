@@ -81,7 +81,7 @@ def test_one_reference_row_has_one_neighbour():
 
 
 def test_masses_are_linear_in_the_labels(context):
-    masses = pooled_masses(context, None, None, 0)
+    masses, _ = pooled_masses(context, None, None, 0)
     found = relabelling_test(lambda labels: masses @ labels, 40, 25, n_permutations=4000, seed=0)
     assert found.mean == pytest.approx(40 / 65, abs=0.01)
 

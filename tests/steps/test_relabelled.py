@@ -19,6 +19,7 @@ from skeval.steps.relabelled import (
     relabelled_nearest,
     relabellings,
 )
+from skeval.steps.samples import content_order
 
 
 def context_of(*sizes):
@@ -44,11 +45,12 @@ def test_distances_to_either_label(space, sizes):
     found = joined(blocks)
     n_pool = sizes[0] + sizes[1]
     index = pool_index(context, space)
-    queries = context.synthetic.to_numpy()
+    drawn = content_order(context, "synthetic")
+    queries = context.synthetic.to_numpy()[drawn]
     if space == "euclidean":
         from skeval.steps.neighbors import encoded
 
-        queries = encoded(context, "synthetic", space)
+        queries = encoded(context, "synthetic", space)[drawn]
     distances, rows = index.kneighbors(queries, n_pool)
     assert set(found.labels.sum(axis=0)) == {sizes[0]}
     np.testing.assert_array_equal(found.labels[:, 0], np.arange(n_pool) < sizes[0])

@@ -31,7 +31,12 @@ def test_owners_are_the_subjects_by_one_path():
 
 def test_one_row_of_each_is_drawn_alike():
     groups = np.array([0, 1, 1, 1, -1, 2, 2])
-    drawn = np.array([one_of_each(groups, seed) for seed in range(600)])
+    drawn = np.array(
+        [
+            one_of_each(groups, np.random.default_rng(seed).permutation(groups.size))
+            for seed in range(600)
+        ]
+    )
     assert (groups[drawn] == [0, 1, 2]).all()
     counts = np.bincount(drawn[:, 1], minlength=4)[1:4]
     assert (np.abs(counts - 200) < 60).all()

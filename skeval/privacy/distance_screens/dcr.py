@@ -75,28 +75,36 @@ class TrainShareScreen(NeighborMetric):
             # a sum of many 1/n is rounded, to keep "all" at 1
             return [round(float(a[:n_train].sum()), 12) for a in self._masses(context, columns)]
         weight = 0.0 if self.ties == "holdout" else 0.5
-        return [closer_share(d, e, ties=weight) for d, e in self._pairs(context, columns)]
+        return [closer_share(*sides, ties=weight) for sides in self._sides(context, columns)]
 
     def _masses(self, context: Context, columns: Any) -> Iterator[np.ndarray]:
         """Yield, by draw, which share of the synthetic rows each real row is the nearest of."""
         n = self.num_rows_subsample
-        for seed in range(self.random_state, self.random_state + self.num_iterations):
+        for seed in self._seeds():
             if is_gower(self.space):
-                yield pooled_masses(context, n, columns, seed)
+                yield pooled_masses(context, n, columns, seed)[0]
             else:
                 yield masses_of_tables(context, n, self.space, columns, seed)
 
-    def _pairs(self, context: Context, columns: Any) -> Iterator[list[np.ndarray]]:
-        """Yield, by draw, the distances of the synthetic rows to train and to the holdout."""
+    def _sides(self, context: Context, columns: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield, by draw, which synthetic rows are closer to train, and which are as close."""
         n = self.num_rows_subsample
-        for seed in range(self.random_state, self.random_state + self.num_iterations):
+        for seed in self._seeds():
+            if is_gower(self.space) and self.scale == "common":
+                of_train = pooled_masses(context, n, columns, seed)[1]
+                yield of_train == 1.0, (of_train > 0.0) & (of_train < 1.0)
+                continue
             sample = {"n_query": n, "n_reference": n, "seed": seed}
-            yield [
+            to_train, to_holdout = (
                 self._distances(context, "synthetic", role, columns, **sample)
                 if self.scale == "common"
                 else nearest_on_own_scale(context, role, n, columns, seed)
                 for role in ("train", "holdout")
-            ]
+            )
+            yield to_train < to_holdout, to_train == to_holdout
+
+    def _seeds(self) -> range:
+        return range(self.random_state, self.random_state + self.num_iterations)
 
     def _train_share(self, context: Context, columns: Any) -> TrainShare:
         """Return the fraction with its null: there is none where scales differ."""
@@ -108,7 +116,7 @@ class TrainShareScreen(NeighborMetric):
 
     def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
         """Return what is said of a share: its complement, its ties, its errors."""
-        ties = [np.mean(d == e) for d, e in self._pairs(context, columns)]
+        ties = [np.mean(tied) for _, tied in self._sides(context, columns)]
         several = len(share.of_draws) > 1
         return {
             "closer_to_training": share.value,
@@ -392,17 +400,18 @@ class TrainShare:
         return max(float(norm.isf(tail / 2.0)) * self.standard_error, -float(np.log(tail)) * met)
 
 
-def closer_share(to_train: np.ndarray, to_holdout: np.ndarray, *, ties: float) -> float:
+def closer_share(closer: np.ndarray, tied: np.ndarray, *, ties: float) -> float:
     """Return the share of rows closer to train than to holdout; `ties` is what a tie counts.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skeval.privacy.distance_screens.dcr import closer_share
-    >>> closer_share(np.array([0, 0.2, 1, 11]), np.array([2, 0.8, 1, 8]), ties=0.5)
+    >>> to_train, to_holdout = np.array([0, 0.2, 1, 11]), np.array([2, 0.8, 1, 8])
+    >>> closer_share(to_train < to_holdout, to_train == to_holdout, ties=0.5)
     0.625
     """
-    return float(np.mean(to_train < to_holdout) + ties * np.mean(to_train == to_holdout))
+    return float(np.mean(closer) + ties * np.mean(tied))
 
 
 def permutation_variance(masses: np.ndarray, n_train: int) -> float:

@@ -18,6 +18,7 @@ from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
+from skeval.steps.samples import content_order
 from skeval.verdict import Contrast
 
 _Z = float(norm.ppf(0.975))
@@ -284,7 +285,8 @@ def standard_errors(
 
     Of `n_bootstrap` replicates; where it is None, by linearisation.
     """
-    two, n = (sample.to_synthetic, sample.to_real), sample.to_real.size
+    order = np.lexsort((sample.to_real, sample.to_synthetic))
+    two, n = (sample.to_synthetic[order], sample.to_real[order]), sample.to_real.size
     if n_bootstrap is None:
         spread = proximity_covariance(*two, q) ** 0.5
         return spread, spread / tail.p_synthetic if tail.p_synthetic > 0 else 0.0
@@ -357,7 +359,10 @@ def split_ratios(
 ) -> Ratios:
     """Return the ratios of a random half of train to the synthetic table and to the other half."""
     rng = np.random.default_rng([seed, split])
-    train, synthetic = (encoded(context, role, space, columns) for role in ("train", "synthetic"))
+    train, synthetic = (
+        encoded(context, role, space, columns)[content_order(context, role)]
+        for role in ("train", "synthetic")
+    )
     order = rng.permutation(len(train))
     half = len(train) // 2
     first, second = train[np.sort(order[:half])], train[np.sort(order[half : 2 * half])]

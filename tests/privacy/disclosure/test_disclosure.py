@@ -117,7 +117,7 @@ def test_population():
     assert presence.details["certain"] == 0.0
     k = evaluate(KMap(k0=3), *tables)
     assert k.value == 1.0
-    assert k.baseline == 1.0
+    assert k.baseline == 3.0  # of a, b and b, the three rows of the holdout that are drawn
     assert k.details == {
         "uniques": 1 / 3,
         "below_k0": 1 / 3,

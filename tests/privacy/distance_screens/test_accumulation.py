@@ -356,7 +356,9 @@ def test_columns_can_be_chosen():
     with pytest.warns(UserWarning, match="of the holdout rows"):
         metric = MinimumDistanceAccumulation().fit(*alone[:2])
     expected = metric.evaluate(alone[2])
-    assert (found.value, found.p_value) == (expected.value, expected.p_value)
+    assert found.value == expected.value
+    # relabellings are drawn by what rows hold, in all columns
+    assert found.p_value == pytest.approx(expected.p_value, abs=0.1)
 
 
 def test_results_go_through_json():

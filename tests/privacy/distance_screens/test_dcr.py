@@ -52,8 +52,9 @@ def test_second_toy_table():
     assert result.details["closer_to_training"] == 0.75
     assert result.value == 0.5
     context = Context.of(*tables[:2]).with_synthetic(tables[2])
-    masses = pooled_masses(context, None, None, 0)
+    masses, on_train = pooled_masses(context, None, None, 0)
     assert masses.tolist() == [0.5, 0.25, 0.25, 0.0]
+    assert on_train.tolist() == [1.0, 1.0, 0.0, 1.0]
     assert result.details["null_standard_error"] == pytest.approx(0.0416667**0.5, abs=1e-6)
     assert result.details["z"] == pytest.approx(1.22, abs=0.01)
     assert result.p_value == pytest.approx(1 / 3, abs=0.04)  # two of six choices
@@ -406,7 +407,7 @@ def test_all_mass_is_exactly_one(n_rows):
 @pytest.mark.parametrize(("ties", "share"), [(0.5, 0.625), (0.0, 0.5)])
 def test_closer_share_of_toy_distances(ties, share):
     to_train, to_holdout = np.array([0, 0.2, 1, 11]), np.array([2, 0.8, 1, 8])
-    assert closer_share(to_train, to_holdout, ties=ties) == share
+    assert closer_share(to_train < to_holdout, to_train == to_holdout, ties=ties) == share
 
 
 def test_permutation_variance_by_exhaustion():

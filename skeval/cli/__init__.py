@@ -1,0 +1,65 @@
+"""The command line: a file for each group of commands.
+
+Commands register with the application of :mod:`skeval.cli.options` as they are imported here.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from skeval.cli import catalogue, reports, saved, schemas, scores
+from skeval.cli.options import DEBUG, app, debugging, say
+from skeval.exceptions import MetricWarning, SkevalError
+
+__all__ = ["app", "catalogue", "main", "printed_warnings", "reports", "saved", "schemas", "scores"]
+
+
+def main() -> None:
+    """Run the command line; bad input ends in one sentence and exit code 2.
+
+    So does whatever else goes wrong; ``--debug`` shows where.
+    """
+    arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot write is no reason to end
+            stream.reconfigure(errors="replace")
+    try:
+        with printed_warnings():
+            app(arguments)
+    except Exception as error:
+        if debugging():
+            raise
+        say(f"skeval: error: {_sentence(error)}")
+        sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, SkevalError | OSError):
+        return str(error)
+    # what others say may quote a cell
+    return (
+        f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "
+        "please report that to its authors, without data."
+    )
+
+
+@contextmanager
+def printed_warnings() -> Iterator[None]:
+    """Show our warnings as plain sentences on standard error, each once; give others again."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        ours = [w for w in caught if issubclass(w.category, MetricWarning)]
+        for text in dict.fromkeys(str(w.message) for w in ours):
+            say(f"note: {text}")
+        for w in caught:
+            if w not in ours:
+                # the filters of the user decide, as if it had not been caught
+                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)

@@ -1,0 +1,122 @@
+"""What the commands read: tables, folders of them, and their schema."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from skeval.cli.options import say
+from skeval.exceptions import InvalidParameterError
+from skeval.files import check_output
+from skeval.tables.dialects import Dialect
+from skeval.tables.reading import PLAIN, read_table
+from skeval.tables.reasons import ColumnReason, column_reasons
+from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.relational_sources import read_json
+from skeval.tables.schema import TableSchema
+
+_MOST_DOUBTS = 5  # that are spelled out
+TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
+
+
+def check_paths(
+    output: Path, endings: tuple[str, ...], owner: str, inputs: Iterable[Path | None]
+) -> None:
+    """Refuse an output that cannot be written, or is one of the inputs, before the work."""
+    for path in inputs:
+        if path is not None and path.exists() and output.exists() and output.samefile(path):
+            raise InvalidParameterError(
+                f"the output {output} is the input {path}, which it would destroy; name another."
+            )
+    check_output(output, endings, owner=owner)
+
+
+def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Dialect:
+    """Return how CSV files are written, as the options say."""
+    try:
+        return Dialect({"tab": "\t", "\\t": "\t"}.get(sep or "", sep), encoding, decimal)
+    except InvalidParameterError as error:
+        text = str(error)
+        where = "--encoding: " if text.startswith("there") else "--"
+        raise InvalidParameterError(where + text) from error
+
+
+def read_tables(
+    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect = PLAIN
+) -> tuple[TrainHoldoutSynthetic, Any]:
+    """Return the tables of two or three files, or folders, and what is known of their schema."""
+    if len(paths) not in {2, 3}:
+        raise InvalidParameterError(
+            f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
+        )
+    first, *others = paths
+    if not any(path.is_dir() for path in paths):
+        train, *further = (read_table(path, header=header, dialect=dialect) for path in paths)
+        known = read_schema(schema)
+    elif files := [str(path) for path in paths if not path.is_dir()]:
+        raise InvalidParameterError(
+            f"expected folders throughout, or files throughout; {', '.join(files)}: no folder."
+        )
+    else:
+        train = RelationalData.from_folder(first, schema, header=header, dialect=dialect)
+        known = train.schema
+        further = [
+            RelationalData.from_folder(path, known, header=header, dialect=dialect)
+            for path in others
+        ]
+        say(f"note: {known}.")
+    return (train, further[0] if len(further) == 2 else None, further[-1]), known
+
+
+def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
+    """Return kinds, reasons and doubts of the columns of a table, or of several."""
+    if not isinstance(known, RelationalSchema):
+        return column_reasons(train, TableSchema.infer(train, known))
+    return {
+        f"{name}.{column}": reason
+        for name, table in train.items()
+        for column, reason in column_reasons(
+            table, TableSchema.infer(table, known.tables[name])
+        ).items()
+    }
+
+
+def say_kinds(train: Any, known: Any) -> None:
+    """Say in a line how many columns are of which kind, and which kinds are in doubt."""
+    kinds = kinds_of(train, known)
+    counted = Counter(reason.kind for reason in kinds.values())
+    counts = ", ".join(f"{n} {kind}" for kind, n in counted.most_common())
+    doubts = [f"{name} is {one.kind} ({one.doubt})" for name, one in kinds.items() if one.doubt]
+    more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
+    said = "; ".join(doubts[:_MOST_DOUBTS]) + more
+    doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
+    say(f"note: columns: {counts}.{doubt}")
+
+
+def files_by_role(paths: list[Path]) -> dict[str, Path]:
+    """Return the files of the tables by role; folders are known by their tables alone."""
+    roles = ("train", "synthetic") if len(paths) == 2 else ("train", "holdout", "synthetic")
+    return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
+
+
+def check_of_one_table(known: Any, **columns: str | None) -> None:
+    """Refuse what names a column where there are several tables."""
+    if isinstance(known, RelationalSchema) and (named := [n for n, c in columns.items() if c]):
+        raise InvalidParameterError(
+            f"--{' and --'.join(named)} cannot be used with folders: utility is of one table. "
+            "Give the files of that table, or use skeval.relational.RelationalTSTR in Python."
+        )
+
+
+def read_schema(path: Path | None) -> Any:
+    """Return what a JSON file says of the columns: kinds by name, or the metadata of SDV."""
+    if path is None:
+        return None
+    content = read_json(path)
+    described = isinstance(content, dict) and any(
+        isinstance(content.get(part), dict | list) for part in ("columns", "tables")
+    )
+    return TableSchema.from_sdv(content) if described else content

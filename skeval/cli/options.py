@@ -1,0 +1,88 @@
+"""The application and the options that several commands share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from skeval import __version__
+from skeval.cli.words import in_words
+
+app = typer.Typer(
+    help="Evaluate synthetic tabular data: each number with its baseline and interval.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TRAIN [HOLDOUT] SYNTHETIC",
+        help="CSV or Parquet files, or folders of them, a file a table. "
+        "Without a holdout there are no baselines.",
+    ),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="JSON: {column: kind}, or the metadata of SDV; of several tables also a data package. "
+        "A folder may hold it."
+    ),
+]
+Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
+Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
+Header = Annotated[
+    bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
+]
+Sep = Annotated[
+    str | None,
+    typer.Option(help="Between the cells of CSV files, such as ';' or tab; else as they look."),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Of CSV files, such as latin-1; else as they look.")
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal sign of CSV files, '.' or ','; else as they look.")
+]
+Seed = Annotated[
+    int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**32 - 1)
+]
+DateOption = Annotated[
+    str | None,
+    typer.Option("--date", help="Of the evaluation; now, or SOURCE_DATE_EPOCH, if not said."),
+]
+OUTPUT = ("--output", "-o")
+DEBUG = "--debug"
+
+
+def _version(shown: bool) -> None:
+    if shown:
+        typer.echo(f"skeval {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Show the traceback of an error; it may quote cells.")
+    ] = False,
+) -> None:
+    """Hold the options that stand before a command."""
+
+
+def debugging() -> bool:
+    """Tell whether tracebacks are wanted."""
+    return DEBUG in sys.argv[1:]
+
+
+def say(text: str) -> None:
+    """Print a sentence on standard error, in the words of the command line."""
+    Console(stderr=True, soft_wrap=True).print(in_words(text), markup=False, highlight=False)

@@ -1,0 +1,534 @@
+"""Where results come from: version, parameters, seeds, inputs and columns, and whether it is so."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import inspect
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from skeval._versions import installed_versions
+from skeval.context import Context, shared
+from skeval.exceptions import InvalidParameterError, TableError
+from skeval.relational_context import RelationalContext
+from skeval.tables.frames import read_as
+from skeval.tables.large import LargeTable, table_of
+from skeval.tables.reading import read_table
+from skeval.tables.reasons import column_reasons
+from skeval.tables.schema import TableSchema, read_column
+
+EPOCH = "SOURCE_DATE_EPOCH"
+SAME_BYTES, SAME_CELLS, DIFFERENT = "the same bytes", "the same cells", "not among the inputs"
+Date = dt.date | str | None
+
+
+@dataclass(frozen=True)
+class InputRecord:
+    """A table that results are of: how many rows, and hashes by which it is known again.
+
+    Parameters
+    ----------
+    role : str
+        `train`, `holdout` or `synthetic`; of several tables, the role and the table's name.
+    n_rows : int
+        Rows of the whole table.
+    n_measured : int
+        Rows that were measured, where a sample was drawn of it.
+    cells : str
+        SHA-256 of the cells as their kinds read them, row by row: see :func:`hash_of_cells`.
+    file : str
+        Name of the file, without its folder; empty for a table that was no file.
+    file_bytes : str
+        SHA-256 of the bytes of that file.
+    """
+
+    role: str
+    n_rows: int
+    n_measured: int
+    cells: str = ""
+    file: str = ""
+    file_bytes: str = ""
+
+
+@dataclass(frozen=True)
+class ColumnRecord:
+    """The kind of a column, why it was inferred, and what may be doubted in it."""
+
+    column: str
+    kind: str
+    why: str = ""
+    doubt: str = ""
+    form: str = ""  # of dates in texts
+    table: str = ""  # where there are several
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a reader must know to repeat results, and to see that files are those they are of.
+
+    A suite's results have it as :attr:`SuiteResult.provenance`; it goes into JSON, PDF and HTML.
+
+    Parameters
+    ----------
+    date : str
+        Of the evaluation, ISO 8601.
+    version : str
+        Of skeval.
+    inputs : tuple of InputRecord
+        The tables.
+    columns : tuple of ColumnRecord
+        Their kinds, and why.
+    metrics : mapping of str to str
+        By the name in the suite, the call that makes the metric again, with all its parameters.
+        Estimators within it name those parameters that are not the defaults of their version.
+    seeds : mapping of str to int
+        By metric; and `rows`, the seed by which rows of a report were drawn.
+    target, sensitive : str
+        The columns that metrics predict, and whose groups they compare.
+    packages : mapping of str to str
+        Versions of Python and of the packages.
+
+    Notes
+    -----
+    A hash shows no row. Whoever holds a whole candidate table can see whether it is the one,
+    though, and so can someone who knows all but one of its rows and tries the few values which that
+    one may have; of a table of few rows and values, all tables that there may be can be tried.
+    Where such a reader is to be feared, leave the hashes of the real tables out by
+    :meth:`without_hashes`.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> train, synthetic = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    >>> result = make_suite("quality").fit(train).evaluate(synthetic, date="2026-11-22")
+    >>> result.provenance.date, result.provenance.inputs[0].n_rows
+    ('2026-11-22', 100)
+    >>> print(result.provenance.metrics["column_shapes/tv_complement"])
+    skeval.fidelity.TVComplement(columns=None, n_bins=None, nan='drop')
+    """
+
+    date: str
+    version: str
+    inputs: tuple[InputRecord, ...] = ()
+    columns: tuple[ColumnRecord, ...] = ()
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    target: str = ""
+    sensitive: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def doubts(self) -> dict[str, str]:
+        """What may be doubted in the kinds of columns, by column."""
+        return {
+            f"{one.table}.{one.column}".lstrip("."): one.doubt for one in self.columns if one.doubt
+        }
+
+    def with_files(self, files: Mapping[str, str | Path]) -> Provenance:
+        """Return a copy that names the files, by role, of which the tables were read.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such role or file.
+        """
+        roles = [record.role for record in self.inputs]
+        if unknown := [role for role in files if role not in roles]:
+            raise InvalidParameterError(
+                f"files: there is no {', '.join(unknown)}; there are {', '.join(roles)}."
+            )
+        hashes = {role: (Path(path).name, hash_of_file(path)) for role, path in files.items()}
+        inputs = tuple(
+            replace(record, file=hashes[record.role][0], file_bytes=hashes[record.role][1])
+            if record.role in hashes
+            else record
+            for record in self.inputs
+        )
+        return replace(self, inputs=inputs)
+
+    def with_whole(self, role: str, table: Any, seed: int) -> Provenance:
+        """Return a copy in which the table of a role is known by all its rows, not by a sample."""
+        schema = schema_of(self.columns)
+        whole = table_of(table, role)
+        inputs = tuple(
+            replace(record, n_rows=len(whole), cells=hash_of_cells(whole, schema))
+            if record.role == role
+            else record
+            for record in self.inputs
+        )
+        return replace(self, inputs=inputs, seeds={"rows": seed, **self.seeds})
+
+    def without_hashes(self, *roles: str) -> Provenance:
+        """Return a copy without the hashes of these roles; of the real tables if none is named."""
+        chosen = roles or ("train", "holdout")
+        inputs = tuple(
+            replace(record, cells="", file_bytes="")
+            if record.role.split("/")[0] in chosen
+            else record
+            for record in self.inputs
+        )
+        return replace(self, inputs=inputs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
+        content = asdict(self)
+        return {**content, "inputs": list(content["inputs"]), "columns": list(content["columns"])}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
+        """Rebuild what :meth:`to_dict` gave."""
+        texts = {name: str(content[name]) for name in ("date", "version", "target", "sensitive")}
+        return cls(
+            **texts,
+            inputs=tuple(InputRecord(**_input(one)) for one in content["inputs"]),
+            columns=tuple(ColumnRecord(**_texts(one)) for one in content["columns"]),
+            metrics=_texts(content["metrics"]),
+            seeds={str(name): int(seed) for name, seed in content["seeds"].items()},
+            packages=_texts(content["packages"]),
+        )
+
+
+def _texts(content: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): str(value) for name, value in content.items()}
+
+
+def _input(content: Mapping[str, Any]) -> dict[str, Any]:
+    counts = {name: int(content[name]) for name in ("n_rows", "n_measured")}
+    return {**_texts(content), **counts}
+
+
+def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date) -> Provenance:
+    """Return the provenance of what these metrics make of the tables of a context.
+
+    Parameters
+    ----------
+    metrics : mapping of str to Metric
+        By their names.
+    context : Context
+        With synthetic rows.
+    date : date, datetime or str, optional
+        As of :func:`stamp`.
+
+    Returns
+    -------
+    Provenance
+    """
+    versions = installed_versions()
+    named = {name: list(_parameters(metric)) for name, metric in metrics.items()}
+    seeds = {
+        name: int(value)
+        for name, parameters in named.items()
+        for parameter, value in parameters
+        if parameter == "random_state" and isinstance(value, int | np.integer)
+    }
+    target, sensitive = (
+        ", ".join(
+            dict.fromkeys(
+                str(value)
+                for parameters in named.values()
+                for parameter, value in parameters
+                if parameter == wanted and isinstance(value, str)
+            )
+        )
+        for wanted in ("target", "sensitive")
+    )
+    return Provenance(
+        date=stamp(date),
+        version=versions.pop("skeval"),
+        inputs=tuple(_inputs(context)),
+        columns=_columns(context.real),
+        metrics={name: constructor(metric) for name, metric in metrics.items()},
+        seeds=seeds,
+        target=target,
+        sensitive=sensitive,
+        packages=versions,
+    )
+
+
+def stamp(date: Date = None) -> str:
+    """Return a date as ISO 8601, in UTC.
+
+    Parameters
+    ----------
+    date : date, datetime or str, optional
+        Now, or what the environment variable ``SOURCE_DATE_EPOCH`` says in seconds since 1970.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no date.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from skeval.provenance import stamp
+    >>> stamp("2026-11-22"), stamp(datetime(2026, 11, 22, 12, tzinfo=UTC))
+    ('2026-11-22', '2026-11-22T12:00:00Z')
+    """
+    try:
+        if date is None:
+            seconds = os.environ.get(EPOCH)
+            now = dt.datetime.now(dt.UTC)
+            date = dt.datetime.fromtimestamp(int(seconds), dt.UTC) if seconds else now
+        elif isinstance(date, str):
+            dt.datetime.fromisoformat(date)
+            return date
+        if not isinstance(date, dt.datetime):
+            return date.isoformat()
+        moment = date.astimezone(dt.UTC) if date.tzinfo else date
+        return moment.strftime("%Y-%m-%dT%H:%M:%S") + ("Z" if date.tzinfo else "")
+    except (ValueError, TypeError, AttributeError, OverflowError, OSError) as error:
+        raise InvalidParameterError(
+            f"date must be a date, a datetime or ISO 8601 text, got {date!r}; {EPOCH} seconds."
+        ) from error
+
+
+def constructor(value: Any) -> str:
+    """Return the call that makes a metric again, with all its parameters.
+
+    Names are those under which they are public, so that Python makes it of the text once their
+    packages are imported. What has no such text, as a lambda, stands in angle brackets: a
+    parameter is never shown by what it holds unless that is numbers, texts and lists of them.
+
+    Examples
+    --------
+    >>> from skeval.fidelity import KSComplement
+    >>> from skeval.provenance import constructor
+    >>> constructor(KSComplement(columns=["age"]))
+    "skeval.fidelity.KSComplement(columns=['age'])"
+    """
+    if isinstance(value, BaseEstimator):
+        parameters = value.get_params(deep=False)
+        if not type(value).__module__.startswith("skeval"):
+            standard = _defaults(type(value))
+            parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
+        called = ", ".join(f"{name}={constructor(part)}" for name, part in parameters.items())
+        return f"{public_name(type(value))}({called})"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int | float):
+        text = repr(value)
+        return f"float({text!r})" if text.lstrip("-") in {"inf", "nan"} else text
+    if isinstance(value, dict):
+        parts = ", ".join(f"{constructor(k)}: {constructor(v)}" for k, v in value.items())
+        return f"{{{parts}}}"
+    if type(value) in (list, tuple):
+        parts = ", ".join(map(constructor, value))
+        return f"[{parts}]" if type(value) is list else f"({parts}{',' if len(value) == 1 else ''})"
+    if isinstance(value, type) or hasattr(value, "__qualname__"):
+        name = public_name(value)
+        return name if "<" not in name else f"<{name.replace('<', '').replace('>', '')}>"
+    return f"<{type(value).__name__}>"
+
+
+def public_name(value: Any) -> str:
+    """Return the shortest dotted name under which a class or function can be imported."""
+    name, parts = value.__qualname__, str(value.__module__).split(".")
+    for depth in range(1, len(parts)):
+        module = ".".join(parts[:depth])
+        if getattr(import_module(module), name, None) is value:
+            return f"{module}.{name}"
+    return f"{value.__module__}.{name}"
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    return {n: p.default for n, p in inspect.signature(kind).parameters.items()}
+
+
+def _equal(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and repr(value) == repr(default)
+
+
+def _parameters(metric: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a metric and of what is within it, by their last names."""
+    for name, value in metric.get_params(deep=True).items():
+        yield name.rpartition("__")[2], value
+
+
+def hash_of_file(path: str | Path) -> str:
+    """Return the SHA-256 of the bytes of a file.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such file.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InvalidParameterError(f"files: {path} cannot be read: {error.strerror}.") from error
+
+
+def hash_of_cells(frame: pd.DataFrame | LargeTable, schema: TableSchema) -> str:
+    """Return the SHA-256 of the cells of a table, in the order of its rows, whatever their storage.
+
+    A table has one such hash in CSV and in Parquet, in pandas and in polars, whatever the order of
+    its columns: numbers count as float64, dates in microseconds of UTC, all else as texts, in which
+    1 and 1.0 are the same. Columns that the schema does not name do not count.
+
+    Parameters
+    ----------
+    frame : DataFrame or LargeTable
+        As it was given.
+    schema : TableSchema
+        The kinds to read its columns as.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import TableSchema
+    >>> from skeval.provenance import hash_of_cells
+    >>> table = pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})
+    >>> schema = TableSchema.infer(table)
+    >>> other = table[["y", "x"]].astype({"x": float})
+    >>> hash_of_cells(table, schema) == hash_of_cells(other, schema)
+    True
+    """
+    digest, none = hashlib.sha256(), pd.DataFrame(index=pd.RangeIndex(len(frame)))
+    for name in sorted(schema.kinds):  # a column at a time: the table may be larger than memory
+        column = frame[[name]] if name in frame else none.assign(**{name: None})
+        digest.update(repr((name, len(frame))).encode())
+        for part in _cells(read_as(column, schema, {}, names=[name])[name]):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _cells(values: pd.Series) -> Iterator[bytes]:
+    if values.dtype.kind == "M":
+        yield values.to_numpy("datetime64[us]").astype("<i8").tobytes()
+        return
+    if values.dtype.kind == "f":
+        numbers = values.to_numpy("<f8") + 0.0  # -0.0 is 0.0
+        numbers[np.isnan(numbers)] = np.nan  # of whatever bits
+        yield numbers.tobytes()
+        return
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        values = read_column(values, "categorical", None)
+    held = values.cat.remove_unused_categories()
+    held = held.cat.reorder_categories(sorted(held.cat.categories))
+    yield repr(list(held.cat.categories)).encode("utf-8", "backslashreplace")
+    yield held.cat.codes.to_numpy("<i4").tobytes()
+
+
+@shared
+def _hash_of_role(context: Context, role: str) -> str:
+    return hash_of_cells(context.given(role), context.schema)
+
+
+def _tables(context: Context) -> Iterator[tuple[str, Context]]:
+    """Yield the contexts of single tables, by the name of the table; empty for the only one."""
+    if isinstance(context, RelationalContext):
+        yield from ((name, context.table(name)) for name in context.relations.tables)
+    else:
+        yield "", context
+
+
+def _inputs(context: Context) -> Iterator[InputRecord]:
+    for role in ("train", "holdout", "synthetic"):
+        for table, own in _tables(context):
+            if role in own:
+                name, n_rows = f"{role}/{table}" if table else role, own.n_rows(role)
+                yield InputRecord(name, n_rows, n_rows, _hash_of_role(own, role))
+
+
+@shared
+def _columns(context: Context) -> tuple[ColumnRecord, ...]:
+    return tuple(
+        ColumnRecord(name, *reason, form, table)
+        for table, own in _tables(context)
+        for name, reason in column_reasons(own.given("train"), own.schema).items()
+        for form in (own.schema.datetime_formats.get(name, ""),)
+    )
+
+
+def schema_of(columns: Iterable[ColumnRecord], table: str = "") -> TableSchema:
+    """Return the schema by which the columns of a table were read."""
+    own = [record for record in columns if record.table == table]
+    kinds: dict[str, Any] = {record.column: record.kind for record in own}
+    formats = {record.column: record.form for record in own if record.form}
+    return TableSchema(kinds, datetime_formats=formats)
+
+
+def verify(
+    provenance: Provenance, tables: Mapping[str, Any] | Iterable[str | Path]
+) -> pd.DataFrame:
+    """Look whether tables are those that results are of.
+
+    Parameters
+    ----------
+    provenance : Provenance
+        Of the results.
+    tables : iterable of paths, or mapping of str to table or path
+        Files, or tables by any name. Their order does not matter: each is sought among all inputs.
+
+    Returns
+    -------
+    DataFrame
+        One row a table: `given`, `input` (the roles that it is known to have had) and `found`:
+        "the same bytes" of a file, "the same cells" of a table, whatever holds it, or "not among
+        the inputs". Then one row for each input that none of them is, with an empty `given` and
+        "not looked at".
+
+    Raises
+    ------
+    TableError
+        If a file cannot be read, or has no input of its columns.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.provenance import verify
+    >>> train, synthetic = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    >>> result = make_suite("quality").fit(train).evaluate(synthetic)
+    >>> found = verify(result.provenance, {"mine": train, "other": train[::-1]})
+    >>> print(found.to_string(index=False))
+    given     input                found
+     mine     train       the same cells
+    other           not among the inputs
+          synthetic        not looked at
+    """
+    named = tables if isinstance(tables, Mapping) else {str(path): path for path in tables}
+    rows, looked_at = [], set()
+    for name, table in named.items():
+        roles, found = _known(provenance, table)
+        looked_at.update(roles)
+        rows.append((name, ", ".join(roles), found))
+    for record in provenance.inputs:
+        if record.role not in looked_at:
+            lacking = "" if record.cells or record.file_bytes else ", for its hashes were left out"
+            rows.append(("", record.role, f"not looked at{lacking}"))
+    return pd.DataFrame(rows, columns=["given", "input", "found"])
+
+
+def _known(provenance: Provenance, table: Any) -> tuple[list[str], str]:
+    """Return the roles of the inputs that a table is, and how that is known."""
+    if isinstance(table, str | Path) and not (path := Path(table)).is_dir():
+        in_bytes = hash_of_file(path)
+        if roles := [r.role for r in provenance.inputs if r.file_bytes == in_bytes]:
+            return roles, SAME_BYTES
+        try:
+            table = read_table(path)
+        except TableError:
+            return [], DIFFERENT
+    frame, roles = table_of(table, "table"), []
+    for record in provenance.inputs:
+        schema = schema_of(provenance.columns, record.role.partition("/")[2])
+        if record.cells and len(frame) == record.n_rows and set(schema.kinds) <= set(frame.columns):
+            roles += [record.role] if hash_of_cells(frame, schema) == record.cells else []
+    return roles, SAME_CELLS if roles else DIFFERENT

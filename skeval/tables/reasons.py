@@ -1,0 +1,116 @@
+"""Why a column is taken to be of its kind, and what may be doubted in that."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import pandas as pd
+
+from skeval.tables.schema import Kind, TableSchema, plain_values
+
+_FEW = 20  # different whole numbers, up to which they may be codes of categories
+_FEWEST_ROWS = 20  # below, few values say nothing
+_LEADING_ZERO = re.compile(r"\s*0\d+\s*")
+_NAMED_LIKE_CODE = re.compile(
+    r"(^|[_\W])(?i:zip|zipcode|postal|postcode|plz|code|fips|iban|phone|mrn|ssn|nr|no)$"
+)
+
+
+class ColumnReason(NamedTuple):
+    """The kind of a column, why it was inferred, and a doubt, empty where there is none."""
+
+    kind: Kind
+    why: str
+    doubt: str = ""
+
+
+def column_reasons(frame: pd.DataFrame, schema: TableSchema) -> dict[str, ColumnReason]:
+    """Say of each column why it has its kind, and what a reader should look at.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows from which kinds were inferred, as they were given.
+    schema : TableSchema
+        As :meth:`TableSchema.infer` returned it.
+
+    Returns
+    -------
+    dict of str to ColumnReason
+        Numbers of values only, never a value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import TableSchema
+    >>> from skeval.tables.reasons import column_reasons
+    >>> table = pd.DataFrame({"sex": [1, 2] * 20, "record": range(40)})
+    >>> for name, reason in column_reasons(table, TableSchema.infer(table)).items():
+    ...     print(name, reason.kind, reason.doubt, sep=" - ")
+    sex - continuous - only 2 different whole numbers: codes of categories?
+    record - continuous - every whole number occurs once: a key?
+    """
+    return {
+        name: ColumnReason(kind, *_reason(frame[name], kind, schema, name))
+        for name, kind in schema.kinds.items()
+        if name in frame
+    }
+
+
+def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
+    if name not in schema.inferred:
+        return "named in the schema", ""
+    present = plain_values(values.dropna())
+    if present.empty:
+        return "no value", "no value to infer a kind from"
+    in_texts = pd.api.types.infer_dtype(present, skipna=True) == "string"
+    if kind == "continuous":
+        return _of_numbers(present, name, in_texts=in_texts)
+    n_distinct = int(present.astype(str).nunique())
+    if kind == "datetime":
+        form = schema.datetime_formats.get(name, "")
+        both = form.startswith(("%m/%d", "%d/%m")) and not _beyond_twelve(present)
+        doubt = "day and month cannot be told apart: month first?" if both else ""
+        return f"texts that all read as dates, {form}" if form else "dates", doubt
+    if kind == "boolean":
+        return "true and false", ""
+    if kind == "text":
+        return "texts of many words, most of them different", ""
+    if kind == "id":
+        return "every value occurs once, as in keys", ""
+    return _of_categories(present, n_distinct, in_texts=in_texts)
+
+
+def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, str]:
+    why = "texts that all read as numbers" if in_texts else "numbers"
+    if present.dtype.kind == "m":
+        return "durations", ""
+    read = pd.to_numeric(present.astype(object), errors="coerce").astype("float64")
+    if not (read % 1 == 0).all():
+        return why, ""
+    why = why.replace("numbers", "whole numbers")
+    n_distinct = int(read.nunique())
+    if len(read) >= _FEWEST_ROWS:
+        if n_distinct == len(read):
+            return why, "every whole number occurs once: a key?"
+        if n_distinct <= _FEW:
+            return why, f"only {n_distinct} different whole numbers: codes of categories?"
+    if _NAMED_LIKE_CODE.search(name):
+        return why, "named like a code: categories, perhaps with leading zeros that were lost?"
+    return why, ""
+
+
+def _of_categories(present: pd.Series, n_distinct: int, *, in_texts: bool) -> tuple[str, str]:
+    if in_texts and present.astype(str).str.fullmatch(_LEADING_ZERO).any():
+        return "codes with leading zeros", ""
+    doubt = ""
+    if len(present) >= _FEWEST_ROWS and 2 * n_distinct > len(present):
+        doubt = f"{n_distinct:,} different values in {len(present):,} rows: text or a key?"
+    return f"{n_distinct:,} different values", doubt
+
+
+def _beyond_twelve(present: pd.Series) -> bool:
+    """Tell whether a day above twelve shows which of the first two numbers is the month."""
+    parts = present.astype(str).str.extract(r"^\s*(\d+)/(\d+)/").astype(float)
+    return bool((parts > 12).to_numpy().any())

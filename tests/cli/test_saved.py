@@ -1,0 +1,107 @@
+"""Saved scores: drawn without their tables, and checked against files."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from skeval import MetricSuite
+from skeval.cli import main
+from skeval.datasets import make_mixed
+from skeval.fidelity import TVComplement
+
+FILES = ("train.csv", "holdout.csv", "synthetic.csv")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Go to a folder with three tables and scores of them."""
+    monkeypatch.chdir(tmp_path)
+    tables = [make_mixed(80, random_state=seed) for seed in range(3)]
+    for name, table in zip(FILES, tables, strict=True):
+        table.to_csv(name, index=False)
+    suite = MetricSuite([("tv", TVComplement())]).fit(*tables[:2])
+    result = suite.evaluate(tables[2], date="2026-11-22")
+    roles = ("train", "holdout", "synthetic")
+    result.provenance = result.provenance.with_files(dict(zip(roles, FILES, strict=True)))
+    result.to_json("scores.json")
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["skeval", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def test_files_are_known_again(folder, run):
+    code, out, err = run("verify", "scores.json", *FILES)
+    assert code == 0
+    assert out.count("the same bytes") == 3
+    assert "2026-11-22" in err
+
+
+def test_another_file_ends_with_code_one_and_its_name(folder, run):
+    make_mixed(80, random_state=9).to_csv("other.csv", index=False)
+    code, out, err = run("verify", "scores.json", "other.csv", "train.csv")
+    assert code == 1
+    assert "not among the inputs of scores.json: other.csv" in err
+    assert out.count("not looked at") == 2
+
+
+def test_other_versions_are_named(folder, run):
+    content = json.loads((folder / "scores.json").read_text())
+    content["provenance"]["packages"]["numpy"] = "1.0"
+    (folder / "scores.json").write_text(json.dumps(content))
+    assert "numpy 1.0, here" in run("verify", "scores.json", "train.csv")[2]
+
+
+def test_what_cannot_be_verified_says_so(folder, run):
+    assert run("verify", "scores.json", "none.csv")[0] == 2
+    content = json.loads((folder / "scores.json").read_text())
+    (folder / "scores.json").write_text(json.dumps({**content, "provenance": None}))
+    code, _, err = run("verify", "scores.json", "train.csv")
+    assert code == 2
+    assert "says nothing of where" in err
+    (folder / "scores.json").write_text(json.dumps({**content, "schema_version": 0}))
+    assert "version 0 of their schema" in run("verify", "scores.json", "train.csv")[2]
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.pdf"])
+def test_a_report_is_drawn_of_scores_alone(name, folder, run):
+    for file in FILES:
+        (folder / file).unlink()
+    code, _, err = run("render", "scores.json", "-o", name, "--title", "Mine")
+    assert code == 0
+    assert name in err
+    assert (folder / name).stat().st_size > 2_000
+
+
+def test_render_never_overwrites_its_input(folder, run):
+    (folder / "scores.html").write_text("not scores")
+    assert run("render", "scores.html", "-o", "scores.html")[0] == 2
+    code, _, err = run("render", "train.csv", "-o", "a.html")
+    assert code == 2
+    assert "holds no scores" in err
+
+
+def test_evaluate_writes_names_hashes_and_the_date(folder, run):
+    command = ("evaluate", *FILES, "--suite", "quality", "--date", "2026-01-02", "-o", "q.json")
+    assert run(*command)[0] == 0
+    first = (folder / "q.json").read_bytes()
+    provenance = json.loads(first)["provenance"]
+    assert provenance["date"] == "2026-01-02"
+    assert [one["file"] for one in provenance["inputs"]] == list(FILES)
+    assert run(*command)[0] == 0
+    assert (folder / "q.json").read_bytes() == first
