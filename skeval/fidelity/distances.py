@@ -72,7 +72,11 @@ class NNDistanceDistributions(NeighborMetric):
     """
 
     tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DistancesDisplay"
+        "fidelity",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        display="DistancesDisplay",
+        scaling="neighbours",
     )
 
     _halved = True
@@ -207,7 +211,13 @@ class MDAResemblance(AccumulationMetric):
     1.0
     """
 
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="MDADisplay")
+    tags = MetricTags(
+        "fidelity",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        display="MDADisplay",
+        scaling="neighbours",
+    )
 
     area = "resemblance"
 
@@ -277,7 +287,12 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags("fidelity", greater_is_better=None, bounds=(0.0, 1.0))
+    tags = MetricTags(
+        "fidelity",
+        greater_is_better=None,
+        bounds=(0.0, 1.0),
+        scaling="neighbours",
+    )
 
     def __init__(
         self,

@@ -120,6 +120,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         bounds=(0.0, 1.0),
         evidence="screen",
         display="MDADisplay",
+        scaling="neighbours",
     )
 
     area = "privacy_area"
