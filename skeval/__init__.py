@@ -16,6 +16,7 @@ from skeval.result import MetricTags, Result, SuiteResult
 from skeval.suite import MetricSuite, evaluate_draws, make_suite
 from skeval.tables.preprocessing import Discretizer, TablePreprocessor
 from skeval.tables.schema import TableSchema
+from skeval.verdict import Verdict
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ __all__ = [
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
+    "Verdict",
     "assert_release",
     "check_metric",
     "combine_draws",

@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.context import Context
+from skeval.cores import sharing
 from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
@@ -162,7 +163,8 @@ class Metric(BaseEstimator):
             check_measured(context.schema, named, type(self).__name__)
         if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
-        self._prepare(context.seen_by(self._scaling))
+        with sharing(getattr(self, "n_jobs", None)):
+            self._prepare(context.seen_by(self._scaling))
         self.context_ = context
         return self
 
@@ -191,8 +193,9 @@ class Metric(BaseEstimator):
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        seen = context.seen_by(self._scaling)
-        value, warned = self._compute(seen), (*context.notices, *sample_notices(seen))
+        with sharing(getattr(self, "n_jobs", None)):
+            seen = context.seen_by(self._scaling)
+            value, warned = self._compute(seen), (*context.notices, *sample_notices(seen))
         if not isinstance(value, Real):
             result = self._finished(value)
             value, warned = result.value, (*warned, *result.warnings)
@@ -203,8 +206,9 @@ class Metric(BaseEstimator):
     def evaluate_context(self, context: Context) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
-        context = context.seen_by(self._scaling)
-        result = self._in_relation(context, self._result(context))
+        with sharing(getattr(self, "n_jobs", None)):
+            context = context.seen_by(self._scaling)
+            result = self._in_relation(context, self._result(context))
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
         if notices := sample_notices(context):

@@ -22,6 +22,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from skeval.cores import waiting
 from skeval.exceptions import (
     MetricWarning,
     MostlySharedRowsWarning,
@@ -315,6 +316,9 @@ class Context:
             if future is None or known is None:
                 raise
         try:
+            if not known.done():
+                with waiting():  # for the thread that computes it, which can use the core
+                    known.exception()
             value, roles = known.result()
         except Stopped:
             if future is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ConstantColumnWarning",
     "DegenerateInputWarning",
+    "GeneratorFailedError",
     "HoldoutShiftWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
@@ -50,6 +51,10 @@ class SchemaMismatchError(TableError):
 
 class NotRememberedError(SkevalError, AttributeError):
     """The real rows were dropped when the fitted object was pickled."""
+
+
+class GeneratorFailedError(SkevalError, RuntimeError):
+    """A generator of another library raised an error; its text may quote cells and is left out."""
 
 
 class MetricWarning(UserWarning):

@@ -23,8 +23,8 @@ from skeval.exceptions import (
 )
 from skeval.parameters import Scaling
 from skeval.steps.samples import drawn_positions, named_seed
-from skeval.tables.frames import as_frame, row_hashes
-from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spilled, look_at
+from skeval.tables.frames import as_frame, row_share
+from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.tables.precision import coarsest
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
 from skeval.tables.sources import FrameSource, TableSource, source_of
@@ -41,7 +41,7 @@ class LargeContext(Context):
     Reading ``context.train`` and the others gives no frame but a
     :class:`~skeval.tables.large.CanonicalTable`, whose columns are read one at a time; rows that
     stand in for the synthetic ones, as halves do, may be a frame. What steps remember of many rows
-    is kept in temporary files while the context lives. Metrics that have to have all columns at
+    is kept in a temporary file while the context lives. Metrics that have to have all columns at
     once get another context, see :meth:`seen_by`.
 
     Parameters
@@ -55,6 +55,7 @@ class LargeContext(Context):
     def __init__(self, *args: Any, max_rows: int = MAX_ROWS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.max_rows = max_rows
+        self._spill = Spill()
 
     @classmethod
     def of(
@@ -145,7 +146,7 @@ class LargeContext(Context):
         return {**super()._state(), "max_rows": self._most_rows}
 
     def _kept(self, value: Any) -> Any:
-        return _spilled(super()._kept(value))
+        return _spilled(super()._kept(value), self._spill)
 
     def _opened(self, value: Any) -> Any:
         return _opened(value)
@@ -158,13 +159,8 @@ def _source(table: Any, role: str) -> TableSource:
 def _shared_rows(
     train: CanonicalTable, holdout: CanonicalTable, schema: TableSchema
 ) -> tuple[MetricWarning, ...]:
-    """Say which share of the holdout rows also stand in train: a number a row is compared."""
-    names = [*schema.measured, *schema.columns("text")]
-    if not names:
-        return ()
-    others = [name for name in schema.kinds if name not in names]
-    known, seen = (row_hashes(cast("Any", t.drop(columns=others))) for t in (train, holdout))
-    share = float(np.isin(seen, known).mean())
+    """Say which share of the holdout rows also stand in train."""
+    share = row_share(train, holdout, [*schema.measured, *schema.columns("text")])
     kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()
 
@@ -202,25 +198,26 @@ def _with_drawn(context: Context, n_rows: int | None) -> Context:
 
 def _rows(context: Context, role: str, n_rows: int | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a seeded sample of a role's rows, canonical and as given."""
+    if n_rows is None or n_rows >= context.n_rows(role):
+        positions = np.arange(context.n_rows(role))
+    else:
+        positions = np.sort(drawn_positions(context, role, n_rows, named_seed(role, 0)))
     canonical, given = context[role], context.given(role)
-    positions = np.arange(len(canonical))
-    if n_rows is not None and n_rows < len(canonical):
-        positions = drawn_positions(context, role, n_rows, named_seed(role, 0))
     if isinstance(canonical, LargeTable):
         return canonical.in_memory(positions), cast("Any", given).in_memory(positions)
     return canonical.iloc[positions], given.iloc[positions]
 
 
-def _spilled(value: Any) -> Any:
+def _spilled(value: Any, spill: Spill) -> Any:
     """Return what a step made with its large arrays in files."""
     if isinstance(value, np.memmap):
         return value
     if isinstance(value, np.ndarray):
-        return Spilled(value) if value.nbytes > _SPILLED and value.dtype != object else value
+        return spill.keep(value) if value.nbytes > _SPILLED and value.dtype != object else value
     if type(value) in {tuple, list}:
-        return type(value)(_spilled(part) for part in value)
+        return type(value)(_spilled(part, spill) for part in value)
     if type(value) is dict:
-        return {key: _spilled(part) for key, part in value.items()}
+        return {key: _spilled(part, spill) for key, part in value.items()}
     return value
 
 

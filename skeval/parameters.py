@@ -310,7 +310,9 @@ BinCount = Annotated[int, Interval(2)]
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
 # what a metric does with tables that need not fit in memory
 Scaling = Literal["counts", "sorted runs", "neighbours", "sampled"]
-JobCount = Annotated[int, Interval()]
+JobCount = Annotated[
+    int, Legal("an int other than 0", lambda n: n != 0 and Interval(kind=int).accepts(n), 0)
+]
 Fraction = Annotated[float, Interval(0, 1)]
 OpenFraction = Annotated[float, Interval(0, 1, "neither")]
 NonNegative = Annotated[float, Interval(0)]

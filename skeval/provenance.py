@@ -379,7 +379,7 @@ def hash_of_cells(frame: pd.DataFrame | LargeTable, schema: TableSchema) -> str:
 
     Parameters
     ----------
-    frame : DataFrame or LargeTable
+    frame : DataFrame
         As it was given.
     schema : TableSchema
         The kinds to read its columns as.
@@ -399,11 +399,13 @@ def hash_of_cells(frame: pd.DataFrame | LargeTable, schema: TableSchema) -> str:
     >>> hash_of_cells(table, schema) == hash_of_cells(other, schema)
     True
     """
-    digest, none = hashlib.sha256(), pd.DataFrame(index=pd.RangeIndex(len(frame)))
-    for name in sorted(schema.kinds):  # a column at a time: the table may be larger than memory
-        column = frame[[name]] if name in frame else none.assign(**{name: None})
+    digest = hashlib.sha256()
+    absent = pd.Series([None] * len(frame), dtype=object)
+    for name in sorted(schema.kinds):  # one at a time: a large table may stand for a frame
+        given = frame[name] if name in frame.columns else absent
+        read = read_as(given.to_frame(name), schema, {}, names=[name])
         digest.update(repr((name, len(frame))).encode())
-        for part in _cells(read_as(column, schema, {}, names=[name])[name]):
+        for part in _cells(read[name]):
             digest.update(part)
     return digest.hexdigest()
 

@@ -175,7 +175,7 @@ class RelationalContext(Context):
     def with_synthetic(
         self, synthetic: Mapping[str, Any], *, lenient: bool = False
     ) -> RelationalContext:
-        """Return a context with these tables as `synthetic`; see :meth:`Context.with_synthetic`.
+        """Return a context with `synthetic` tables; see :meth:`skeval.Context.with_synthetic`.
 
         With `lenient`, tables may be missing: they have no synthetic rows.
         """

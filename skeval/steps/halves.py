@@ -54,5 +54,4 @@ def halved(context: Context, role: str, n_rows: int, seed: int) -> Halves:
 
 @shared
 def _pool(context: Context, role: str) -> Context:
-    drawn = drawn_positions(context, role, MOST_HALVED, named_seed(role, 0))
-    return in_place(context, role, drawn)
+    return in_place(context, role, drawn_positions(context, role, MOST_HALVED, named_seed(role, 0)))

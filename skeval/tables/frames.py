@@ -446,26 +446,34 @@ def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str
     compared = [
         name for name, other in zip(train, is_object, strict=True) if not other or name in texts
     ]
-    if not compared:
+    return row_share(train, holdout, compared)
+
+
+def row_share(train: Any, holdout: Any, names: Sequence[str]) -> float:
+    """Return the share of holdout rows that train has in some columns; 0 without a column."""
+    if not names:
         return 0.0
-    known, seen = (row_hashes(frame[compared]) for frame in (train, holdout))
+    known, seen = (row_hashes(table, names) for table in (train, holdout))
     return float(np.isin(seen, known).mean())
 
 
-def row_hashes(frame: pd.DataFrame) -> np.ndarray:
-    """Return a hash of what each row holds, whatever the order of the columns.
+def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
+    """Return a hash of what each row holds in some columns, whatever their order.
+
+    A column is looked at by itself, so that a large table may stand for a frame.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from skeval.tables.frames import row_hashes
     >>> table = pd.DataFrame({"a": [1.0, 2.0, 1.0], "b": [2.0, 1.0, 2.0]})
-    >>> first, second, third = row_hashes(table[["b", "a"]])
-    >>> bool(first == third), bool(first == second), bool((row_hashes(table)[0] == first))
+    >>> first, second, third = row_hashes(table, ["b", "a"])
+    >>> bool(first == third), bool(first == second), bool(row_hashes(table, "ab")[0] == first)
     (True, False, True)
     """
-    sums = np.zeros(len(frame), dtype=np.uint64)
-    for name, column in frame.items():
+    sums = np.zeros(len(table), dtype=np.uint64)
+    for name in names:
+        column = table[name]
         try:
             hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
         except (TypeError, ValueError):  # columns of objects may hold anything, lists among them

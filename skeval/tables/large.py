@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from os import SEEK_END
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from skeval.tables.precision import Precision, at_precision, coarsest, stored_pr
 from skeval.tables.schema import TableSchema
 from skeval.tables.sources import TableSource, source_of
 
+_ALIGNED = 64  # bytes, at multiples of which arrays start
 IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
 
 
@@ -32,17 +34,16 @@ class LargeTable:
     source : TableSource
         Where the rows are.
     rows : ndarray of int, optional
-        Positions of the rows, in any order; all by default.
+        Positions of the rows; all by default.
     """
 
     def __init__(self, source: TableSource, rows: np.ndarray | None = None) -> None:
         self.source, self.rows = source, rows
-        self.names = source.names
 
     @property
     def columns(self) -> pd.Index:
         """The names of the columns."""
-        return pd.Index(self.names, dtype=object)
+        return pd.Index(self.source.names)
 
     @property
     def dtypes(self) -> pd.Series:
@@ -63,26 +64,15 @@ class LargeTable:
             return self._read([columns], self.rows)[columns]
         return self._read(list(columns), self.rows)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
-
-    def items(self) -> Iterator[tuple[str, pd.Series]]:
-        """Yield names and columns, one in memory at a time."""
-        return ((name, self[name]) for name in self.names)
-
-    def drop(self, *, columns: Sequence[str]) -> Self:
-        """Return the table without some columns."""
-        return self._with(names=[name for name in self.names if name not in columns])
-
     def at(self, positions: np.ndarray) -> Self | pd.DataFrame:
-        """Return the rows at some positions: in memory if they are few."""
+        """Return the rows at some positions, in their order: in memory if they are few."""
         rows = positions if self.rows is None else self.rows[positions]
         return self.in_memory(positions) if len(rows) <= IN_MEMORY else self._with(rows=rows)
 
     def in_memory(self, positions: np.ndarray) -> pd.DataFrame:
         """Return the rows at some positions, however many, as a frame."""
         rows = positions if self.rows is None else self.rows[positions]
-        return self._read(self.names, rows)
+        return self._read(list(self.columns), rows)
 
     def reset_index(self, *, drop: bool) -> Self:
         """Return itself: rows have no other names than their positions."""
@@ -98,16 +88,12 @@ class LargeTable:
         return other
 
     def _read(self, columns: list[str], rows: np.ndarray | None) -> pd.DataFrame:
-        if not columns:
-            return pd.DataFrame(index=pd.RangeIndex(len(self) if rows is None else len(rows)))
         stored = self._stored(columns)
-        if rows is None or (rows[1:] > rows[:-1]).all():
+        if rows is None or (np.diff(rows) > 0).all():
             return self._as_used(self.source.read(stored, rows), columns)
-        order = np.argsort(rows)
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        read = self._as_used(self.source.read(stored, rows[order]), columns)
-        return read.iloc[back].reset_index(drop=True)
+        order = np.argsort(rows)  # files are read from front to back
+        frame = self.source.read(stored, rows[order]).iloc[np.argsort(order)]
+        return self._as_used(frame.reset_index(drop=True), columns)
 
     def _stored(self, columns: Sequence[str]) -> list[str]:
         return list(columns)
@@ -146,7 +132,11 @@ class CanonicalTable(LargeTable):
     ) -> None:
         super().__init__(source)
         self.schema, self.levels, self.precision = schema, levels, precision
-        self.names = list(schema.kinds)
+
+    @property
+    def columns(self) -> pd.Index:
+        """The names of the columns."""
+        return pd.Index(list(self.schema.kinds))
 
     def at_precision(self, precision: Precision) -> Self:
         """Return the table with values at a coarser storage; see :mod:`skeval.tables.precision`."""
@@ -259,32 +249,50 @@ def table_of(table: Any, role: str) -> pd.DataFrame | LargeTable:
     return as_frame(table, role) if source is None else LargeTable(source)
 
 
-class Spilled:
-    """An array in a file of its own, which ends with the object.
+class Spill:
+    """A file of arrays that are too large to be remembered in memory; it ends with the object.
 
-    What steps remember of a large table may be larger than memory itself. Reading it maps the file;
-    the system keeps in memory what of it is in use.
-
-    Parameters
-    ----------
-    array : ndarray
+    What steps remember of a large table may be larger than memory itself. Reading an array maps its
+    place in the file; the system keeps in memory what of it is in use. The file has no name, so
+    that nothing is left of it, however the process ends.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.tables.large import Spilled
-    >>> Spilled(np.arange(3)).open().tolist()
+    >>> from skeval.tables.large import Spill
+    >>> Spill().keep(np.arange(3)).open().tolist()
     [0, 1, 2]
     """
 
-    def __init__(self, array: np.ndarray) -> None:
-        with tempfile.NamedTemporaryFile(prefix="skeval-", delete=False) as file:
+    def __init__(self) -> None:
+        self.file: Any = None
+        self._lock = Lock()
+
+    def keep(self, array: np.ndarray) -> Spilled:
+        """Write an array, and return where it is."""
+        with self._lock:
+            if self.file is None:
+                self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
+                weakref.finalize(self, self.file.close)
+            start = self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED)
             # transposed, an array that lies column by column is written as it lies
-            np.ascontiguousarray(array.T).tofile(file)
-        self._path, self._dtype, self._shape = Path(file.name), array.dtype, array.shape
-        weakref.finalize(self, self._path.unlink, missing_ok=True)
+            np.ascontiguousarray(array.T).tofile(self.file)
+            self.file.flush()
+        return Spilled(self, start, array.dtype, array.shape)
+
+
+@dataclass(frozen=True)
+class Spilled:
+    """An array in the file of a :class:`Spill`."""
+
+    spill: Spill
+    start: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
 
     def open(self) -> np.ndarray:
         """Return the array, read-only."""
-        mapped = np.memmap(self._path, dtype=self._dtype, mode="r", shape=self._shape[::-1])
+        mapped = np.memmap(
+            self.spill.file, self.dtype, mode="r", offset=self.start, shape=self.shape[::-1]
+        )
         return np.asarray(mapped.T)

@@ -326,7 +326,7 @@ def _infer_kind(values: pd.Series) -> Kind:
     is_integer = pd.api.types.is_integer_dtype(dtype)
     if dtype.kind == "m" or (pd.api.types.is_numeric_dtype(dtype) and not is_integer):
         return "continuous"
-    present = values.dropna()
+    present = values.dropna() if values.hasnans else values
     named_like_key = _NAMED_LIKE_KEY.search(str(values.name)) is not None and len(present) > 1
     if is_integer:
         return "id" if named_like_key and present.is_unique else "continuous"
@@ -336,7 +336,7 @@ def _infer_kind(values: pd.Series) -> Kind:
         return "boolean"
     if guess in {"integer", "floating", "mixed-integer-float", "decimal", "timedelta"}:
         return "continuous"
-    if guess in {"date", "datetime", "datetime64"} or datetime_format(values) is not None:
+    if guess in {"date", "datetime", "datetime64"} or datetime_format(present) is not None:
         return "datetime"
     if guess == "string" and len(present):
         return _infer_string_kind(present, named_like_key=named_like_key)
@@ -351,7 +351,7 @@ def _inferred(present: pd.Series) -> str:
 
 
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
-    distinct = present.drop_duplicates()
+    distinct = pd.Series(present.unique())
     # the head settles nearly every column at a fraction of the cost
     head = pd.to_numeric(distinct.iloc[:100].astype(object), errors="coerce")
     if np.isfinite(head.astype("float64")).all() and _read_as_numbers(distinct.astype(object)):
@@ -452,7 +452,7 @@ def datetime_format(values: pd.Series) -> str | None:
     The first format that reads every distinct value wins, ISO 8601 first, month before day where
     both fit.
     """
-    present = values.dropna()
+    present = values.dropna() if values.hasnans else values
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)
     if present.empty or _inferred(present) != "string":
