@@ -7,6 +7,7 @@ from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.combining import combine_draws
 from skeval.comparison import Comparison, compare
 from skeval.context import Context, shared
+from skeval.engines import engine
 from skeval.overall import OverallScore
 from skeval.policy import Policy, assert_release
 from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
@@ -43,6 +44,7 @@ __all__ = [
     "combine_draws",
     "compare",
     "compute_privacy_stats",
+    "engine",
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",

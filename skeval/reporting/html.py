@@ -6,19 +6,20 @@ import base64
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
 from skeval.formatting import as_float, number, shown_interval
+from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
 from skeval.reporting.page import Cell, embedded, page, table, text_cell
-from skeval.reporting.provenance import provenance_html
-from skeval.reporting.sections import HOW_TO_READ, PROVENANCE, TABLE_HEADS, Plan, Section
+from skeval.reporting.parts import Grid, Listed, Part, Words
+from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import COLOURS, FAINT
 from skeval.result import Result, SuiteResult
@@ -57,14 +58,14 @@ class HTMLRenderer(FileRenderer):
     def _page(self, content: Plan) -> str:
         parts = []
         for done, section in enumerate(content.sections, start=1):
-            drawn = {"scores": _scores, PROVENANCE: _provenance}.get(section.name)
-            parts.append(drawn(content) if drawn else _section(section))
+            parts.append(_scores(content) if section.name == "scores" else _section(section))
             self._report(section.key, done, content)
         return page(self.title, content.sizes(), "\n".join(parts))
 
 
 def _scores(content: Plan) -> str:
-    lead = summary(content.suite_result)
+    decided = any(section.name == "decision" for section in content.sections)
+    lead = "" if decided else summary(content.suite_result)
     parts = [
         _paragraph(lead, "lead") if lead else "",
         _contents(content),
@@ -78,18 +79,15 @@ def _scores(content: Plan) -> str:
     return "\n".join(parts)
 
 
-def _provenance(content: Plan) -> str:
-    return provenance_html(content.suite_result)
-
-
 def _paragraph(text: str, kind: str) -> str:
-    return f'<p class="{kind}">{escape(text)}</p>'
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
 def _contents(content: Plan) -> str:
+    headings = {_anchor(section): section.heading for section in content.sections}
     links = "\n".join(
-        f'<li><a href="#{quote(_anchor(section))}">{escape(section.heading)}</a></li>'
-        for section in content.sections
+        f'<li><a href="#{quote(anchor)}">{escape(heading)}</a></li>'
+        for anchor, heading in headings.items()
     )
     return f'<nav aria-label="Contents">\n<ul>\n{links}\n</ul>\n</nav>'
 
@@ -107,25 +105,25 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 def _table(suite_result: SuiteResult) -> str:
     alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
+    titles = titles_of(suite_result)
     rows = [
-        _row(name, result, name in alarms, shifted)
+        _row(name, titles[name], result, name in alarms, shifted)
         for name, result in suite_result.items()
         if not result.error
     ]
     return table(TABLE_HEADS, rows)
 
 
-def _row(name: str, result: Result, alarm: bool, shifted: bool) -> list[Cell]:
-    kind, said = "n alarm" if alarm else "n", finding(result, alarm, shifted)
-    interval = shown_interval(band_of(result))
+def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> list[Cell]:
+    said, band = finding(result, alarm, shifted), band_of(result)
     sign = result.tags.sign if result.tags is not None else 0
     low, high = scale_of(result)
     place = (comparable(result) - low) / (high - low)
     return [
-        Cell(f"{escape(name)}<small>{escape(said)}</small>", name),
+        Cell(f"{escape(title)}<small>{escape(name)}: {escape(said)}</small>", title),
         Cell(_strip(result), float(place)),
-        Cell(number(result.value), as_float(result.value), kind),
-        Cell(interval, as_float((band_of(result) or (None,))[0]), "n"),
+        Cell(number(result.value), as_float(result.value), "n alarm" if alarm else "n"),
+        Cell(shown_interval(band), as_float(band[0] if band else None), "n"),
         Cell(number(result.baseline), as_float(result.baseline), "n"),
         text_cell({1: "high", -1: "low", 0: "between"}[sign]),
         text_cell(evidence(result)),
@@ -155,29 +153,72 @@ def _strip(result: Result, width: float = 120.0) -> str:
 
 
 def _section(section: Section) -> str:
-    figures = "\n".join(_figure(item) for item in section.items)
+    figures = "\n".join(drawn(item) for item in section.items)
     if section.layout.grid:
         figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
     key = ""
-    if section.layout.legend:  # which colour is which table
-        roles = section.items[0].display.frame().columns[3:]
+    if section.layout.legend and section.items:  # which colour is which table
+        columns = section.items[0].display.frame().columns
+        roles = [role for role in COLOURS if role in columns]
         spans = (f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles)
         key = f'<p class="key">{"".join(spans)}</p>'
     return (
         f'<section id="{escape(_anchor(section))}">\n<h2>{escape(section.heading)}</h2>\n'
-        f"{_paragraph(section.intro, 'quiet')}\n{key}\n{figures}\n</section>"
+        f"{_paragraph(section.intro, 'quiet') if section.intro else ''}\n"
+        f"{written(section.parts)}\n{key}\n{figures}\n</section>"
     )
 
 
-def _figure(item: Item) -> str:
+def written(parts: Iterable[Part]) -> str:
+    """Return words, lists, tables and forms."""
+    texts = []
+    for part in parts:
+        if isinstance(part, Words):
+            texts.append(_paragraph(part.text, part.style))
+        elif isinstance(part, Listed):
+            texts.append(_listed(part.title, part.texts))
+        elif isinstance(part, Grid):
+            texts.append(_grid(part))
+        else:
+            cells = "".join(f"<div>{escape(name)}</div>" for row in part.fields for name in row)
+            texts.append(f'<h3>{escape(part.title)}</h3>\n<div class="form">{cells}</div>')
+    return "\n".join(texts)
+
+
+def _grid(grid: Grid) -> str:
+    rows = [_grid_row(grid, row, i in grid.alarms) for i, row in enumerate(grid.rows)]
+    title = f"<h3>{escape(grid.title)}</h3>\n" if grid.title else ""
+    return title + table(grid.heads or ("",) * len(grid.widths), rows, "text")
+
+
+def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> list[Cell]:
+    cells = []
+    for k, text in enumerate(row):
+        first, *others = (escape(line) for line in text.split("\n"))
+        small = "".join(f"<small>{line}</small>" for line in others)
+        kinds = ["n"] if k in grid.numbers else []
+        # what an alarm marks: the verdict, which is last, or stands below the name
+        if alarm and k == (len(row) - 1 if grid.heads else 0):
+            kinds.append("alarm")
+        cells.append(Cell(first + small, None, " ".join(kinds)))
+    return cells
+
+
+def drawn(item: Item) -> str:
     """Return a figure: drawn as lines, or as points where it is dense."""
     label, buffer = escape(item.heading), io.BytesIO()
     dense = isinstance(item.display, PairDisplay)
     save(item.display.untitled(), buffer, "png" if dense else "svg")
     if dense:
         content = base64.b64encode(buffer.getvalue()).decode("ascii")
-        drawn = f'<img alt="{label}" src="data:image/png;base64,{content}">'
+        picture = f'<img alt="{label}" src="data:image/png;base64,{content}">'
     else:
-        drawn = embedded(buffer.getvalue().decode("utf-8"), label)
-    caption = f"<figcaption>{label}<small>{escape(item.caption)}</small></figcaption>"
-    return f"<figure>\n{caption}\n{drawn}\n</figure>"
+        picture = embedded(buffer.getvalue().decode("utf-8"), label)
+    lines = escape(item.caption).replace("\n", "<br>")
+    caption = f"<figcaption>{label}<small>{lines}</small></figcaption>"
+    return f"<figure>\n{caption}\n{picture}\n</figure>"
+
+
+def scores_table(suite_result: SuiteResult) -> str:
+    """Return the table of scores alone, for a page of another's."""
+    return _table(suite_result)

@@ -45,6 +45,10 @@ table.text { font-size: .85rem; }
 figure { margin: 0; }
 figcaption { font-weight: 600; } figcaption small { display: block; font-weight: normal; }
 figure svg, figure img { height: auto; max-width: 100%; }
+.form { display: grid; grid-template-columns: 1fr 1fr; }
+.form div { border: 1px solid $faint; color: $grey; font-size: .8rem; height: 4rem; }
+.form div { padding: .4rem; }
+td small { display: block; }
 .key span { margin-right: 1.5rem; }
 .key i { display: inline-block; height: .7em; margin-right: .4em; width: 1.4em; }
 @media (max-width: 40rem) {
@@ -62,6 +66,7 @@ tbody th > div { grid-column: 1 / -1; } td > div { grid-column: 2; }
 td.n > div { text-align: left; white-space: normal; }
 td::before { color: $grey; content: attr(data-head); font-size: .8rem; grid-column: 1; }
 td::before { text-align: left; }
+td[data-head=""] > div { grid-column: 1 / -1; } td[data-head=""]::before { display: none; }
 td:empty, td.none { display: none; }
 }
 @media print { thead button::after { content: none; } nav { display: none; } }
@@ -172,7 +177,8 @@ def _row(heads: Sequence[str], cells: Sequence[Cell]) -> str:
         f'<td{_class(cell)}{_value(cell)} data-head="{escape(head)}"><div>{cell.markup}</div></td>'
         for head, cell in zip(heads[1:], others, strict=True)
     )
-    return f'<tr><th scope="row"{_value(first)}><div>{first.markup}</div></th>{said}</tr>'
+    top = f'<th scope="row"{_class(first)}{_value(first)}><div>{first.markup}</div></th>'
+    return f"<tr>{top}{said}</tr>"
 
 
 def _class(cell: Cell) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
-from skeval.reporting.page import table, text_cell
-from skeval.reporting.sheets import TextTable, sheets_of
+from skeval.reporting.parts import Grid, Part
 
 if TYPE_CHECKING:
     from skeval.provenance import InputRecord, Provenance
-    from skeval.reporting.layout import Page
     from skeval.result import SuiteResult
 
 TITLE = "Provenance"
@@ -22,24 +19,28 @@ INTRO = (
 )
 
 
-def provenance_tables(suite_result: SuiteResult) -> list[TextTable]:
+def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
     """Return what a reader sees of the provenance of results; nothing where they have none."""
     provenance = suite_result.provenance
     if provenance is None:
-        return []
+        return ()
     several = any(one.table for one in provenance.columns)
     columns = [
         (f"{one.table}: {one.column}" if several else one.column, one.kind, one.why, one.doubt)
         for one in provenance.columns
     ]
-    return [
-        TextTable("Evaluation", ("", ""), (0.25, 0.75), list(_facts(provenance))),
-        TextTable("Inputs", ("Table", "Rows", "SHA-256"), (0.2, 0.1, 0.7), _inputs(provenance)),
-        TextTable(
-            "Kinds of columns", ("Column", "Kind", "Why", "Doubt"), (0.25, 0.15, 0.3, 0.3), columns
+    heads = ("Column", "Kind", "Why", "Doubt")
+    return (
+        Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation"),
+        Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
+        Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns"),
+        Grid(
+            ("Name", "Made by"),
+            tuple(provenance.metrics.items()),
+            (0.25, 0.75),
+            title="Metrics",
         ),
-        TextTable("Metrics", ("Name", "Made by"), (0.25, 0.75), list(provenance.metrics.items())),
-    ]
+    )
 
 
 def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:
@@ -55,16 +56,16 @@ def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:
     yield "Packages", ", ".join(f"{name} {held}" for name, held in provenance.packages.items())
 
 
-def _inputs(provenance: Provenance) -> list[tuple[str, ...]]:
-    return [
+def _inputs(provenance: Provenance) -> tuple[tuple[str, ...], ...]:
+    return tuple(
         (
             f"{one.role}: {one.file}" if one.file else one.role,
             f"{one.n_rows:,}"
             + (f", {one.n_measured:,} drawn" if one.n_measured < one.n_rows else ""),
-            "; ".join(_hashes(one)) or "left out",
+            "\n".join(_hashes(one)) or "left out",
         )
         for one in provenance.inputs
-    ]
+    )
 
 
 def _hashes(record: InputRecord) -> Iterator[str]:
@@ -72,27 +73,3 @@ def _hashes(record: InputRecord) -> Iterator[str]:
         yield f"of the file {record.file_bytes}"
     if record.cells:
         yield f"of the cells {record.cells}"
-
-
-def provenance_html(
-    suite_result: SuiteResult, title: str = TITLE, anchor: str = "provenance"
-) -> str:
-    """Return the section of a page; empty where results have no provenance."""
-    tables = provenance_tables(suite_result)
-    if not tables:
-        return ""
-    parts = "\n".join(_html_table(table) for table in tables)
-    return (
-        f'<section id="{anchor}">\n<h2>{escape(title)}</h2>\n<p class="quiet">{escape(INTRO)}</p>\n'
-        f"{parts}\n</section>"
-    )
-
-
-def _html_table(shown: TextTable) -> str:
-    rows = [[text_cell(text) for text in row] for row in shown.rows]
-    return f"<h3>{escape(shown.title)}</h3>\n{table(shown.heads, rows, 'text')}"
-
-
-def provenance_pages(suite_result: SuiteResult) -> Iterator[Page]:
-    """Yield the pages of a paper, without footers; none where results have no provenance."""
-    yield from sheets_of(provenance_tables(suite_result), TITLE, INTRO)
