@@ -92,6 +92,10 @@ class NothingToMeasureWarning(DegenerateInputWarning):
     """
 
 
+class SampledWarning(MetricWarning):
+    """A metric that cannot be counted up was measured on a sample of tables larger than memory."""
+
+
 class SharedRowsWarning(MetricWarning):
     """Train and holdout hold the same rows, so that contrasts of the two are too mild."""
 
