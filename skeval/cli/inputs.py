@@ -10,6 +10,7 @@ from typing import Any
 from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.progress import shown
 from skeval.tables.dialects import Dialect
 from skeval.tables.reading import PLAIN, read_table
 from skeval.tables.reasons import ColumnReason, column_reasons
@@ -52,6 +53,14 @@ def read_tables(
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
+    with shown("lines") as tick:
+        tick("read")
+        return _read(paths, schema, header=header, dialect=dialect)
+
+
+def _read(
+    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect
+) -> tuple[TrainHoldoutSynthetic, Any]:
     first, *others = paths
     if not any(path.is_dir() for path in paths):
         train, *further = (read_table(path, header=header, dialect=dialect) for path in paths)

@@ -44,6 +44,7 @@ from skeval.cli.options import (
 )
 from skeval.files import check_output
 from skeval.policy import Policy
+from skeval.progress import shown
 
 if TYPE_CHECKING:
     from skeval.suite import MetricSuite
@@ -122,9 +123,11 @@ def demo(
     from skeval.report import ENDINGS
 
     check_output(output, ENDINGS, owner="report")
-    flights = load_flights(rows, random_state=seed)
-    train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
-    synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
+    with shown("lines") as tick:
+        tick("made")
+        flights = load_flights(rows, random_state=seed)
+        train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
+        synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
     say(
         f"{len(train):,} real flights as train, {len(holdout):,} held out, "
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."
