@@ -116,6 +116,7 @@ def evaluate(
     check_of_one_table(known, target=target, sensitive=sensitive)
     measured = made(known if isinstance(known, RelationalSchema) else None)
     on_error = "raise" if debugging() else "warn"
+    check_policy(gate, measured)
     measured.set_params(timeout=timeout, on_error=on_error, n_jobs=jobs)
     with shown("lines") as tick:
         progress = tick("measured")
