@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.theme import COLOURS, theme
+from skeval.reporting import theme
 from skeval.text import EntityLeakage, NearDuplicateText, SpacyRecognizer
 
 FIRST = [
@@ -104,10 +104,8 @@ print(table.round(4).to_string(index=False))
 with theme():
     figure, ax = plt.subplots(figsize=(6.0, 3.2), layout="constrained")
     places = np.arange(len(n_leaked))
-    ax.bar(
-        places, table["share of train's names"], color=COLOURS["synthetic"], label="of train alone"
-    )
-    ax.plot(places, table["by chance"], "o-", color=COLOURS["holdout"], label="by chance")
+    ax.bar(places, table["share of train's names"], color="#d55e00", label="of train alone")
+    ax.plot(places, table["by chance"], "o-", color="#009e73", label="by chance")
     for place, result in zip(places, results, strict=True):
         ax.annotate(f"p = {result.p_value:.2g}", (place, result.value), ha="center", va="bottom")
     ax.set_xticks(places, n_leaked)

@@ -8,13 +8,17 @@ an average over all rows shows next to nothing.
 """
 
 # %%
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skeval import Context
+from skeval.exceptions import MetricWarning
 from skeval.privacy import DCRShare, MembershipInference
-from skeval.reporting.theme import COLOURS, theme
+from skeval.reporting import theme
+
+BLUE, ORANGE = "#0072b2", "#d55e00"  # train, synthetic
 
 
 def frame(rows):
@@ -23,7 +27,7 @@ def frame(rows):
 
 rs = np.random.RandomState(0)
 train, holdout = rs.normal(size=(300, 4)), rs.normal(size=(300, 4))
-real = Context.of(frame(train), frame(holdout))
+real = frame(train), frame(holdout)
 
 # %%
 # The first release: 3 is added to one column of train, nothing else. A distance screen asks whether
@@ -33,15 +37,16 @@ real = Context.of(frame(train), frame(holdout))
 # column is moved, by an odd amount, it is blind too, as is the best of nine attacks. An attacker
 # who knows, or guesses, how the table was moved takes the amounts off again.
 shift, odd = np.array([3.0, 0.0, 0.0, 0.0]), np.array([3.1416, -2.7183, 1.4142, 0.5772])
-moved = real.with_synthetic(frame(train + shift))
-moved_oddly = real.with_synthetic(frame(train + odd))
-moved_back = real.with_synthetic(frame(train + odd - odd))
+moved = frame(train + shift)
+moved_oddly = frame(train + odd)
+moved_back = frame(train + odd - odd)
+distance = MembershipInference("distance").fit(*real)
 readings = {
-    "share closer to train": DCRShare().evaluate_context(moved),
-    "attack by distance": MembershipInference("distance").evaluate_context(moved),
-    "attack by edits of text": MembershipInference("levatt").evaluate_context(moved),
-    "best of nine, all columns moved": MembershipInference().evaluate_context(moved_oddly),
-    "attack that knows the amounts": MembershipInference("distance").evaluate_context(moved_back),
+    "share closer to train": DCRShare().fit(*real).evaluate(moved),
+    "attack by distance": distance.evaluate(moved),
+    "attack by edits of text": MembershipInference("levatt").fit(*real).evaluate(moved),
+    "best of nine, all columns moved": MembershipInference().fit(*real).evaluate(moved_oddly),
+    "attack that knows the amounts": distance.evaluate(moved_back),
 }
 for name, result in readings.items():
     print(f"{name}: {result.value:.3f} ({result.interval[0]:.3f} to {result.interval[1]:.3f})")
@@ -49,8 +54,8 @@ for name, result in readings.items():
 # %%
 with theme():
     fig, (left, right) = plt.subplots(1, 2, figsize=(8.0, 3.4), layout="constrained")
-    left.plot(*(train + shift)[:, :2].T, ".", color=COLOURS["synthetic"], ms=3, label="synthetic")
-    left.plot(*train[:, :2].T, ".", color=COLOURS["train"], ms=3, label="train")
+    left.plot(*(train + shift)[:, :2].T, ".", color=ORANGE, ms=3, label="synthetic")
+    left.plot(*train[:, :2].T, ".", color=BLUE, ms=3, label="train")
     left.set_xlabel("a")
     left.set_ylabel("b")
     left.set_ylim(top=3.4)
@@ -58,8 +63,8 @@ with theme():
     left.set_title("Train, and the same rows moved")
     for i, result in enumerate(readings.values()):
         low, high = result.interval
-        right.plot([low, high], [-i, -i], color=COLOURS["synthetic"], lw=1.4)
-        right.plot(result.value, -i, "o", color=COLOURS["synthetic"], ms=5)
+        right.plot([low, high], [-i, -i], color=ORANGE, lw=1.4)
+        right.plot(result.value, -i, "o", color=ORANGE, ms=5)
     right.axvline(0.5, color="0.5", ls="--", lw=1.0)
     right.set_yticks(-np.arange(len(readings)), list(readings))
     right.set_xlim(0.0, 1.03)
@@ -75,17 +80,18 @@ with theme():
 # copies too.
 attack = MembershipInference("distance", fpr=0.1, n_permutations=19)
 screen = DCRShare()
+warnings.simplefilter("ignore", MetricWarning)  # they tell what the figure shows
 rows = []
 for seed in range(40):
     rs = np.random.RandomState(seed)
     train, holdout, fresh = (rs.normal(size=(300, 4)) for _ in range(3))
     outermost = np.argsort(-(train**2).sum(axis=1))
-    real = Context.of(frame(train), frame(holdout))
+    for metric in (screen, attack):
+        metric.fit(frame(train), frame(holdout))
     for n in (0, 3, 12):
         release = fresh.copy()
         release[:n] = train[outermost[:n]]
-        context = real.with_synthetic(frame(release))
-        share, attacked = screen.evaluate_context(context), attack.evaluate_context(context)
+        share, attacked = screen.evaluate(frame(release)), attack.evaluate(frame(release))
         outliers = attacked.details["outliers"]
         alarms = [share.p_value, attacked.p_value, outliers["p_value"]]
         areas = {group["above"]: group["auc"] for group in outliers["groups"]}
@@ -102,7 +108,7 @@ print(found.groupby("copied")[["share", "auc"]].mean().round(3))
 # one of eight cases by chance.
 names = [f"{i}0%" for i in range(1, 10)] + ["100%", "last 5%", "last 2%"]
 tests = ["share closer\nto train", "AUC of\nthe attack", "AUC by\ngroups"]
-looks = {0: ("0.6", "none copied"), 3: (COLOURS["train"], "3"), 12: (COLOURS["synthetic"], "12")}
+looks = {0: ("0.6", "none copied"), 3: (BLUE, "3"), 12: (ORANGE, "12")}
 with theme():
     fig, (left, right) = plt.subplots(
         1, 2, figsize=(8.0, 3.4), width_ratios=(3, 2), layout="constrained"

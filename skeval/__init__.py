@@ -7,7 +7,9 @@ from skeval.base import Metric
 from skeval.by_group import ByGroup
 from skeval.combining import combine_draws
 from skeval.context import Context, shared
+from skeval.engines import engine
 from skeval.overall import OverallScore
+from skeval.policy import Policy, assert_release
 from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
@@ -16,6 +18,7 @@ from skeval.result import MetricTags, Result, SuiteResult
 from skeval.suite import MetricSuite, evaluate_draws, make_suite
 from skeval.tables.preprocessing import Discretizer, TablePreprocessor
 from skeval.tables.schema import TableSchema
+from skeval.verdict import Verdict
 
 if TYPE_CHECKING:
     from skeval.checks import check_metric, parametrize_with_metric_checks
@@ -30,15 +33,19 @@ __all__ = [
     "MetricSuite",
     "MetricTags",
     "OverallScore",
+    "Policy",
     "PrivacyStats",
     "ReportColumns",
     "Result",
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
+    "Verdict",
+    "assert_release",
     "check_metric",
     "combine_draws",
     "compute_privacy_stats",
+    "engine",
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",

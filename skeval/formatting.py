@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 NOTHING = "\N{EN DASH}"
@@ -19,6 +20,32 @@ _SCORE_NAMES = {
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
 }
+
+# what names of metrics abbreviate, where people do not
+_ABBREVIATED = {
+    "KS": "Kolmogorov-Smirnov",
+    "TV": "total variation",
+    "NNAA": "nearest-neighbour adversarial accuracy",
+    "NN": "nearest-neighbour",
+    "PRD": "precision-recall",
+    "BN": "Bayesian network",
+    "GM": "Gaussian mixture",
+    "KL": "Kullback-Leibler",
+    "MDA": "minimum distance accumulation",
+    "CI": "confidence interval",
+    "DP": "differential privacy",
+    "MSE": "mean squared error",
+    "Shannon": "Shannon",
+    "Wasserstein": "Wasserstein",
+    "Theils": "Theil's",
+    "Cramers": "Cramér's",
+    "TSTR": "train on synthetic, test on real (TSTR)",
+    "TRTS": "train on real, test on synthetic (TRTS)",
+    "TSTS": "train on synthetic, test on synthetic (TSTS)",
+    "NNDR": "nearest-neighbour distance ratio (NNDR)",
+}
+_WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
+_LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 
 def number(value: float | str | None, digits: int = 3) -> str:
@@ -76,6 +103,23 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
         if texts[0] != texts[1]:
             return texts
     return (percent(first), percent(second)) if share else (number(first), number(second))
+
+
+def title_of(metric: str) -> str:
+    """Return the name of a class of metrics as people write it.
+
+    Examples
+    --------
+    >>> from skeval.formatting import title_of
+    >>> title_of("KSComplement"), title_of("DCRShare"), title_of("ExactMatchShare")
+    ('Kolmogorov-Smirnov complement', 'DCR share', 'Exact match share')
+    """
+    words = [
+        _ABBREVIATED.get(word, word if len(word) == 1 or not word[1:].islower() else word.lower())
+        for word in _WORD.findall(metric)
+    ]
+    title = " ".join(words)
+    return _LETTER.sub(r"\1-", title[:1].upper() + title[1:])
 
 
 def scoring_in_words(scoring: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -12,21 +11,22 @@ import numpy as np
 
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
-from skeval.steps.samples import sampled
+from skeval.steps.samples import positions_by_content, sampled
 from skeval.suite import MetricSuite, make_suite
-from skeval.tables.frames import as_frame
+from skeval.tables.large import LargeTable, table_of
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tables.sources import FrameSource
 
 ENDINGS = (".pdf", ".html", ".htm")
 MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
 Chosen = int | Sequence[str]
 Limit = int | Mapping[str, int] | None
 T = TypeVar("T")
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def report(
     schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
     n_jobs: int | None = -1,
-    progress: bool = True,
+    progress: Shown = True,
     date: Date = None,
     files: Mapping[str, str | Path] | None = None,
 ) -> SuiteResult:
@@ -125,15 +125,16 @@ def report(
         The column of the measures of fairness.
     suite : MetricSuite, optional
         What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
-    schema : TableSchema, RelationalSchema or mapping of str to str, optional
+    schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
         The kinds of the columns; those not named are inferred from train. Of several tables, their
         keys and roles.
     random_state : int, default=0
         Seed of samples and of the default suite.
     n_jobs : int or None, default=-1
         Number of threads of the default suite, as in joblib: -1 is all cores.
-    progress : bool, default=True
-        Whether progress is shown in a terminal or notebook.
+    progress : bool or "lines", default=True
+        Whether progress is shown in a terminal or notebook, with an estimate of the time that is
+        left; with "lines", elsewhere as lines on standard error.
     date : date, datetime or str, optional
         Of the report; now, or what the environment variable ``SOURCE_DATE_EPOCH`` says. Equal
         tables, parameters and dates give the same bytes.
@@ -181,16 +182,17 @@ def report(
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
         of_train, of_test = (cast("int | None", limit) for limit in limits)
-        train = sampled(as_frame(train, "train"), of_train, random_state)
+        train = limited(train, of_train, random_state, "train")
         if holdout is not None:
-            holdout = sampled(as_frame(holdout, "holdout"), of_test, random_state)
+            holdout = limited(holdout, of_test, random_state, "holdout")
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
             suite.n_jobs = n_jobs
     renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
-    with _shown(progress) as tick:
+    with shown(progress) as tick:
+        measured = tick("measured")
         suite.fit(train, holdout, schema=schema)
-        result = suite.evaluate(synthetic, progress=tick("measured"), date=date)
+        result = suite.evaluate(synthetic, progress=measured, date=date)
         result.provenance = _of_wholes(result, wholes, random_state, files or {})
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
@@ -203,7 +205,7 @@ def _of_wholes(
     provenance = result.provenance
     if provenance is not None:
         for role, whole in wholes.items():
-            table = None if whole is None or isinstance(whole, Mapping) else as_frame(whole, role)
+            table = None if whole is None or isinstance(whole, Mapping) else table_of(whole, role)
             if table is not None and len(table) != result.sizes[role]:
                 provenance = provenance.with_whole(role, table, seed)
         provenance = provenance.with_files(files)
@@ -276,6 +278,17 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     return list(dict.fromkeys([*first, *second]))
 
 
+def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
+    """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
+    rows = table_of(table, role)
+    if not isinstance(rows, LargeTable):
+        return sampled(rows, n_drawn, seed)
+    if n_drawn is None or n_drawn >= len(rows):
+        return rows.source
+    drawn = positions_by_content(rows, n_drawn, seed)
+    return FrameSource(rows.in_memory(drawn), role)
+
+
 def _positive(limit: Limit, name: str) -> Limit:
     counts = limit.values() if isinstance(limit, Mapping) else [limit]
     if any(n is not None and n < 1 for n in counts):
@@ -295,26 +308,3 @@ def _by_table(given: Any, relations: RelationalSchema, read: Callable[[Any], T])
             )
         return {name: read(given.get(name)) for name in relations.tables}
     return {name: read(given) for name in relations.tables}
-
-
-@contextmanager
-def _shown(progress: bool) -> Iterator[Callable[[str], Progress | None]]:
-    """Give what makes a callback of a verb: of a display in a terminal or notebook, else None."""
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    console = Console(stderr=True)
-    if not progress or not (console.is_terminal or console.is_jupyter):
-        yield lambda verb: None
-        return
-    with Bars(console=console, transient=True) as bars:
-
-        def tick(verb: str) -> Progress:
-            task = bars.add_task(verb, total=None)
-
-            def advance(name: str, done: int, total: int) -> None:
-                bars.update(task, description=f"{name} {verb}", completed=done, total=total)
-
-            return advance
-
-        yield tick

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args, overload
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import t
 from sklearn.base import clone
+from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
+from skeval.engines import carried
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
@@ -30,6 +34,7 @@ from skeval.exceptions import (
 from skeval.limits import within_limits
 from skeval.parameters import Count, JobCount, Legal, NonNegative, check_parameters, legal_sets
 from skeval.presets import PRESETS, Named
+from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
 from skeval.relational_context import RelationalContext, read_context
@@ -39,7 +44,6 @@ from skeval.steps.samples import check_measured
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 
-Progress = Callable[[str, int, int], None]
 Needs = Annotated[
     tuple[Need, ...],
     Legal(
@@ -84,6 +88,9 @@ class MetricSuite(_BaseComposition):
     max_memory : int, optional
         Bytes by which the process may grow while a metric runs, with `n_jobs` that of all that run
         at a time; a metric that takes more is stopped, and listed as failed.
+    max_rows : int, optional
+        Rows of each role, drawn once, on which metrics are measured that cannot be counted up over
+        tables larger than memory; 50,000 by default. Tables in memory are measured whole.
 
     Attributes
     ----------
@@ -117,6 +124,7 @@ class MetricSuite(_BaseComposition):
         check_holdout: bool = True,
         timeout: NonNegative | None = None,
         max_memory: Count | None = None,
+        max_rows: Count | None = None,
         optional: Needs = (),
     ) -> None:
         self.metrics = metrics
@@ -125,6 +133,7 @@ class MetricSuite(_BaseComposition):
         self.check_holdout = check_holdout
         self.timeout = timeout
         self.max_memory = max_memory
+        self.max_rows = max_rows
         self.optional = optional
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -133,13 +142,49 @@ class MetricSuite(_BaseComposition):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of the metrics as `name__parameter`, or whole metrics by name."""
+        """Set parameters, those of the metrics as `name__parameter`, or whole metrics by name.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such parameter, or what is to replace a metric is none.
+        """
+        known = set() if "metrics" in params else set(self.get_params())
+        names = [name for name, _ in self.metrics]
+        for name, value in params.items() if known else ():
+            whole = name.partition("__")[0]
+            if name not in known and (whole == name or whole not in params):
+                near = difflib.get_close_matches(name, known, n=1)
+                meant = f" Did you mean {near[0]}?" if near else ""
+                raise InvalidParameterError(f"MetricSuite has no parameter {name}.{meant}")
+            if name in names and not isinstance(value, Metric):
+                raise InvalidParameterError(
+                    f"MetricSuite: {name} must be a Metric, got {value!r}. To do without it, take "
+                    "the others: MetricSuite([...])."
+                )
         self._set_params("metrics", **params)
         return self
 
-    def __getitem__(self, name: str) -> Metric:
+    @overload
+    def __getitem__(self, name: str | int) -> Metric: ...
+
+    @overload
+    def __getitem__(self, name: slice) -> Self: ...
+
+    def __getitem__(self, name: str | int | slice) -> Metric | Self:
+        """Return a metric by name or place, the fitted one where there is; of a slice a suite."""
+        if isinstance(name, slice):
+            own = {**self.get_params(deep=False), "metrics": self.metrics[name]}
+            return type(self)(**own)
+        if not isinstance(name, str):
+            name = self.metrics[name][0]
         fitted: dict[str, Metric] = getattr(self, "metrics_", {})
         return fitted[name] if name in fitted else dict(self.metrics)[name]
+
+    @property
+    def named_metrics(self) -> Bunch:
+        """The metrics by name, also as attributes: ``suite.named_metrics.tstr``."""
+        return Bunch(**{name: self[name] for name, _ in self.metrics})
 
     def __len__(self) -> int:
         return len(self.metrics)
@@ -158,7 +203,7 @@ class MetricSuite(_BaseComposition):
         are an error: one for those of all metrics.
         """
         self._check()
-        context = read_context(train, holdout, schema=schema)
+        context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not isinstance(context, RelationalContext):
             check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
@@ -223,10 +268,11 @@ class MetricSuite(_BaseComposition):
                 progress(name, len(done), len(self.metrics_))
             return result
 
+        here = carried(measure)  # threads do not know what engine was chosen in this one
         # this thread waits for those of the metrics
         with sharing(self.n_jobs) as cores, waiting():
             parallel = Parallel(n_jobs=cores.n, backend="threading")
-            calls = (delayed(measure)(*pair, cores) for pair in self.metrics_.items())
+            calls = (delayed(here)(*pair, cores) for pair in self.metrics_.items())
             measured = dict(zip(self.metrics_, parallel(calls), strict=True))
         results = {name: measured.get(name) or self._left_out[name] for name in self._names}
         for notice in [*failures, *context.notices, *property_warnings(results)]:
@@ -290,6 +336,19 @@ class MetricSuite(_BaseComposition):
 
     def _sk_visual_block_(self) -> Any:
         return _Block(self.metrics)
+
+    def _repr_html_(self) -> str:
+        """Return what each metric measures, and scikit-learn's diagram below."""
+        from skeval.reporting.notebook import suite_html
+
+        rows = (
+            (name, type(one).__name__, (inspect.getdoc(one) or "").partition("\n")[0], one.tags)
+            for name, one in self.metrics
+        )
+        return suite_html(rows, estimator_html_repr(self))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def _unread_texts(context: Context, metrics: Iterable[Metric]) -> tuple[MetricWarning, ...]:

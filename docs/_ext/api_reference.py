@@ -17,14 +17,22 @@ from types import ModuleType
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+LEFT_OUT = {"skeval.cli"}  # for the shell: `skeval --help`
+
 INDEX = """\
 API reference
 =============
 
-What is not listed here may change without notice.
+What is not listed here may change without notice. Which metric answers which question is in the
+:doc:`/user_guide/choosing`.
+
+.. list-table::
+   :widths: 30 70
+
+{rows}
 
 .. toctree::
-   :maxdepth: 1
+   :hidden:
 
 {pages}
 """
@@ -35,7 +43,11 @@ def public_modules(package: ModuleType, extra: list[str]) -> Iterator[ModuleType
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     names = [name for _, name, is_package in found if is_package]
     names += [f"{package.__name__}.{name}" for name in extra]
-    public = [name for name in names if not any(part[0] == "_" for part in name.split("."))]
+    public = [
+        name
+        for name in names
+        if not any(part[0] == "_" for part in name.split(".")) and name not in LEFT_OUT
+    ]
     yield package
     for name in sorted(public, key=lambda name: (name.count("."), name)):
         yield importlib.import_module(name)
@@ -61,7 +73,7 @@ def exported(module: ModuleType, described: set[int]) -> dict[str, list[str]]:
 def page(module: ModuleType, sections: dict[str, list[str]]) -> str:
     """Return the page of one module: its docstring's first line and a table under each heading."""
     title = f"``{module.__name__}``"
-    lines = [title, "=" * len(title), "", f".. currentmodule:: {module.__name__}", ""]
+    lines = [title, "=" * len(title), "", f".. module:: {module.__name__}", ""]
     if module.__doc__:
         lines += [module.__doc__.strip().partition("\n")[0], ""]
     for heading, names in sections.items():
@@ -89,15 +101,18 @@ def write_pages(app: Sphinx, config: Config) -> None:
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     described: set[int] = set()
-    pages, objects = [], []
+    pages, rows, objects = [], [], []
     for module in public_modules(importlib.import_module(config.api_package), config.api_modules):
         if sections := exported(module, described):
             write(folder / f"{module.__name__}.rst", page(module, sections))
             pages.append(module.__name__)
+            about = (module.__doc__ or "").strip().partition("\n")[0]
+            rows.append(f"   * - :doc:`{module.__name__}`\n     - {about}")
             objects += [
                 f"{module.__name__}.{name}" for names in sections.values() for name in names
             ]
-    write(folder / "index.rst", INDEX.format(pages="\n".join(f"   {name}" for name in pages)))
+    names = "\n".join(f"   {name}" for name in pages)
+    write(folder / "index.rst", INDEX.format(pages=names, rows="\n".join(rows)))
     # named, since Sphinx looks for sources of a known tree only after autosummary ran
     config.autosummary_generate = [f"api/{name}.rst" for name in pages]
     remove_others(folder, {"index", *pages})

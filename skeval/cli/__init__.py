@@ -11,11 +11,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, reports, saved, scores
-from skeval.cli.options import DEBUG, app, say
+from skeval.cli import catalogue, reports, saved, schemas, scores
+from skeval.cli.options import DEBUG, app, debugging, say
 from skeval.exceptions import MetricWarning, SkevalError
 
-__all__ = ["app", "catalogue", "main", "printed_warnings", "reports", "saved", "scores"]
+__all__ = ["app", "catalogue", "main", "printed_warnings", "reports", "saved", "schemas", "scores"]
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
         with printed_warnings():
             app(arguments)
     except Exception as error:
-        if DEBUG in sys.argv[1:]:
+        if debugging():
             raise
         say(f"skeval: error: {_sentence(error)}")
         sys.exit(2)

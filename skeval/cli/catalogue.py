@@ -1,21 +1,175 @@
-"""Commands about the metrics themselves: `list`."""
+"""Commands about the metrics themselves: `list` and `explain`; and suites by names."""
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 from rich.console import Console
 
 from skeval.cli.options import app
+from skeval.exceptions import InvalidParameterError
+from skeval.formatting import number
+
+if TYPE_CHECKING:
+    from skeval.base import Metric
+    from skeval.suite import MetricSuite
+
+_ROLE = re.compile(r":\w+:`(?:[^`<]*<)?~?([\w.]+)>?`")
+_UNDERLINE = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
+_ATTACKERS = {
+    "screen": "none: it looks at distances. It can raise an alarm and never clear a release.",
+    "attack": "one adversary, who does what is described above; others may do more.",
+    "audit": "an adversary who knows which rows could have been in train.",
+    "disclosure": "somebody who knows other columns of a person.",
+}
 
 
 @app.command(name="list")
 def list_metrics() -> None:
     """List the metrics, one line each."""
-    from skeval import diagnostic, fidelity, privacy, utility
-
-    modules = (diagnostic, fidelity, utility, privacy)
-    kinds = {name: getattr(module, name) for module in modules for name in module.__all__}
+    kinds = metric_classes("diagnostic", "fidelity", "utility", "privacy")
     width = max(map(len, kinds)) + 2
     console = Console(soft_wrap=True, highlight=False)
     for name, kind in kinds.items():
-        line = (kind.__doc__ or "").strip().splitlines()[0]
+        line = inspect.cleandoc(kind.__doc__ or "").splitlines()[0]
         console.print(f"{name:{width}}{kind.tags.aspect:12}{line}", markup=False)
+
+
+@app.command()
+def explain(
+    name: Annotated[str, typer.Argument(help="A class, as in `list`, or a name in scores.")],
+) -> None:
+    """Say what a metric measures, on which scale, against whom, and where it comes from."""
+    console = Console(soft_wrap=True, highlight=False)
+    for line in explained(name):
+        console.print(line, markup=False)
+
+
+def metric_classes(*packages: str) -> dict[str, type[Metric]]:
+    """Return the metrics of packages of skeval by name; of all, if none is named."""
+    from importlib import import_module
+
+    from skeval.base import Metric
+
+    names = packages or ("diagnostic", "fidelity", "utility", "privacy", "relational", "text")
+    exported = {
+        name: getattr(module, name)
+        for module in (import_module(f"skeval.{package}") for package in names)
+        for name in module.__all__
+    }
+    return {n: k for n, k in exported.items() if isinstance(k, type) and issubclass(k, Metric)}
+
+
+def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:
+    """Return the metrics of all presets by the names of their results."""
+    from skeval.presets import PRESETS
+
+    named: dict[str, Metric] = {}
+    for make in PRESETS.values():
+        for name, metric in make(target, sensitive):
+            named.setdefault(name, metric)
+    return named
+
+
+def explained(name: str) -> Iterator[str]:
+    """Yield what there is to say of a metric, line by line, from its docstring and tags."""
+    of_presets = preset_metrics("target", "sensitive")
+    instance = of_presets.get(name)
+    kinds = metric_classes()
+    if instance is None and name not in kinds:
+        raise InvalidParameterError(_unknown(name, [*kinds, *of_presets]))
+    kind = type(instance) if instance is not None else kinds[name]
+    doc = _without_roles(inspect.cleandoc(kind.__doc__ or ""))
+    head, *rest = _UNDERLINE.split(doc)
+    parts = dict(zip(rest[::2], (part.strip("\n") for part in rest[1::2]), strict=True))
+    tags, (low, high) = kind.tags, kind.tags.bounds
+    title = kind.__name__ if instance is None else f"{name}: {kind.__name__}"
+    yield f"{title} ({tags.aspect})"
+    yield ""
+    yield head.strip()
+    yield ""
+    yield f"Scale       {number(low)} to {number(high)}; {tags.direction}."
+    if tags.evidence:
+        yield f"Evidence    {tags.evidence}."
+        yield f"Attacker    {_ATTACKERS[tags.evidence]}"
+    if tags.needs:
+        yield f"Needs       {', '.join(sorted(tags.needs))}."
+    if instance is not None:
+        own, plain = instance.get_params(deep=False), _defaults(kind)
+        changed = {n: v for n, v in own.items() if n not in plain or plain[n] != v}
+        if said := ", ".join(
+            f"{n}={v!r}" for n, v in changed.items() if n not in ("target", "sensitive")
+        ):
+            yield f"In suites   {said}."
+    for section in ("Parameters", "Notes", "References"):
+        if section in parts:
+            yield ""
+            yield f"{section}\n{parts[section]}"
+
+
+def _defaults(kind: type[Metric]) -> dict[str, object]:
+    parameters = inspect.signature(kind).parameters
+    return {n: p.default for n, p in parameters.items() if p.default is not p.empty}
+
+
+def _without_roles(text: str) -> str:
+    return _ROLE.sub(lambda match: match[1].removeprefix("skeval."), text).replace("``", "`")
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    by_lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    meant = f" Did you mean {' or '.join(by_lower[one] for one in near)}?" if near else ""
+    return f"there is no metric {name}.{meant} skeval list names them all."
+
+
+def suite_of_names(
+    names: str, *, target: str | None, sensitive: str | None, seed: int
+) -> MetricSuite:
+    """Return the suite of metrics that are named as in scores, or as classes: "tstr,KSComplement".
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such metric, or it needs more than a target or a sensitive column.
+    """
+    from skeval.suite import MetricSuite
+
+    given = {"target": target, "sensitive": sensitive}
+    of_presets, kinds = preset_metrics(target or "", sensitive or ""), metric_classes()
+    chosen: dict[str, Metric] = {}
+    for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
+        if name in of_presets:
+            metric = of_presets[name]
+        elif name in kinds:
+            metric = _made(kinds[name], given)
+        else:
+            raise InvalidParameterError(f"--metrics: {_unknown(name, [*of_presets, *kinds])}")
+        lacking = [n for n in given if n in metric.get_params() and not getattr(metric, n)]
+        if lacking and lacking[0] in _required(type(metric)):
+            raise InvalidParameterError(f"--metrics: {name} needs --{lacking[0]} COLUMN.")
+        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
+        chosen[name] = metric.set_params(**dict.fromkeys(seeds, seed))
+    if not chosen:
+        raise InvalidParameterError("--metrics names none; separate names by commas.")
+    return MetricSuite(list(chosen.items()), n_jobs=-1)
+
+
+def _required(kind: type[Metric]) -> list[str]:
+    parameters = inspect.signature(kind).parameters
+    return [name for name, one in parameters.items() if one.default is one.empty]
+
+
+def _made(kind: type[Metric], given: dict[str, str | None]) -> Metric:
+    own = inspect.signature(kind).parameters
+    if foreign := [name for name in _required(kind) if name not in given]:
+        raise InvalidParameterError(
+            f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which only Python can give."
+        )
+    required = _required(kind)
+    return kind(**{n: v or "" for n, v in given.items() if n in own and (v or n in required)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
-from skeval.tables.reading import read_table
+from skeval.tables.dialects import Dialect
+from skeval.tables.reading import PLAIN, read_table
+from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import TableSchema
 
+_MOST_DOUBTS = 5  # that are spelled out
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
 
@@ -30,8 +34,18 @@ def check_paths(
     check_output(output, endings, owner=owner)
 
 
+def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Dialect:
+    """Return how CSV files are written, as the options say."""
+    try:
+        return Dialect({"tab": "\t", "\\t": "\t"}.get(sep or "", sep), encoding, decimal)
+    except InvalidParameterError as error:
+        text = str(error)
+        where = "--encoding: " if text.startswith("there") else "--"
+        raise InvalidParameterError(where + text) from error
+
+
 def read_tables(
-    paths: list[Path], schema: Path | None, *, header: bool
+    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect = PLAIN
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Return the tables of two or three files, or folders, and what is known of their schema."""
     if len(paths) not in {2, 3}:
@@ -40,18 +54,46 @@ def read_tables(
         )
     first, *others = paths
     if not any(path.is_dir() for path in paths):
-        train, *further = (read_table(path, header=header) for path in paths)
-        known = _read_schema(schema)
+        train, *further = (read_table(path, header=header, dialect=dialect) for path in paths)
+        known = read_schema(schema)
     elif files := [str(path) for path in paths if not path.is_dir()]:
         raise InvalidParameterError(
             f"expected folders throughout, or files throughout; {', '.join(files)}: no folder."
         )
     else:
-        train = RelationalData.from_folder(first, schema, header=header)
+        train = RelationalData.from_folder(first, schema, header=header, dialect=dialect)
         known = train.schema
-        further = [RelationalData.from_folder(path, known, header=header) for path in others]
+        further = [
+            RelationalData.from_folder(path, known, header=header, dialect=dialect)
+            for path in others
+        ]
         say(f"note: {known}.")
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
+
+
+def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
+    """Return kinds, reasons and doubts of the columns of a table, or of several."""
+    if not isinstance(known, RelationalSchema):
+        return column_reasons(train, TableSchema.infer(train, known))
+    return {
+        f"{name}.{column}": reason
+        for name, table in train.items()
+        for column, reason in column_reasons(
+            table, TableSchema.infer(table, known.tables[name])
+        ).items()
+    }
+
+
+def say_kinds(train: Any, known: Any) -> None:
+    """Say in a line how many columns are of which kind, and which kinds are in doubt."""
+    kinds = kinds_of(train, known)
+    counted = Counter(reason.kind for reason in kinds.values())
+    counts = ", ".join(f"{n} {kind}" for kind, n in counted.most_common())
+    doubts = [f"{name} is {one.kind} ({one.doubt})" for name, one in kinds.items() if one.doubt]
+    more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
+    said = "; ".join(doubts[:_MOST_DOUBTS]) + more
+    doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
+    say(f"note: columns: {counts}.{doubt}")
 
 
 def files_by_role(paths: list[Path]) -> dict[str, Path]:
@@ -69,7 +111,8 @@ def check_of_one_table(known: Any, **columns: str | None) -> None:
         )
 
 
-def _read_schema(path: Path | None) -> Any:
+def read_schema(path: Path | None) -> Any:
+    """Return what a JSON file says of the columns: kinds by name, or the metadata of SDV."""
     if path is None:
         return None
     content = read_json(path)

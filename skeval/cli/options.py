@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from rich.console import Console
 
 from skeval import __version__
+from skeval.cli.words import in_words
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number with its baseline and interval.",
@@ -36,6 +38,16 @@ Target = Annotated[str | None, typer.Option(help="The column that models predict
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
 Header = Annotated[
     bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
+]
+Sep = Annotated[
+    str | None,
+    typer.Option(help="Between the cells of CSV files, such as ';' or tab; else as they look."),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Of CSV files, such as latin-1; else as they look.")
+]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal sign of CSV files, '.' or ','; else as they look.")
 ]
 Seed = Annotated[
     int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**32 - 1)
@@ -69,6 +81,11 @@ def _options(
     """Hold the options that stand before a command."""
 
 
+def debugging() -> bool:
+    """Tell whether tracebacks are wanted."""
+    return DEBUG in sys.argv[1:]
+
+
 def say(text: str) -> None:
-    """Print a sentence on standard error."""
-    Console(stderr=True, soft_wrap=True).print(text, markup=False, highlight=False)
+    """Print a sentence on standard error, in the words of the command line."""
+    Console(stderr=True, soft_wrap=True).print(in_words(text), markup=False, highlight=False)

@@ -3,32 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skeval.cli.gate import (
+    FailOn,
+    JUnit,
+    PolicyFile,
+    Require,
+    check_policy,
+    enforce,
+    policy_of,
+    write_junit,
+)
 from skeval.cli.inputs import (
     TrainHoldoutSynthetic,
     check_of_one_table,
     check_paths,
+    dialect_of,
     files_by_role,
     read_tables,
+    say_kinds,
 )
 from skeval.cli.options import (
     OUTPUT,
     DateOption,
+    Decimal,
+    Encoding,
     Header,
     Jobs,
     SchemaFile,
     Seed,
     Sensitive,
+    Sep,
     Tables,
     Target,
     app,
     say,
 )
-from skeval.cli.scores import check_failures
 from skeval.files import check_output
+from skeval.policy import Policy
+
+if TYPE_CHECKING:
+    from skeval.suite import MetricSuite
 
 
 @app.command()
@@ -50,6 +68,13 @@ def report(
     sensitive: Sensitive = None,
     schema: SchemaFile = None,
     header: Header = False,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    fail_on: FailOn = None,
+    require: Require = None,
+    policy: PolicyFile = None,
+    junit: JUnit = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     date: DateOption = None,
@@ -57,12 +82,17 @@ def report(
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
 
-    check_paths(output, ENDINGS, "report", [*tables, schema])
-    read, known = read_tables(tables, schema, header=header)
+    check_paths(output, ENDINGS, "report", [*tables, schema, policy])
+    gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
+    if gate is not None:
+        check_policy(gate, _suite_of(tables, target, sensitive, seed))
+    read, known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
     _write_report(
         read,
         output,
+        gate,
+        junit,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
         columns=columns,
@@ -102,11 +132,30 @@ def demo(
     _write_report((train, holdout, synthetic), output, random_state=seed)
 
 
-def _write_report(tables: TrainHoldoutSynthetic, output: Path, **settings: Any) -> None:
+def _suite_of(
+    tables: list[Path], target: str | None, sensitive: str | None, seed: int
+) -> MetricSuite | None:
+    """Return the suite of a report of one table; that of several is not known before they are."""
+    from skeval.suite import make_suite
+
+    if any(path.is_dir() for path in tables):
+        return None
+    return make_suite("report", target=target, sensitive=sensitive, random_state=seed)
+
+
+def _write_report(
+    tables: TrainHoldoutSynthetic,
+    output: Path,
+    gate: Policy | None = None,
+    junit: Path | None = None,
+    **settings: Any,
+) -> None:
     from skeval.report import report as write_report
     from skeval.verdict import summary
 
-    result = write_report(*tables, output, **settings)
+    result = write_report(*tables, output, progress="lines", **settings)
+    write_junit(gate, result, junit)
+    say_kinds(tables[0], settings.get("schema"))
     say(summary(result))
     say(f"Report: {output}")
-    check_failures(result)
+    enforce(gate, result)

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from skeval.cli.inputs import check_paths
 from skeval.cli.options import OUTPUT, app, say
+from skeval.cli.tables import show, table_of
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.result import SuiteResult
 from skeval.tables.reading import check_exists
@@ -53,10 +52,10 @@ def verify(
     for path in files:
         check_exists(path)
     frame = verify_tables(provenance, files)
-    table = Table("file", "input", "found")
+    table = table_of("file", "input", "found", texts=3)
     for row in frame.itertuples(index=False):
         table.add_row(*map(escape, row))
-    Console().print(table)
+    show(table)
     say(f"{scores.name}: evaluated by skeval {provenance.version} on {provenance.date}.")
     here = installed_versions()
     then = {"skeval": provenance.version, **provenance.packages}

@@ -4,33 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import pandas as pd
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from skeval.cli.inputs import check_of_one_table, check_paths, files_by_role, read_tables
+from skeval.cli.catalogue import suite_of_names
+from skeval.cli.gate import (
+    FailOn,
+    JUnit,
+    PolicyFile,
+    Require,
+    check_policy,
+    enforce,
+    policy_of,
+    write_junit,
+)
+from skeval.cli.inputs import (
+    check_of_one_table,
+    check_paths,
+    dialect_of,
+    files_by_role,
+    read_tables,
+    say_kinds,
+)
 from skeval.cli.options import (
     OUTPUT,
     DateOption,
+    Decimal,
+    Encoding,
     Header,
     Jobs,
     SchemaFile,
     Seed,
     Sensitive,
+    Sep,
     Tables,
     Target,
     app,
+    debugging,
     say,
 )
 from skeval.cli.saved import read_results
-from skeval.exceptions import MetricFailedWarning
+from skeval.cli.tables import show, table_of
+from skeval.cli.words import in_words
 from skeval.files import replacing
+from skeval.progress import shown
 from skeval.result import SuiteResult
 from skeval.tables.relational_schema import RelationalSchema
+
+if TYPE_CHECKING:
+    from skeval.suite import MetricSuite
 
 _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".txt": lambda result: f"{result!r}\n",
@@ -50,6 +76,10 @@ def evaluate(
         ),
     ] = None,
     suite: Annotated[str, typer.Option(help=_PRESETS)] = "report",
+    metrics: Annotated[
+        str | None,
+        typer.Option(help="These metrics instead, by their names in `list` or in scores: A,B."),
+    ] = None,
     timeout: Annotated[
         float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
     ] = None,
@@ -57,39 +87,73 @@ def evaluate(
     sensitive: Sensitive = None,
     schema: SchemaFile = None,
     header: Header = False,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    fail_on: FailOn = None,
+    require: Require = None,
+    policy: PolicyFile = None,
+    junit: JUnit = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     date: DateOption = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
-    from skeval.suite import make_suite
     from skeval.verdict import summary
 
     if output is not None:
-        check_paths(output, tuple(_WRITERS), "scores", [*tables, schema])
-    (train, holdout, synthetic), known = read_tables(tables, schema, header=header)
+        check_paths(output, tuple(_WRITERS), "scores", [*tables, schema, policy])
+    gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
+
+    def made(relations: RelationalSchema | None = None) -> MetricSuite:
+        if metrics is not None:
+            return suite_of_names(metrics, target=target, sensitive=sensitive, seed=seed)
+        return _preset(suite, relations, target=target, sensitive=sensitive, seed=seed)
+
+    if not any(path.is_dir() for path in tables):  # of folders, the suite depends on their keys
+        check_policy(gate, made())
+    (train, holdout, synthetic), known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
-    metrics = make_suite(
-        suite,
-        target=target,
-        sensitive=sensitive,
-        random_state=seed,
-        n_jobs=jobs,
-        schema=known if isinstance(known, RelationalSchema) else None,
-    )
-    metrics.set_params(timeout=timeout)
-    result = metrics.fit(train, holdout, schema=known).evaluate(synthetic, date=date)
+    measured = made(known if isinstance(known, RelationalSchema) else None)
+    on_error = "raise" if debugging() else "warn"
+    measured.set_params(timeout=timeout, on_error=on_error, n_jobs=jobs)
+    with shown("lines") as tick:
+        progress = tick("measured")
+        measured.fit(train, holdout, schema=known)
+        result = measured.evaluate(synthetic, progress=progress, date=date)
     if result.provenance is not None:
         result.provenance = result.provenance.with_files(files_by_role(tables))
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
+    write_junit(gate, result, junit)
     print_scores(result)
+    say_kinds(train, known)
     if sentence := summary(result):
         say(sentence)
     if output is not None:
         say(f"Saved: {output}")
-    check_failures(result)
+    enforce(gate, result)
+
+
+def _preset(
+    name: str,
+    relations: RelationalSchema | None,
+    *,
+    target: str | None,
+    sensitive: str | None,
+    seed: int,
+) -> MetricSuite:
+    from skeval.suite import make_suite
+
+    return make_suite(
+        name,
+        target=target,
+        sensitive=sensitive,
+        random_state=seed,
+        n_jobs=-1,
+        schema=relations,
+    )
 
 
 @app.command()
@@ -100,41 +164,36 @@ def compare(
     """Set the scores of two synthetic tables side by side."""
     frame = read_results(first).compare(read_results(second))
     names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
-    table = Table("metric", names["this"], names["other"], "difference", "better")
+    table = table_of("metric", names["this"], names["other"], "difference", "better")
     for row in frame.itertuples():
         table.add_row(escape(str(row.Index)), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
-    Console().print(table)
-
-
-def check_failures(result: SuiteResult) -> None:
-    """End with exit code 1 where metrics failed: others may stand, what was asked for does not."""
-    failed = [
-        name
-        for name, each in result.items()
-        if any(isinstance(warning, MetricFailedWarning) for warning in each.warnings)
-    ]
-    if failed:
-        say(f"skeval: {len(failed)} of {len(result)} metrics failed: {', '.join(failed)}.")
-        raise typer.Exit(1)
+    show(table)
 
 
 def print_scores(result: SuiteResult) -> None:
     """Print the table of scores, properties, and what was left out."""
-    table = Table("metric", "value", "interval", "baseline", "best", "evidence")
+    table = table_of("metric", "value", "interval", "baseline", "p-value", "best", "evidence")
     for row in result.frame().query("error == ''").itertuples():
         interval = "" if pd.isna(row.low) else f"{row.low:.4g} to {row.high:.4g}"
-        numbers = f"{row.value:.4g}", interval, _or_empty(row.baseline)
+        numbers = f"{row.value:.4g}", interval, _or_empty(row.baseline), _p_value(row.p_value)
         table.add_row(escape(row.metric), *numbers, row.direction.split()[0], row.evidence)
-    Console().print(table)
+    show(table)
     if any("/" in name for name in result):
-        table = Table("property", "score", "baseline", "columns or pairs")
+        table = table_of("property", "score", "baseline", "columns or pairs")
         for name, *scores, n_used in result.properties().itertuples():
             table.add_row(escape(name), f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
-        Console().print(table)
+        show(table)
     for name, each in result.items():
         if each.error:
-            Console(soft_wrap=True).print(f"{name} left out: {each.error}", markup=False)
+            text = in_words(f"{name} left out: {each.error}")
+            Console(soft_wrap=True).print(text, markup=False)
 
 
 def _or_empty(value: float) -> str:
     return "" if pd.isna(value) else f"{value:.4g}"
+
+
+def _p_value(value: float) -> str:
+    if pd.isna(value):
+        return ""
+    return "<1e-16" if value < 1e-16 else f"{value:.2g}"

@@ -26,6 +26,12 @@ class ReferentialIntegrity(RelationalMetric):
     context_ : RelationalContext
         The real tables.
 
+    See Also
+    --------
+    CardinalityShapeSimilarity : Whether parents have as many children.
+    ReferenceEquality : Whether public parents are what they were.
+    PrimaryKeyUniqueness : Whether a key names one row only.
+
     Notes
     -----
     Missing keys are counted apart, in ``details["null"]``: where train has some in a foreign key,

@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from skeval.exceptions import MetricWarning, TableError
-from skeval.tables.schema import datetime_format
+from skeval.tables.dialects import Dialect
+from skeval.tables.schema import LEADING_ZERO, datetime_format
 
 # what reading a file raises that is none: broken text, and broken packing of it
 _UNREADABLE = (
@@ -21,6 +22,8 @@ _UNREADABLE = (
 )
 PACKINGS = (".gz", ".bz2", ".xz", ".zip")
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
+PLAIN = Dialect()
+_CHUNK = 100_000  # rows whose text is held at a time
 
 
 def check_exists(path: Path) -> None:
@@ -29,8 +32,8 @@ def check_exists(path: Path) -> None:
         raise TableError(f"there is no file {path}.")
 
 
-def read_table(path: Path, *, header: bool = False) -> pd.DataFrame:
-    """Read a CSV or Parquet file.
+def read_table(path: Path, *, header: bool = False, dialect: Dialect = PLAIN) -> pd.DataFrame:
+    """Read a CSV or Parquet file; columns of numbers with leading zeros stay text.
 
     Parameters
     ----------
@@ -38,6 +41,9 @@ def read_table(path: Path, *, header: bool = False) -> pd.DataFrame:
         Ending in .csv, .tsv (also .gz, .bz2, .xz, .zip of them), .parquet or .pq.
     header : bool, default=False
         Whether the first row of a CSV file holds names even where most read as numbers or dates.
+    dialect : Dialect, default=Dialect()
+        Separator, encoding and decimal sign of CSV files; what it leaves open is found out, and a
+        warning says what was found where it is not comma, UTF-8 and point.
 
     Returns
     -------
@@ -56,7 +62,7 @@ def read_table(path: Path, *, header: bool = False) -> pd.DataFrame:
         if kind in {".parquet", ".pq"}:
             return pd.read_parquet(path)
         if kind in {".csv", ".tsv"}:
-            return _read_csv(path, "\t" if kind == ".tsv" else ",", header=header)
+            return _in_its_dialect(path, dialect, header=header)
     except _UNREADABLE as error:
         raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except ImportError as error:
@@ -68,8 +74,22 @@ def read_table(path: Path, *, header: bool = False) -> pd.DataFrame:
     )
 
 
-def _read_csv(path: Path, separator: str, *, header: bool) -> pd.DataFrame:
-    first = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0]
+def _in_its_dialect(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFrame:
+    read = dialect.of(path)
+    try:
+        table = _read_csv(path, read.settings(), header=header)
+    except UnicodeDecodeError:
+        if dialect.encoding is not None:
+            raise
+        read = read.in_fallback()
+        table = _read_csv(path, read.settings(), header=header)
+    if guessed := dialect.guessed(read, path):
+        _note(f"{path} was read with {guessed}, as it seems to be written.")
+    return table
+
+
+def _read_csv(path: Path, settings: dict[str, Any], *, header: bool) -> pd.DataFrame:
+    first = pd.read_csv(path, header=None, nrows=1, dtype=str, **settings).iloc[0]
     if not header and _looks_like_values(first):
         raise ValueError(
             "it seems to have no header, for most names in its first row are numbers or dates; "
@@ -81,7 +101,7 @@ def _read_csv(path: Path, separator: str, *, header: bool) -> pd.DataFrame:
         raise ValueError(
             f"columns of the same name: {', '.join(twice)}; rename or drop one of each."
         )
-    table = _columns_of_names(path, separator)
+    table = _columns_of_names(path, settings)
     if pd.isna(names[-1]) and table.shape[1] > 1 and table.iloc[:, -1].isna().all():
         _note(f"the lines of {path} end in a separator; the empty last column left out.")
         table = table.iloc[:, :-1]
@@ -91,16 +111,16 @@ def _read_csv(path: Path, separator: str, *, header: bool) -> pd.DataFrame:
     return table.iloc[:, 1:]
 
 
-def _columns_of_names(path: Path, separator: str) -> pd.DataFrame:
+def _columns_of_names(path: Path, settings: dict[str, Any]) -> pd.DataFrame:
     """Read a table whose first column has the first name, whatever the length of its rows."""
     # where rows are longer than the header, pandas would take their first cells as an index, so
     # that each name stood above the values of another column
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = pd.read_csv(path, sep=separator, low_memory=False, index_col=False)
+        table = pd.read_csv(path, low_memory=False, index_col=False, **settings)
     if not any(issubclass(w.category, pd.errors.ParserWarning) for w in caught):
-        return table
-    shifted = pd.read_csv(path, sep=separator, low_memory=False)
+        return _with_leading_zeros(path, settings, table)
+    shifted = pd.read_csv(path, low_memory=False, **settings)
     n_more = table.columns.size - shifted.notna().any().to_numpy().nonzero()[0].max(initial=-1) - 1
     if n_more < shifted.index.nlevels:
         raise ValueError(
@@ -108,7 +128,33 @@ def _columns_of_names(path: Path, separator: str) -> pd.DataFrame:
             f"{table.shape[1]} names; give each column a name."
         )
     _note(f"the rows of {path} end in a separator, its header does not; that is ignored.")
-    return table
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pd.errors.ParserWarning)
+        return _with_leading_zeros(path, settings, table)
+
+
+def _with_leading_zeros(path: Path, settings: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with whole numbers as text where the file has leading zeros: "00123"."""
+    whole = [i for i, name in enumerate(table) if _is_whole(table[name])]
+    if not whole:
+        return table
+    coded: set[int] = set()
+    texts = {"low_memory": False, "index_col": False, "dtype": str, **settings}
+    with pd.read_csv(path, usecols=whole, chunksize=_CHUNK, **texts) as chunks:
+        for chunk in chunks:
+            seen = ((i, chunk.iloc[:, place]) for place, i in enumerate(whole) if i not in coded)
+            coded |= {i for i, cells in seen if cells.str.match(LEADING_ZERO).any()}
+    if not coded:
+        return table
+    kept = pd.read_csv(path, usecols=sorted(coded), **texts)
+    return table.assign(**{str(name): kept[name] for name in kept})
+
+
+def _is_whole(values: pd.Series) -> bool:
+    """Tell whether a column holds whole numbers, or with gaps such as were read as floats."""
+    if values.dtype.kind == "f":
+        return bool((values.dropna() % 1 == 0).all() and values.notna().any())
+    return values.dtype.kind in "iu"
 
 
 def _looks_like_values(names: pd.Series) -> bool:

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MissingInputError, TableError
+from skeval.tables.dialects import Dialect
 from skeval.tables.frames import as_frame
 from skeval.tables.keys import key_codes
-from skeval.tables.reading import ENDINGS, PACKINGS, read_table
+from skeval.tables.reading import ENDINGS, PACKINGS, PLAIN, read_table
 from skeval.tables.relational_schema import ForeignKey, RelationalSchema
 
 ORPHAN, NULL = -1, -2  # what a key that names no row, or holds no value, has for a position
@@ -60,6 +61,7 @@ class RelationalData(Mapping[str, pd.DataFrame]):
         schema: RelationalSchema | str | Path | None = None,
         *,
         header: bool = False,
+        dialect: Dialect = PLAIN,
     ) -> RelationalData:
         """Read a folder of CSV or Parquet files, each a table of its name.
 
@@ -73,6 +75,8 @@ class RelationalData(Mapping[str, pd.DataFrame]):
             folder that is any of these; if there is none, keys are detected.
         header : bool, default=False
             Whether first rows of CSV files hold names even where they look like numbers or dates.
+        dialect : Dialect, default=Dialect()
+            Separator, encoding and decimal sign of CSV files; what it leaves open is found out.
 
         Returns
         -------
@@ -98,7 +102,8 @@ class RelationalData(Mapping[str, pd.DataFrame]):
                 f"{folder} has no file of {', '.join(sorted(names)) if names else 'a table'}; each "
                 f"table is a file of its name, ending in {', '.join(ENDINGS)}."
             )
-        return cls({n: read_table(path, header=header) for n, path in files.items()}, schema)
+        read = {n: read_table(path, header=header, dialect=dialect) for n, path in files.items()}
+        return cls(read, schema)
 
     @classmethod
     def from_sqlalchemy(cls, engine: Any, schema: RelationalSchema | None = None) -> RelationalData:

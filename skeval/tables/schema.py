@@ -24,7 +24,8 @@ from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableE
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
-_LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+_LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
@@ -153,7 +154,7 @@ class TableSchema:
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows.
-        kinds : TableSchema or mapping of str to str, optional
+        kinds : TableSchema, mapping of str to str, or SDV's Metadata, optional
             The kinds that are known; the others are inferred.
 
         Returns
@@ -167,18 +168,8 @@ class TableSchema:
         SchemaMismatchError
             If `kinds` names columns that the table does not have.
         """
-        if not isinstance(kinds, TableSchema | Mapping | None):
-            raise InvalidParameterError(
-                "schema must be a TableSchema or map column names to kinds, "
-                f"got {type(kinds).__name__}."
-            )
-        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
         table = table.set_axis([name_of(name) for name in table.columns], axis="columns")
-        if unknown := sorted(set(schema.kinds) - set(table.columns)):
-            raise SchemaMismatchError(
-                f"The schema names columns that train does not have: {', '.join(unknown)}. "
-                f"Train has: {', '.join(table.columns)}."
-            )
+        schema = cls.known(kinds, list(table.columns))
         complete: dict[str, Kind] = {}
         formats: dict[str, str] = {}
         for name, values in table.items():
@@ -195,6 +186,26 @@ class TableSchema:
             datetime_formats=formats,
             inferred=inferred | schema.inferred,
         )
+
+    @classmethod
+    def known(
+        cls, kinds: TableSchema | Mapping[str, Kind] | None, names: Sequence[str] | None = None
+    ) -> TableSchema:
+        """Return the kinds that are known; raise for names that the columns are not among."""
+        if is_metadata(kinds):
+            kinds = cls.from_sdv(kinds)
+        if not isinstance(kinds, TableSchema | Mapping | None):
+            raise InvalidParameterError(
+                "schema must be a TableSchema or map column names to kinds, "
+                f"got {type(kinds).__name__}."
+            )
+        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
+        if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
+            raise SchemaMismatchError(
+                f"The schema names columns that train does not have: {', '.join(unknown)}. "
+                f"Train has: {', '.join(names)}."
+            )
+        return schema
 
     @classmethod
     def from_sdv(
@@ -250,6 +261,14 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
+
+
+def is_metadata(schema: object) -> bool:
+    """Tell whether an object is metadata of the SDV family, which says what it holds as a dict."""
+    if isinstance(schema, TableSchema | Mapping | pd.DataFrame | pd.Series):
+        return False
+    content = schema.to_dict() if callable(getattr(schema, "to_dict", None)) else None  # type: ignore[attr-defined]
+    return isinstance(content, Mapping) and not {"tables", "columns"}.isdisjoint(content)
 
 
 def name_of(column: object) -> str:
@@ -349,7 +368,7 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
 
 def _read_as_numbers(distinct: pd.Series) -> bool:
     numbers = pd.to_numeric(distinct, errors="coerce").astype("float64")
-    if not np.isfinite(numbers).all() or distinct.str.match(_LEADING_ZERO).any():
+    if not np.isfinite(numbers).all() or distinct.str.match(LEADING_ZERO).any():
         return False
     whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
     if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
@@ -364,7 +383,7 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     if kind == "continuous" and held in ("i", "u", "f"):
         return values.astype("float64")
     if kind == "datetime" and held == "M":
-        return values.astype("datetime64[us]")
+        return _in_microseconds(values)
     if kind == "boolean" and held == "b":
         return _recoded(values.to_numpy().astype(np.intp), _BOOLEAN_LEVELS, _BOOLEAN_LEVELS)
     if kind == "continuous":
@@ -374,6 +393,13 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     if kind in {"categorical", "boolean"}:
         return _read_labels(values, boolean=kind == "boolean")
     return values.astype(object).where(values.notna(), None)
+
+
+def _in_microseconds(values: pd.Series) -> pd.Series:
+    try:
+        return values.astype("datetime64[us]")
+    except pd.errors.OutOfBoundsDatetime:  # seconds reach further: such times cannot be read
+        return values.mask(values.dt.year.abs() > _LAST_YEAR).astype("datetime64[us]")
 
 
 def plain_values(values: pd.Series) -> pd.Series:

@@ -63,7 +63,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     See Also
     --------
-    MDAResemblance : The area right of the threshold, a measure of fidelity.
+    skeval.fidelity.MDAResemblance : The area right of the threshold, a measure of fidelity.
     DCRPercentile : One percentile of the distances.
     NearDuplicateShare : Share of rows within a distance.
 
@@ -122,6 +122,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         bounds=(0.0, 1.0),
         evidence="screen",
         display="MDADisplay",
+        scaling="neighbours",
     )
 
     area = "privacy_area"

@@ -55,7 +55,8 @@ class NNAAPrivacyLoss(NeighborMetric):
 
     See Also
     --------
-    NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of resemblance.
+    skeval.fidelity.NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of
+        resemblance.
     EpsilonIdentifiability : Train rows with a synthetic row nearest.
     Authenticity : Synthetic rows that are no noisy copy.
 

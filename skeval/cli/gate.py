@@ -1,0 +1,85 @@
+"""The gate of pipelines: options that decide the exit code, and the file that says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from skeval.cli.options import say
+from skeval.exceptions import InvalidParameterError
+from skeval.files import check_output, replacing
+from skeval.policy import FAIL_ON, Policy, failed_metrics, junit
+from skeval.result import SuiteResult
+
+if TYPE_CHECKING:
+    from skeval.suite import MetricSuite
+
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="End with exit code 1 on a leak (or where none could be looked for), or on any fact, "
+        "such as one copy: leak, fact. May be repeated."
+    ),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        help='End with exit code 1 unless this holds: "tstr >= 0.95 * baseline". Also low, high '
+        "and p_value. May be repeated."
+    ),
+]
+PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", help="TOML with fail_on, require and level.")
+]
+JUnit = Annotated[
+    Path | None, typer.Option("--junit", help="Write the rules and whether they hold: JUnit's XML.")
+]
+
+
+def policy_of(
+    fail_on: list[str] | None, require: list[str] | None, file: Path | None, junit_file: Path | None
+) -> Policy | None:
+    """Return the policy of a file and of options together; None without any."""
+    if junit_file is not None:
+        check_output(junit_file, (".xml",), owner="--junit")
+    if unknown := [name for name in fail_on or () if name not in FAIL_ON]:
+        raise InvalidParameterError(
+            f"--fail-on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
+        )
+    if not (fail_on or require or file):
+        if junit_file is not None:
+            raise InvalidParameterError("--junit needs --fail-on, --require or --policy.")
+        return None
+    given = Policy.from_toml(file) if file is not None else Policy(fail_on=())
+    return Policy(
+        tuple(dict.fromkeys((*given.fail_on, *(fail_on or ())))),
+        tuple(dict.fromkeys((*given.require, *(require or ())))),
+        given.level,
+    )
+
+
+def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
+    """Refuse a policy on what the suite does not measure, before the work."""
+    if policy is not None and suite is not None:
+        policy.check_names({name: type(metric).__name__ for name, metric in suite.metrics})
+
+
+def write_junit(policy: Policy | None, result: SuiteResult, path: Path | None) -> None:
+    """Write what the policy says of the results, if asked for."""
+    if policy is not None and path is not None:
+        with replacing(path) as temporary:
+            temporary.write_text(junit(policy.judge(result)), encoding="utf-8")
+
+
+def enforce(policy: Policy | None, result: SuiteResult) -> None:
+    """End with exit code 1 where a rule is violated, or metrics failed: others may stand."""
+    failed = failed_metrics(result)
+    if failed:
+        say(f"skeval: {len(failed)} of {len(result)} metrics failed: {', '.join(failed)}.")
+    outcomes = policy.judge(result) if policy is not None else []
+    for outcome in outcomes:
+        say(f"policy {outcome}")
+    if failed or not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(1)

@@ -1,0 +1,39 @@
+"""Tables in a terminal, of which nothing is cut."""
+
+from __future__ import annotations
+
+import os
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+
+_WIDE = 200  # columns of a log
+_NARROWEST = 12  # of names
+
+
+def table_of(*names: str, texts: int = 1) -> Table:
+    """Return an empty table that cuts nothing: cut names would read the same.
+
+    The first `texts` columns are broken where there is no room, the others never.
+    """
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, name in enumerate(names):
+        if place < texts:
+            table.add_column(name, overflow="fold", min_width=_NARROWEST)
+        else:
+            table.add_column(name, no_wrap=True)
+    return table
+
+
+def show(table: Table) -> None:
+    """Print a table, wider than a narrow terminal if need be."""
+    console = Console()
+    wide = not console.is_terminal and "COLUMNS" not in os.environ
+    least = sum(
+        _NARROWEST if column.min_width else max(map(cell_len, (column.header, *column.cells)))  # type: ignore[arg-type, misc]
+        for column in table.columns
+    )
+    most = max(console.width, least + 3 * len(table.columns))
+    Console(width=_WIDE if wide else most, highlight=False).print(table)

@@ -1,0 +1,58 @@
+"""What the command line says of the metrics themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from skeval.cli.catalogue import explained, metric_classes, preset_metrics
+
+
+def test_explain(run):
+    code, out, _ = run("explain", "singling_out_univariate")
+    assert code == 0
+    for said in (
+        "singling_out_univariate: SinglingOutRisk (privacy)",
+        "Scale       0 to 1.00; lower is better.",
+        "Evidence    attack.",
+        "mode='univariate'",
+        "Parameters\nmode : ",
+        "References\n",
+    ):
+        assert said in out
+    assert ":class:" not in out
+
+
+def test_every_name_is_explained():
+    names = {*metric_classes(), *preset_metrics("target", "sensitive")}
+    assert len(names) > 100
+    for name in names:
+        lines = list(explained(name))
+        assert lines[0].split(" ")[0].rstrip(":") == name
+        assert len(lines[2]) > 20
+
+
+def test_an_unknown_name(run):
+    code, _, err = run("explain", "KSComplemet")
+    assert code == 2
+    assert "there is no metric KSComplemet. Did you mean KSComplement" in err
+
+
+@pytest.mark.parametrize("width", ["40", "60", "80", "100"])
+def test_names_are_whole_in_tables(folder, run, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", width)
+    _, out, _ = run("evaluate", "train.csv", "synthetic.csv", "--suite", "quality")
+    table = out.split("property")[0]
+    assert "…" not in out
+    rows, names = [line for line in table.splitlines() if line.strip()][2:], []
+    for row in rows:
+        first, *numbers = row.split()
+        if numbers:
+            names.append(first)
+        else:
+            names[-1] += first
+    assert names == [
+        "column_shapes/ks_complement",
+        "column_shapes/tv_complement",
+        "column_pair_trends/correlation",
+        "column_pair_trends/contingency",
+    ]

@@ -1,0 +1,91 @@
+"""Kinds of columns on the command line: `schema`, dialects of CSV files, and what is said."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from skeval import SuiteResult
+from skeval.datasets import make_relational
+
+
+def test_schema_is_printed_written_and_read(folder, run):
+    table = pd.read_csv("train.csv")
+    table.assign(mrn=range(100, 220), zip=[f"{i % 40:05}" for i in range(120)]).to_csv(
+        "codes.csv", index=False
+    )
+    code, out, err = run("schema", "codes.csv", "-o", "kinds.json")
+    assert code == 0
+    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert "every whole number occurs once: a key?" in lines["mrn"]
+    assert "codes with leading zeros" in lines["zip"]
+    assert "different whole numbers: codes of categories?" in lines["visits"]
+    assert "Saved: kinds.json" in err
+    kinds = json.loads((folder / "kinds.json").read_text())
+    assert kinds["mrn"] == "continuous"
+    (folder / "kinds.json").write_text(json.dumps({**kinds, "mrn": "id"}))
+    arguments = ("--suite", "quality", "--schema", "kinds.json", "-o", "s.json")
+    code, _, err = run("evaluate", "codes.csv", "codes.csv", *arguments)
+    assert code == 0
+    assert "note: columns: " in err
+    assert "mrn" not in err
+    assert "mrn" not in SuiteResult.from_json("s.json")["column_shapes/ks_complement"].details
+
+
+def test_doubts_are_said_with_every_evaluation(folder, run):
+    table = pd.read_csv("train.csv").assign(mrn=range(120))
+    table.to_csv("train.csv", index=False)
+    for command in (("evaluate", "--suite", "quality"), ("report", "-o", "r.html")):
+        _, _, err = run(command[0], "train.csv", "train.csv", *command[1:])
+        assert "mrn is continuous (every whole number occurs once: a key?)" in err
+
+
+def test_schema_of_a_folder(folder, run):
+    data = make_relational(30, random_state=0)
+    (folder / "real").mkdir()
+    for name, table in data.items():
+        table.to_csv(folder / "real" / f"{name}.csv", index=False)
+    code, out, _ = run("schema", "real", "-o", "schema.json")
+    assert code == 0
+    assert "people.person" in out
+    assert (
+        run("evaluate", "real", "real", "--suite", "diagnostic", "--schema", "schema.json")[0] == 0
+    )
+
+
+def test_dialects_are_seen_and_said(folder, run):
+    table = pd.read_csv("train.csv").rename(columns={"city": "Größe"})
+    table.to_csv("european.csv", index=False, sep=";", decimal=",", encoding="cp1252")
+    table.to_csv("plain.csv", index=False)
+    code, _, err = run(
+        "evaluate", "plain.csv", "european.csv", "--suite", "quality", "-o", "a.json"
+    )
+    assert code == 0, err
+    assert (
+        "european.csv was read with its cells as separated by semicolons, the comma as decimal "
+        "sign, its text as cp1252" in err
+    )
+    assert SuiteResult.from_json("a.json")["column_shapes/ks_complement"].value == 1.0
+    given = ("--sep", ";", "--decimal", ",", "--encoding", "latin-1")
+    code, _, err = run("schema", "european.csv", *given)
+    assert code == 0
+    assert "was read with" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--sep", ";;"), "--sep must be one character"),
+        (("--decimal", ";"), "--decimal must be '.' or ','"),
+        (("--encoding", "klingon"), "--encoding: there is no encoding klingon"),
+        (("--sep", ",", "--decimal", ","), "--sep and decimal cannot both be ','"),
+        (("-o", "train.csv"), "which it would destroy"),
+        (("-o", "kinds.txt"), "must end in .json"),
+    ],
+)
+def test_faults(folder, run, arguments, message):
+    code, _, err = run("schema", "train.csv", *arguments)
+    assert code == 2
+    assert message in err

@@ -1,0 +1,188 @@
+"""The documentation leads where it says: names, pages, links and examples exist, and none is internal."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import textwrap
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skeval import Metric
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+PACKAGES = ("diagnostic", "fidelity", "utility", "privacy", "relational", "text")
+BUILT = {"api", "auto_examples", "_build", "_templates"}
+PAGES = [
+    path for path in sorted(DOCS.rglob("*.rst")) if path.relative_to(DOCS).parts[0] not in BUILT
+]
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def public(module: str, name: str) -> Any:
+    """Return what a public module lists under a name."""
+    owner = importlib.import_module(module)
+    assert name in owner.__all__, f"{module}.{name}"
+    return getattr(owner, name)
+
+
+@cache
+def metrics() -> dict[str, type[Metric]]:
+    modules = [importlib.import_module(f"skeval.{package}") for package in PACKAGES]
+    members = {name: getattr(module, name) for module in modules for name in module.__all__}
+    return {
+        name: member
+        for name, member in members.items()
+        if inspect.isclass(member) and issubclass(member, Metric)
+    }
+
+
+def linked(page: Path) -> set[str]:
+    """Return the last parts of all names that a page links to the reference."""
+    content = page.read_text(encoding="utf-8")
+    return {
+        target.rpartition(".")[2]
+        for target in re.findall(r":(?:class|func|meth):`[^`<]*?<?~?([\w.]+)>?`", content)
+    }
+
+
+def tables_of_the_readme() -> list[tuple[set[str], set[str]]]:
+    """Return of each table of metrics its names and the pages that the words above it link to."""
+    content = README.read_text(encoding="utf-8")
+    parts = re.split(r"^\| family \| metrics \|.*\n", content, flags=re.M)
+    tables = []
+    for above, table in pairwise(parts):
+        words = above.rstrip().rpartition("\n\n")[2]
+        rows = re.match(r"(?:\|.*\n)+", table)
+        assert rows is not None
+        names = {
+            n for row in rows[0].splitlines() for n in re.findall(r"`(\w+)`", row.split("|")[2])
+        }
+        tables.append((names - {""}, set(re.findall(r"\]\((docs/[\w/]+\.rst)[#\w-]*\)", words))))
+    return tables
+
+
+def test_every_name_of_the_readme_leads_to_a_page_of_the_guide():
+    tables = tables_of_the_readme()
+    assert len(tables) == 6
+    for names, pages in tables:
+        assert pages, sorted(names)
+        described = set().union(*(linked(ROOT / page) for page in pages))
+        assert not names - described
+
+
+def test_every_metric_is_described_in_the_guide():
+    described = set().union(*(linked(page) for page in (DOCS / "user_guide").glob("*.rst")))
+    assert not set(metrics()) - described
+
+
+@pytest.mark.parametrize("name", sorted(metrics()))
+def test_every_metric_names_others(name):
+    assert "See Also\n--------" in (inspect.getdoc(metrics()[name]) or "")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_names_of_the_pages_are_public(page):
+    content = page.read_text(encoding="utf-8")
+    module = "skeval"
+    for line in content.splitlines():
+        if current := re.match(r"\.\. currentmodule:: ([\w.]+)", line):
+            module = current[1]
+        for target in re.findall(r":(?:class|func|meth):`[^`<]*?<?~?([\w.]+)>?`", line):
+            full = target if target.startswith("skeval.") else f"{module}.{target}"
+            owner, _, name = full.rpartition(".")
+            if owner.rpartition(".")[2][:1].isupper():  # a method
+                owner, _, kind = owner.rpartition(".")
+                assert hasattr(public(owner, kind), name), full
+            elif page.stem == "developer_guide":  # of what is inside
+                assert hasattr(importlib.import_module(owner), name), full
+            else:
+                public(owner, name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_between_pages_lead_somewhere(page):
+    content = page.read_text(encoding="utf-8")
+    targets = re.findall(r":doc:`[^`<]*?<?([\w/]+)>?`", content, re.M)
+    for block in re.findall(r"^\.\. toctree::\n(?:   :.*\n)*\n((?:   \S.*\n?)+)", content, re.M):
+        targets += block.split()
+    for target in targets:
+        path = DOCS / target.lstrip("/") if target.startswith("/") else page.parent / target
+        relative = path.resolve().relative_to(DOCS)
+        if relative.parts[0] == "auto_examples":
+            path = ROOT / "examples" / relative.name.replace("index", "README")
+            assert path.with_suffix(".py").exists() or path.with_suffix(".rst").exists(), target
+        elif relative.parts[0] != "api":
+            assert path.with_suffix(".rst").exists(), target
+
+
+def test_every_page_is_in_the_table_of_contents():
+    listed = {"index"}
+    for page in PAGES:
+        content = page.read_text(encoding="utf-8")
+        for block in re.findall(
+            r"^\.\. toctree::\n(?:   :.*\n)*\n((?:   \S.*\n?)+)", content, re.M
+        ):
+            listed |= {
+                (page.parent / entry).resolve().relative_to(DOCS).as_posix()
+                for entry in block.split()
+            }
+    assert not {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES} - listed
+
+
+@pytest.mark.parametrize("name", ["README.md", "SECURITY.md", "CONTRIBUTING.md"])
+def test_links_of_the_front_matter_lead_to_files(name):
+    content = (ROOT / name).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", content)
+    targets += re.findall(r"`((?:docs|skeval|examples|benchmarks)/[\w./]+\.\w+)`", content)
+    assert not [target for target in targets if not (ROOT / target).exists()]
+
+
+@pytest.mark.parametrize("page", [README, *PAGES], ids=name_of)
+def test_examples_of_the_pages_are_python_and_import_what_there_is(page):
+    content = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", content, flags=re.S)
+    blocks += re.findall(
+        r"\.\. code-block:: python\n(?:   :.*\n)*\n((?:(?:   .*)?\n)+)", f"{content}\n"
+    )
+    for block in blocks:
+        for node in ast.walk(ast.parse(textwrap.dedent(block))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("skeval"):
+                for alias in node.names:
+                    assert hasattr(importlib.import_module(str(node.module)), alias.name)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
+def test_the_gallery_uses_public_names_only(script):
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("skeval"):
+            for alias in node.names:
+                public(str(node.module), alias.name)
+        if isinstance(node, ast.Attribute):
+            assert not re.match(r"_(?!_)", node.attr), node.attr
+            assert not node.attr.endswith("_context"), node.attr  # what suites and steps use
+
+
+def test_one_screen_of_the_readme_before_the_first_figure():
+    before = README.read_text(encoding="utf-8").partition("![")[0].splitlines()
+    assert len(before) <= 40
+
+
+def test_the_readme_begins_with_a_screen_and_a_half():
+    """Of 40 lines each, before the reference."""
+    before, reference, _ = README.read_text(encoding="utf-8").partition("\n## What it measures\n")
+    assert reference
+    assert len(before.splitlines()) <= 75
