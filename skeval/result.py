@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
+_NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 _NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
@@ -272,6 +273,10 @@ class Result:
             raise TypeError(f"a result has another type of {', '.join(wrong)}.")
         rebuilt = {
             **{name: None if e is None else tuple(map(as_float, e)) for name, e in ends.items()},
+            **{
+                name: None if content[name] is None else as_float(content[name])
+                for name in _NUMBERS
+            },
             "value": as_float(content["value"]),
             "warnings": _rebuilt(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,

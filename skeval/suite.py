@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
+from skeval.engines import carried
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
@@ -267,10 +268,11 @@ class MetricSuite(_BaseComposition):
                 progress(name, len(done), len(self.metrics_))
             return result
 
+        here = carried(measure)  # threads do not know what engine was chosen in this one
         # this thread waits for those of the metrics
         with sharing(self.n_jobs) as cores, waiting():
             parallel = Parallel(n_jobs=cores.n, backend="threading")
-            calls = (delayed(measure)(*pair, cores) for pair in self.metrics_.items())
+            calls = (delayed(here)(*pair, cores) for pair in self.metrics_.items())
             measured = dict(zip(self.metrics_, parallel(calls), strict=True))
         results = {name: measured.get(name) or self._left_out[name] for name in self._names}
         for notice in [*failures, *context.notices, *property_warnings(results)]:

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning
-from skeval.tables.frames import Levels, Oddities, read_as, with_levels
+from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import TableSource
+from skeval.tables.sources import TableSource, source_of
 
 _ALIGNED = 64  # bytes, at multiples of which arrays start
 IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
@@ -235,10 +235,18 @@ def _kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) 
     for name in source.names:
         if kinds.get(name) in {None, "datetime"}:
             own = {name: kinds[name]} if name in kinds else None
-            inferred = TableSchema.infer(source.read([name]), own)
-            formats = {**inferred.datetime_formats, **formats}
-            kinds[name] = inferred.kinds[name]
-    return replace(known, kinds={n: kinds[n] for n in source.names}, datetime_formats=formats)
+            read = TableSchema.infer(source.read([name]), own)
+            formats = {**read.datetime_formats, **formats}
+            kinds[name] = read.kinds[name]
+    ordered = {name: kinds[name] for name in source.names}
+    inferred = known.inferred | (frozenset(ordered) - frozenset(known.kinds))
+    return replace(known, kinds=ordered, datetime_formats=formats, inferred=inferred)
+
+
+def table_of(table: Any, role: str) -> pd.DataFrame | LargeTable:
+    """Return a table in memory as a frame; one that need not fit there as it was given."""
+    source = source_of(table, role)
+    return as_frame(table, role) if source is None else LargeTable(source)
 
 
 class Spill:
