@@ -24,14 +24,14 @@ _SCORE_NAMES = {
 # what names of metrics abbreviate, where people do not
 _ABBREVIATED = {
     "KS": "Kolmogorov-Smirnov",
-    "TV": "Total variation",
-    "NNAA": "Nearest-neighbour adversarial accuracy",
-    "NN": "Nearest-neighbour",
-    "PRD": "Precision-recall",
+    "TV": "total variation",
+    "NNAA": "nearest-neighbour adversarial accuracy",
+    "NN": "nearest-neighbour",
+    "PRD": "precision-recall",
     "BN": "Bayesian network",
     "GM": "Gaussian mixture",
     "KL": "Kullback-Leibler",
-    "MDA": "Minimum distance accumulation",
+    "MDA": "minimum distance accumulation",
     "CI": "confidence interval",
     "DP": "differential privacy",
     "MSE": "mean squared error",
@@ -39,10 +39,10 @@ _ABBREVIATED = {
     "Wasserstein": "Wasserstein",
     "Theils": "Theil's",
     "Cramers": "Cramér's",
-    "TSTR": "Train on synthetic, test on real (TSTR)",
-    "TRTS": "Train on real, test on synthetic (TRTS)",
-    "TSTS": "Train on synthetic, test on synthetic (TSTS)",
-    "NNDR": "Nearest-neighbour distance ratio (NNDR)",
+    "TSTR": "train on synthetic, test on real (TSTR)",
+    "TRTS": "train on real, test on synthetic (TRTS)",
+    "TSTS": "train on synthetic, test on synthetic (TSTS)",
+    "NNDR": "nearest-neighbour distance ratio (NNDR)",
 }
 _WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
 _LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")

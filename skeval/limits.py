@@ -12,6 +12,7 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
+from skeval.engines import carried
 from skeval.exceptions import LimitError
 
 T = TypeVar("T")
@@ -57,6 +58,8 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
         return work()
     outcome: list[T] = []
     failure: list[BaseException] = []
+
+    work = carried(work)
 
     def run() -> None:
         try:

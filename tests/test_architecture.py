@@ -16,7 +16,7 @@ from skeval import Metric, diagnostic, fidelity, privacy, relational, text, util
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
-GROUND = {"cores", "exceptions", "parameters", "formatting", "files"}
+GROUND = {"cores", "exceptions", "parameters", "formatting", "files", "engines"}
 ROOMS = {"tables", "neighbors", "stats"}
 CORE = {
     "context",
@@ -115,7 +115,8 @@ def test_no_package_takes_another_ones_private_module():
 def test_no_circle_of_files():
     arrows: dict[str, set[str]] = {}
     for i in imports():
-        if i.module != i.target and not (i.lazy and (i.module, i.target) == DOOR):
+        through_door = i.lazy and i.module == DOOR[0] and i.target.startswith(DOOR[1])
+        if i.module != i.target and not through_door:
             arrows.setdefault(i.module, set()).add(i.target)
 
     def reached(start):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from scipy.stats import t
 from sklearn.base import clone
 from sklearn.model_selection import (
@@ -20,6 +19,7 @@ from sklearn.model_selection import (
 )
 
 from skeval.base import Metric
+from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.model_selection.efficiency import Efficiency, Stopwatch, peak_memory
@@ -157,7 +157,8 @@ def cross_validate_generator(
         Seed of folds, fits and samples; each fit and each sample has its own from it. Splitters
         have theirs.
     n_jobs : int, optional
-        Number of processes, a fold each; the numbers do not depend on it.
+        Number of processes, a fold each; the numbers do not depend on it. Under a client of Dask
+        the folds go to its workers instead, see :func:`skeval.engine`.
 
     Returns
     -------
@@ -214,18 +215,19 @@ def cross_validate_generator(
         child.generate_state(2).tolist()
         for child in np.random.SeedSequence(random_state).spawn(len(splits))
     ]
-    evaluated = Parallel(n_jobs=n_jobs, max_nbytes=None)(
-        delayed(_evaluated)(
+    tasks = (
+        (
             reseeded(generator, fit_seed),
             clone(evaluator),
             rows.iloc[learned].reset_index(drop=True),
             rows.iloc[tested].reset_index(drop=True),
-            n_samples=n_samples,
-            schema=schema,
-            seed=sample_seed,
+            n_samples,
+            schema,
+            sample_seed,
         )
         for (learned, tested), (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
+    evaluated = current_engine(n_jobs).map(_evaluated, tasks)
     shares = (len(tested) / len(learned) for learned, tested in splits)
     results, costs = zip(*evaluated, strict=True)
     return CrossValidated(results, tuple(shares), costs)
@@ -236,7 +238,6 @@ def _evaluated(
     evaluator: Metric | MetricSuite,
     train: pd.DataFrame,
     holdout: pd.DataFrame,
-    *,
     n_samples: int | None,
     schema: Any,
     seed: int,

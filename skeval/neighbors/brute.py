@@ -67,12 +67,35 @@ class BruteIndex:
         no_limits = np.full(queries.n_rows, np.inf)
         least, _ = self.nearest(queries, 1, own, no_limits, n_jobs)
         parts = run_chunks(
-            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own, labels,
+            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own, None, labels,
             n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, [mass for mass, _ in parts])
-        return total, np.concatenate([labelled for _, labelled in parts])
+        total: Floats = reduce(np.add, [part[0] for part in parts])
+        labelled, n_tied = (np.concatenate([part[at] for part in parts]) for at in (1, 2))
+        return total, labelled / n_tied
+
+    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
+        """Return of the rows at the `least` distance, which none is below, the first and how many.
+
+        Where the rows are looked up again the first is of no use, and -1.
+        """
+        none, every = np.zeros(self.rows.n_rows, dtype=np.uint8), np.arange(queries.n_rows)
+        _, _, n_tied = _ties_chunk(self, queries, least, own, None, none, every)
+        return np.full(queries.n_rows, -1), n_tied
+
+    def share(
+        self,
+        queries: Encoded,
+        least: Floats,
+        own: Ints,
+        tied: tuple[Ints, Ints],
+        among: Ints,
+        labels: Bytes,
+    ) -> tuple[Floats, Ints]:
+        """Divide queries among what `tied` found, as `TreeIndex.share` does."""
+        every = np.arange(queries.n_rows)
+        return _ties_chunk(self, queries, least, own, among, labels, every)[:2]
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
@@ -84,17 +107,28 @@ class BruteIndex:
 
 
 def _ties_chunk(
-    index: BruteIndex, queries: Encoded, least: Floats, own: Ints, labels: Bytes, chunk: Ints
-) -> tuple[Floats, Floats]:
-    mass, labelled = np.zeros(index.rows.n_rows), []
+    index: BruteIndex,
+    queries: Encoded,
+    least: Floats,
+    own: Ints,
+    among: Ints | None,
+    labels: Bytes,
+    chunk: Ints,
+) -> tuple[Floats, Ints, Ints]:
+    """Return the mass of each row, and by query its nearest rows with a label, and all of them.
+
+    `among` is the number of all in this index and others; None, where there are no others.
+    """
+    mass, labelled, counts = np.zeros(index.rows.n_rows), [], []
     for picks in _tiles(chunk):
         tied = [sums <= least[picks, None] for _, sums in _sweep(index, queries, picks, own)]
-        n_tied = sum(part.sum(axis=1) for part in tied)
-        for i, share in enumerate(1.0 / n_tied):
+        for i, q in enumerate(picks):
             mine = np.concatenate([part[i] for part in tied])
-            mass[mine] += share
-            labelled.append(labels[mine].sum() / n_tied[i])
-    return mass, np.array(labelled)
+            counts.append(int(mine.sum()))
+            labelled.append(int(labels[mine].sum()))
+            if counts[-1]:
+                mass[mine] += 1.0 / (counts[-1] if among is None else among[q])
+    return mass, np.array(labelled, dtype=np.int64), np.array(counts, dtype=np.int64)
 
 
 def _nearest_chunk(

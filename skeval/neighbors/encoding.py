@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -101,6 +101,13 @@ class CodeBook:
         n_seen = int(seen.sum())
         return cls(None, np.where(seen, np.cumsum(seen) - 1, n_seen), n_seen)
 
+    def occurring(self) -> Floats:
+        """Return the values that `learn` met, each once: what a book of them and others needs."""
+        if self.table is None:
+            return np.asarray(self.values)
+        slots = np.flatnonzero(self.table < self.n_seen)
+        return np.where(slots == 0, np.nan, slots - 1.0)
+
     def encode(self, column: Floats) -> NDArray[np.int64]:
         """Translate a column into codes, `n_seen` for values that `learn` did not meet."""
         if self.table is not None:
@@ -160,14 +167,18 @@ class ColumnEncoder:
 
     @classmethod
     def learn(
-        cls, lines: Floats, ranges: Floats | None, categorical: NDArray[np.bool_]
+        cls,
+        lines: Floats | Sequence[Floats],
+        ranges: Floats | None,
+        categorical: NDArray[np.bool_],
     ) -> ColumnEncoder:
         """Collect codes and weights from the reference rows.
 
         Parameters
         ----------
-        lines : ndarray of shape (n_columns, n_rows)
-            The reference rows; that codes are whole numbers is left to `encode` to check.
+        lines : ndarray of shape (n_columns, n_rows) or sequence of ndarray
+            The columns of the reference rows, or the values that occur in each; that codes are
+            whole numbers is left to `encode` to check.
         ranges : ndarray of shape (n_columns,) or None
             Range of each number column; None takes it from the reference rows.
         categorical : ndarray of shape (n_columns,), bool
@@ -181,7 +192,7 @@ class ColumnEncoder:
         if ranges is None:
             ranges = np.array(
                 [
-                    np.nan if coded else _range(line)
+                    np.nan if coded else value_range(line)
                     for line, coded in zip(lines, categorical, strict=True)
                 ]
             )
@@ -235,10 +246,17 @@ class ColumnEncoder:
         return Encoded(numbers, codes, n_rows)
 
 
-def _range(column: Floats) -> float:
+def value_range(column: Floats) -> float:
     """Range of the finite values; NaN if there is none."""
     finite = np.clip(column[np.isfinite(column)], -LARGEST, LARGEST)
     return float(np.ptp(finite)) if finite.size else np.nan
+
+
+def cut_chunks(order: Ints, tile: int, n_chunks: int) -> list[Ints]:
+    """Cut into at most `n_chunks` chunks of about one size, at multiples of `tile`."""
+    n_tiles = -(-order.size // tile)
+    cuts = [n_tiles * i // n_chunks * tile for i in range(n_chunks + 1)]
+    return [order[start:stop] for start, stop in pairwise(cuts) if start < stop]
 
 
 def run_chunks(
@@ -277,9 +295,7 @@ def run_chunks(
     """
     with sharing(n_jobs) as cores:
         n_chunks = n_chunks or (1 if cores.n == 1 else CHUNKS_PER_WORKER * cores.n)
-        n_tiles = -(-order.size // tile)
-        cuts = [n_tiles * i // n_chunks * tile for i in range(n_chunks + 1)]
-        chunks = [order[start:stop] for start, stop in pairwise(cuts) if start < stop]
+        chunks = cut_chunks(order, tile, n_chunks)
         if len(chunks) > 1 and cores.n > 1:
             return cores.map(partial(function, *arguments), chunks)
         return [function(*arguments, chunk) for chunk in chunks]

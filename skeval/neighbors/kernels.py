@@ -15,12 +15,14 @@ pair alone. They promise that no NaN occurs, which the encoding keeps (a missing
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import event
 from numpy.typing import NDArray
 
 from skeval.exceptions import MetricWarning
@@ -41,6 +43,25 @@ NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
 ARGMIN_BLOCK = 64
 TILE = 16  # queries that sweep over the leaves together
+
+
+class CompilingOnce(event.Listener):
+    """Says when kernels of ours are compiled, which is once where a cache can be written."""
+
+    said = False
+
+    def on_start(self, compiling: event.Event) -> None:
+        """Log the first time."""
+        function = compiling.data["dispatcher"].py_func
+        if not self.said and function.__module__.startswith("skeval."):
+            self.said = True
+            logging.getLogger("skeval").warning("compiling the search, once: about 20 s.")
+
+    def on_end(self, compiling: event.Event) -> None:
+        """Say nothing more."""
+
+
+event.register("numba:compile", CompilingOnce())  # type: ignore[no-untyped-call]
 
 
 def jit(function: Kernel) -> Kernel:
@@ -378,19 +399,19 @@ def _gather_ties(
 
 @jit
 def divide_queries(
-    forest: Forest, nearest: tuple[Floats, Ints, Ints], labels: Bytes, queries: Floats,
+    forest: Forest, nearest: tuple[Floats, Ints, Ints], among: Ints, labels: Bytes, queries: Floats,
     query_codes: Bytes, own: Ints, bounded: bool, step: int, picks: Ints,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """Divide each picked query evenly among its nearest rows.
+) -> tuple[Floats, Ints]:  # fmt: skip
+    """Divide each picked query evenly among its nearest rows, here and in other forests.
 
-    `nearest` has for each query the sum, the index and the number of its nearest rows, as
-    `nearest_rows` finds them: only ties are looked up again. Returns the mass of each row, and by
-    pick the share of its nearest rows that have a label.
+    `nearest` has for each query the sum, the index and the number of its nearest rows in this
+    forest, as `nearest_rows` finds them: only ties are looked up again. `among` is their number in
+    all forests. Returns the mass of each row, and by pick how many of them have a label.
     """
     least, first, n_nearest = nearest
     n_rows = forest.rows.size
     mass, tied = np.zeros(n_rows), np.empty(n_rows, np.int64)
-    labelled = np.empty(picks.size)
+    labelled = np.zeros(picks.size, np.int64)
     scratch = _scratch(forest)
     bounds = scratch.bounds[0]
     for at in range(picks.size):
@@ -404,11 +425,9 @@ def divide_queries(
                 forest, queries[q], query_codes[q], own[q], least[q], bounds, step, scratch.sums,
                 scratch.counts, tied,
             )  # fmt: skip
-        n_labelled = 0
         for t in range(n_tied):
-            mass[tied[t]] += 1.0 / n_tied
-            n_labelled += labels[tied[t]]
-        labelled[at] = n_labelled / n_tied
+            mass[tied[t]] += 1.0 / among[q]
+            labelled[at] += labels[tied[t]]
     return mass, labelled
 
 

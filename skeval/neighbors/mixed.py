@@ -20,18 +20,39 @@ NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
 
 
-class _Index(Protocol):
-    """What the two backends have in common; sums and radii are on the grid of 2^-32."""
+class Search(Protocol):
+    """What all searches have in common; sums and radii are on the grid of 2^-32."""
 
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
-    ) -> tuple[Floats, Ints]: ...
+    ) -> tuple[Floats, Ints]:
+        """Return sums and indices of the nearest rows within the limits, `own` left out."""
 
-    def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints: ...
+    def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
+        """Count for each query the balls around reference rows that hold it."""
 
     def divided(
         self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
-    ) -> tuple[Floats, Floats]: ...
+    ) -> tuple[Floats, Floats]:
+        """Divide each query evenly among its nearest rows; return masses and labelled shares."""
+
+
+class Index(Search, Protocol):
+    """What the two backends have in common, so that several indexes can be searched as one."""
+
+    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
+        """Return of the rows at the `least` distance the first and how many there are."""
+
+    def share(
+        self,
+        queries: Encoded,
+        least: Floats,
+        own: Ints,
+        tied: tuple[Ints, Ints],
+        among: Ints,
+        labels: Bytes,
+    ) -> tuple[Floats, Ints]:
+        """Divide queries among the rows that `tied` found, of `among` in all indexes."""
 
 
 class MixedNearestNeighbors(BaseEstimator):
@@ -148,25 +169,12 @@ class MixedNearestNeighbors(BaseEstimator):
         check_parameters(type(self).__name__, given, legal_sets(type(self)))
         rows = cast(Floats, validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
         lines = column_lines(rows)
-        scales = _scales(self.ranges, self.categorical, rows.shape[1])
-        self._columns = ColumnEncoder.learn(lines, *scales)
+        measured = scales(self.ranges, self.categorical, rows.shape[1])
+        self._columns = ColumnEncoder.learn(lines, *measured)
         self.n_samples_fit_ = len(rows)
-        encoded, weights = self._columns.encode(lines), self._columns.weights
-        self.backend_ = "numpy"
-        if self.backend != "numpy":
-            try:  # numba is imported here and nowhere earlier
-                from skeval.neighbors.tree import TreeIndex
-            except ModuleNotFoundError as error:
-                if self.backend == "numba" or error.name != "numba":
-                    raise
-            else:
-                self.backend_ = "numba"
-                n_codes = [self._columns.books[j].n_seen + 1 for j in self._columns.narrow]
-                self._index: _Index = TreeIndex.build(encoded, weights, n_codes, self.leaf_size)
-                return self
-        from skeval.neighbors.brute import BruteIndex
-
-        self._index = BruteIndex(encoded, weights)
+        self.backend_ = usable_backend(self.backend)
+        encoded = self._columns.encode(lines)
+        self._index: Search = build_index(self._columns, encoded, self.leaf_size, self.backend_)
         return self
 
     def kneighbors(
@@ -352,7 +360,34 @@ class MixedNearestNeighbors(BaseEstimator):
         return np.broadcast_to(np.where(radii >= 0, sums, NO_BALL), n_balls)
 
 
-def _scales(
+def usable_backend(backend: str) -> str:
+    """Return the backend that "auto" stands for on this machine."""
+    if backend == "numpy":
+        return backend
+    try:  # numba is imported here and nowhere earlier
+        import skeval.neighbors.kernels  # noqa: F401
+    except ModuleNotFoundError as error:
+        if backend == "numba" or error.name != "numba":
+            raise
+        return "numpy"
+    return "numba"
+
+
+def build_index(
+    columns: ColumnEncoder, rows: Encoded, leaf_size: int | None, backend: str
+) -> Index:
+    """Return the search structure over encoded rows."""
+    if backend == "numba":
+        from skeval.neighbors.tree import TreeIndex
+
+        n_codes = [columns.books[j].n_seen + 1 for j in columns.narrow]
+        return TreeIndex.build(rows, columns.weights, n_codes, leaf_size)
+    from skeval.neighbors.brute import BruteIndex
+
+    return BruteIndex(rows, columns.weights)
+
+
+def scales(
     ranges: ArrayLike | None, categorical: ArrayLike | None, n_columns: int
 ) -> tuple[Floats | None, NDArray[np.bool_]]:
     """Return the ranges as an array, and the mask of the categorical columns."""

@@ -107,25 +107,40 @@ class TreeIndex:
         sums, indices, n_tied = _swept(order, *search, leaves, n_jobs)
         forest, bounded, step = leaves
         parts = run_chunks(
-            divide_queries, order, forest, (sums[:, 0], indices[:, 0], n_tied), labels, numbers,
-            codes, own, bounded, step, n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
+            divide_queries, order, forest, (sums[:, 0], indices[:, 0], n_tied), n_tied, labels,
+            numbers, codes, own, bounded, step, n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
         )  # fmt: skip
         labelled = np.empty(order.size)
         labelled[order] = np.concatenate([part[1] for part in parts])
         # in this order, on which the last bits of a sum depend
-        return reduce(np.add, [part[0] for part in parts]), labelled
+        return reduce(np.add, [part[0] for part in parts]), labelled / n_tied
+
+    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
+        """Return of the rows at the `least` distance, which none is below, the first and how many.
+
+        They are asked for one query after the other.
+        """
+        numbers, codes = _by_row(queries)
+        search = (numbers, codes, own, np.minimum(least, MISSING), 1, True, BOUNDED_STEP)
+        _, first, n_tied, _ = nearest_rows(self.forest, *search, np.arange(queries.n_rows))
+        return first[:, 0], n_tied
+
+    def share(
+        self, queries: Encoded, least: Floats, own: Ints, tied: tuple[Ints, Ints], among: Ints,
+        labels: Bytes,
+    ) -> tuple[Floats, Ints]:  # fmt: skip
+        """Divide queries, one after the other, among what `tied` found, `among` in all indexes.
+
+        Returns the mass of each row, and by query how many of its rows have a label.
+        """
+        return divide_queries(
+            self.forest, (least, *tied), among, labels, *_by_row(queries), own, True, BOUNDED_STEP,
+            np.arange(queries.n_rows),
+        )  # fmt: skip
 
     def _sorted(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
-        order, _ = grow_leaves(
-            queries.numbers, queries.codes, self.forest.weights, np.arange(queries.n_rows),
-            QUERY_LEAF, QUERY_SAMPLE,
-        )  # fmt: skip
-        return (
-            np.ascontiguousarray(queries.numbers.T),
-            np.ascontiguousarray(queries.codes.T),
-            order,
-        )
+        return *_by_row(queries), query_order(queries, self.forest.weights)
 
     def _leaves_for(
         self, order: Ints, numbers: Floats, codes: Bytes, own: Ints, limits: Floats,
@@ -168,6 +183,18 @@ class TreeIndex:
             forest.absent.shape[0],
         )  # fmt: skip
         return balls, radii[order]
+
+
+def query_order(queries: Encoded, weights: Floats) -> Ints:
+    """Return an order of queries in which close ones are neighbours; it asks for no reference."""
+    order, _ = grow_leaves(
+        queries.numbers, queries.codes, weights, np.arange(queries.n_rows), QUERY_LEAF, QUERY_SAMPLE
+    )
+    return order
+
+
+def _by_row(queries: Encoded) -> tuple[Floats, Bytes]:
+    return np.ascontiguousarray(queries.numbers.T), np.ascontiguousarray(queries.codes.T)
 
 
 def _swept(

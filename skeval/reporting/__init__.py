@@ -28,7 +28,7 @@ from skeval.reporting.displays.values import (
 )
 from skeval.reporting.figures import FigureRenderer
 from skeval.reporting.html import HTMLRenderer
-from skeval.reporting.pdf import PDFRenderer
+from skeval.reporting.pdf import PDFRenderer, draw_decision_page
 from skeval.reporting.theme import theme
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",
+    "draw_decision_page",
     "register_display",
     "theme",
 ]

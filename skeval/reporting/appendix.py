@@ -53,7 +53,7 @@ RISKS = {
     ),
 }
 _ATTACKS = {"Singling out": "singling out", "Linkability": "linkability", "Inference": "inference"}
-_NOT_THERE = "Its class is not installed here."
+_NOT_THERE = "No metric of skeval: see its own documentation."
 _MISSES = re.compile(
     r"mislead|cannot (clear|see|be seen|show|tell|be proven)|does not (clear|show)|blind to"
     r"|insensitive|invisible|hides? |says? (nothing|little)|no evidence|no proof"
@@ -81,7 +81,8 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
     """
     kinds = dict.fromkeys(r.metric for r in results.values() if r.metric)
     rows = tuple((title_of(kind), " ".join(described(kind))) for kind in kinds)
-    return (Grid(("Metric", "What it is, and what it cannot see"), rows, (0.24, 0.76)),)
+    heads = ("Metric", "What it is, and what it cannot see")
+    return (Grid(heads, rows, (0.24, 0.76)),) if rows else ()
 
 
 def described(metric: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.formatting import number, shown_interval
-from skeval.reporting.decision import titles_of
+from skeval.reporting.decision import DecisionPage, titles_of
 from skeval.reporting.displays.values import band_of, scale_of, strip
 from skeval.reporting.figures import FileRenderer
 from skeval.reporting.layout import (
@@ -170,12 +170,34 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
         yield list(dict.fromkeys(block.section for *_, block in placed)), page
 
 
-def drawn_parts(title: str, parts: Sequence[Part]) -> Figure:
-    """Return a figure of one page: a title, then parts of a section as far as there is room."""
+def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") -> Figure:
+    """Draw the first page of a report alone.
+
+    Parameters
+    ----------
+    suite_result : SuiteResult
+        Of any suite, live or from JSON.
+    title : str, default="Decision page"
+        Above it.
+
+    Returns
+    -------
+    Figure
+        Of the size of the paper.
+
+    Examples
+    --------
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.reporting import draw_decision_page
+    >>> draw_decision_page(SuiteResult({"a": Result(0.5)})).get_size_inches().round(1).tolist()
+    [8.3, 11.7]
+    """
     with theme():
         page = Page()
-        blocks = [*_lines(title, 20.0, after=4.0, weight="bold"), *_written(parts)]
-        for y, height, block in paged(blocks)[0]:
+        written = _written(DecisionPage.of(suite_result).parts())
+        for y, height, block in paged([*_lines(title, 20.0, after=4.0, weight="bold"), *written])[
+            0
+        ]:
             block.draw(page, y, height)
     return page.figure
 

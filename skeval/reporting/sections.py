@@ -35,7 +35,10 @@ from skeval.reporting.layout import (
     Item,
     Layout,
 )
-from skeval.reporting.parts import Grid, Part
+from skeval.reporting.parts import Grid, Part, Words
+from skeval.reporting.provenance import INTRO as OF_WHAT
+from skeval.reporting.provenance import TITLE as PROVENANCE
+from skeval.reporting.provenance import provenance_parts
 from skeval.reporting.text import finding, judged
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted
@@ -151,7 +154,10 @@ def _compared(results: SuiteResult) -> tuple[Part, ...]:
             numbers = number(result.value), number(result.baseline), shown_interval(interval)
             rows.append((titles[name], *numbers, finding(result)))
     heads = ("Metric", "Value", "Real rows", "Difference (95%)", "Finding")
-    return (Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3)),) if rows else ()
+    table = Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3))
+    targets = dict.fromkeys(r.details["target"] for r in results.values() if "target" in r.details)
+    named = (Words(f"Target: {', '.join(map(str, targets))}."),) if targets else ()
+    return (*named, table) if rows else ()
 
 
 def _disclosed(results: SuiteResult) -> tuple[Part, ...]:
@@ -358,8 +364,9 @@ class Section:
         items, note = self.fill(own, columns)
         parts: tuple[Part, ...] = ()
         if self.write and own:
-            tables = suite_result.sizes, suite_result.notices
-            parts = self.write(SuiteResult(own, sizes=tables[0], notices=tables[1]))
+            about = suite_result.sizes, suite_result.notices, suite_result.provenance
+            whole = SuiteResult(own, sizes=about[0], notices=about[1], provenance=about[2])
+            parts = self.write(whole)
         intro = " ".join(f"{self.intro} {note}".split())
         return replace(self, items=items, parts=parts, intro=intro)
 
@@ -636,6 +643,15 @@ SECTIONS = (
         fill=_nothing,
     ),
     Section(
+        "provenance",
+        PROVENANCE,
+        OF_WHAT,
+        display=_ANY,
+        write=provenance_parts,
+        fill=_nothing,
+        on_request=True,
+    ),
+    Section(
         "sign_off",
         "Decision of a person",
         """No test clears a release. Whoever signs has read what was not looked at, and what the
@@ -713,7 +729,7 @@ def plan(
     >>> from skeval import Result, SuiteResult
     >>> from skeval.reporting.sections import plan
     >>> [section.name for section in plan(SuiteResult({"a": Result(0.5)})).sections]
-    ['decision', 'scores', 'risks', 'appendix', 'sign_off']
+    ['decision', 'scores', 'risks', 'sign_off']
     """
     known = [section.name for section in SECTIONS]
     chosen = known if sections is None else list(sections)
@@ -726,7 +742,7 @@ def plan(
         filled = section.filled(results, choice) if section.name in chosen else section
         if filled.items or filled.parts:
             shown.append(filled)
-        elif section.name in chosen:
+        elif section.name in chosen and section.display not in (_ANY, _OWN):
             asked_for = sections is not None or not section.on_request
             if asked_for or section.results(results):
                 left_out[section.heading] = section.why_empty(results)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
+from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.samples import (
     ColumnChoice,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
 
+SENT_FROM = 50_000  # reference rows: a search among fewer is over before a worker has them
 LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
 
 
@@ -228,19 +230,27 @@ def index_of(
     """Return a search structure over encoded rows, on the common scale of the context."""
     from sklearn.neighbors import NearestNeighbors
 
-    search = gower_engine(context, columns) if is_gower(space) else NearestNeighbors()
+    search = gower_engine(context, columns, len(rows)) if is_gower(space) else NearestNeighbors()
     return Index(rows, search.fit(rows if order is None else rows[order]), space, order)
 
 
-def gower_engine(context: Context, columns: ColumnChoice = None) -> MixedNearestNeighbors:
-    """Return the unfitted engine with the context's common scale."""
-    from skeval.neighbors.mixed import MixedNearestNeighbors
+def gower_engine(
+    context: Context, columns: ColumnChoice = None, n_rows: int = 0
+) -> MixedNearestNeighbors:
+    """Return the unfitted engine with the context's common scale.
 
+    With many reference rows, where a cluster is active, it is one that searches there.
+    """
+    from skeval.neighbors.mixed import MixedNearestNeighbors
+    from skeval.neighbors.parts import PartitionedNearestNeighbors
+
+    goes_out = n_rows >= SENT_FROM and current_engine().n_workers
+    kind = PartitionedNearestNeighbors if goes_out else MixedNearestNeighbors
     n_numeric, n_nominal = (len(context.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
     is_nominal = np.repeat([False, True], [n_numeric, n_nominal])
     if columns is not None:
         is_nominal = is_nominal[kept_features(context, "gower", columns)]
-    return MixedNearestNeighbors(ranges=ranges(context, columns), categorical=is_nominal)
+    return kind(ranges=ranges(context, columns), categorical=is_nominal)
 
 
 @shared

@@ -11,11 +11,11 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.model_selection import ParameterSampler
 from threadpoolctl import ThreadpoolController
 
 from skeval.context import Context, shared
+from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.parameters import Legal
@@ -481,7 +481,7 @@ class Execution:
     Attributes
     ----------
     n_jobs : int or None
-        Processes.
+        Processes on this machine; a cluster of Dask takes the fits where one is active.
     progress : callable or None
         Called with the number of fits that are done, and of all.
     """
@@ -528,8 +528,8 @@ def play(
         What was measured of each table of a fit.
     """
     execution = execution or Execution()
-    calls = (
-        delayed(_measured)(
+    tasks = (
+        (
             reseeded(generator, fit.seed, fit.parameters),
             table.iloc[fit.rows].reset_index(drop=True),
             fit,
@@ -539,8 +539,7 @@ def play(
         )
         for fit in fits
     )
-    results = Parallel(n_jobs=execution.n_jobs, return_as="generator", max_nbytes=None)(calls)
-    for i, measured in enumerate(results):
+    for i, measured in enumerate(current_engine(execution.n_jobs).map(_measured, tasks)):
         if execution.progress is not None:
             execution.progress(i + 1, len(fits))
         yield measured

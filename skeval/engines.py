@@ -1,0 +1,273 @@
+"""Where work runs: in this process, in processes of joblib, or on the workers of a Dask cluster.
+
+Work goes out as tasks: pure functions of small descriptors, rows included where they are in memory.
+A task that is lost with its worker runs again, so that nothing may exist on one worker alone:
+nothing is scattered, and what is large, as a search index, is built by a task.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
+
+from joblib import Parallel, delayed
+
+from skeval.exceptions import InvalidParameterError
+
+T = TypeVar("T")
+TASKS_A_THREAD = 4  # sent ahead: enough to keep workers busy, few enough to hold their arguments
+MERGED_AT_ONCE = 16
+_UNHEARD = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
+
+
+class Engine(Protocol):
+    """What runs tasks; the results depend neither on which it is nor on its number of workers."""
+
+    @property
+    def n_workers(self) -> int:
+        """Number of tasks that run at a time elsewhere; 0 where all runs in this process."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task and return its handle, which may be an argument of another task."""
+
+    def result(self, handle: Any) -> Any:
+        """Wait for a task and return what it gave."""
+
+    def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
+        """Call a function on the arguments of each task; yield the results in order."""
+
+    def reduce(
+        self,
+        function: Callable[..., T],
+        tasks: Iterable[Sequence[Any]],
+        merge: Callable[[list[T]], T],
+    ) -> T:
+        """Call a function on the arguments of each task; merge the results, in order."""
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """The machine itself: single tasks run at once in this process, many in processes of joblib.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        Processes of `map`, as in joblib.
+    """
+
+    n_jobs: int | None = None
+    n_workers = 0
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the function; the handle is what it returns."""
+        return function(*arguments)
+
+    def result(self, handle: Any) -> Any:
+        """Return the handle."""
+        return handle
+
+    def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
+        """Yield the results in order; rows reach the processes through pipes, never as files."""
+        calls = (delayed(function)(*task) for task in tasks)
+        results: Iterator[T] = Parallel(n_jobs=self.n_jobs, return_as="generator", max_nbytes=None)(
+            calls
+        )
+        return results
+
+    def reduce(
+        self,
+        function: Callable[..., T],
+        tasks: Iterable[Sequence[Any]],
+        merge: Callable[[list[T]], T],
+    ) -> T:
+        """Merge one result after the other, so that no more than two are held."""
+        results = (function(*task) for task in tasks)
+        return reduce(lambda one, other: merge([one, other]), results)
+
+
+@dataclass(frozen=True)
+class DaskEngine:
+    """The workers of a `distributed.Client`.
+
+    Attributes
+    ----------
+    client : distributed.Client
+        A synchronous one.
+    retries : int
+        How often a task that raises is tried again, on whatever worker; one whose worker dies is
+        run again by the scheduler, as often as ``distributed.scheduler.allowed-failures`` says.
+    """
+
+    client: Any
+    retries: int = 2
+
+    @property
+    def n_workers(self) -> int:
+        """Number of threads of the workers."""
+        return max(1, sum(self.client.nthreads().values()))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Send a task; the scheduler keeps its arguments, and runs it again where it is lost."""
+        import dask
+
+        # never the key of an earlier task: results of tasks are not to be shared, nor kept
+        key = f"{getattr(function, '__name__', 'task')}-{uuid4().hex}"
+        with dask.config.set(_UNHEARD):  # rows in memory can only be sent
+            return self.client.submit(
+                _call, function, list(arguments), key=key, pure=False, retries=self.retries
+            )
+
+    def result(self, handle: Any) -> Any:
+        """Wait for a task and fetch what it gave."""
+        return handle.result()
+
+    def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
+        """Yield the results in order; the arguments of a few tasks are held at a time."""
+        ahead = TASKS_A_THREAD * self.n_workers
+        waiting: deque[Any] = deque()
+        for task in tasks:
+            waiting.append(self.submit(function, *task))
+            if len(waiting) >= ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def reduce(
+        self,
+        function: Callable[..., T],
+        tasks: Iterable[Sequence[Any]],
+        merge: Callable[[list[T]], T],
+    ) -> T:
+        """Merge on the workers, in groups of neighbours; one result is fetched."""
+        level = [self.submit(function, *task) for task in tasks]
+        while len(level) > 1:
+            groups = [level[i : i + MERGED_AT_ONCE] for i in range(0, len(level), MERGED_AT_ONCE)]
+            level = [self.submit(merge, group) for group in groups]
+        merged: T = level[0].result()
+        return merged
+
+
+_CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
+
+
+@contextmanager
+def engine(client: Any = "local") -> Iterator[Engine]:
+    """Say where work within the block runs, whatever client is active.
+
+    Without it, work goes to the active client of Dask, that is the one last made, or of
+    ``with client.as_current()``, as collections of Dask do; and where there is none it stays on
+    this machine. Real rows are then sent to the workers of that client, within tasks.
+
+    Parameters
+    ----------
+    client : distributed.Client or "local", default="local"
+        Where to send tasks. "local" keeps all rows on this machine, though a client be active.
+
+    Yields
+    ------
+    Engine
+        What runs the tasks.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no synchronous client.
+
+    Notes
+    -----
+    Results are the same to the bit wherever they are computed. What goes out: searches for
+    neighbours, passes over batches of tables that are read in parts, folds of
+    :func:`~skeval.model_selection.cross_validate_generator`, and the fits of attacks and audits
+    that run the generator. Packages and the classes of generators must be importable on the
+    workers; none needs to see the client's files, unless tables are given as files.
+
+    A worker may die, and with it what it holds: the scheduler runs lost tasks again. A task that
+    kills worker after worker, for want of memory as a rule, ends in `distributed.KilledWorker`.
+
+    Examples
+    --------
+    >>> import skeval
+    >>> with skeval.engine("local") as here:
+    ...     print(list(here.map(pow, [(2, 3), (3, 2)])))
+    [8, 9]
+    """
+    token = _CHOSEN.set(_engine_of(client))
+    try:
+        chosen = _CHOSEN.get()
+        assert chosen is not None
+        yield chosen
+    finally:
+        _CHOSEN.reset(token)
+
+
+def current_engine(n_jobs: int | None = None) -> Engine:
+    """Return the engine of the block, else that of the active client, else this machine.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Processes on this machine; a cluster has as many as it has.
+
+    Returns
+    -------
+    Engine
+    """
+    chosen = _CHOSEN.get()
+    if chosen is None and (client := _active_client()) is not None:
+        return DaskEngine(client)
+    return LocalEngine(n_jobs) if chosen is None or not chosen.n_workers else chosen
+
+
+def carried(function: Callable[..., T]) -> Callable[..., T]:
+    """Return the function for use in other threads, which do not see the engine of this one."""
+    chosen = _CHOSEN.get()
+
+    def call(*arguments: Any, **named: Any) -> T:
+        token = _CHOSEN.set(chosen)
+        try:
+            return function(*arguments, **named)
+        finally:
+            _CHOSEN.reset(token)
+
+    return call
+
+
+def _engine_of(client: Any) -> Engine:
+    if isinstance(client, str) and client == "local":
+        return LocalEngine()
+    if not hasattr(client, "submit") or not hasattr(client, "nthreads"):
+        raise InvalidParameterError(
+            f"skeval.engine: expected a distributed.Client or 'local', got {client!r}."
+        )
+    if client.asynchronous:
+        raise InvalidParameterError(
+            "skeval.engine: the client is asynchronous, and skeval waits for its results. Pass "
+            "Client(..., asynchronous=False)."
+        )
+    return DaskEngine(client)
+
+
+def _active_client() -> Any | None:
+    """Return the client that collections of Dask would use; nothing is imported to look for it."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import Client
+
+    try:
+        client = Client.current()  # type: ignore[no-untyped-call]
+    except ValueError:
+        return None
+    return None if client.asynchronous or client.status != "running" else client
+
+
+def _call(function: Callable[..., T], arguments: list[Any]) -> T:
+    """Run a task on a worker; what it calls stays there."""
+    with engine("local"):
+        return function(*arguments)

@@ -1,0 +1,177 @@
+"""A reference in parts gives the bits of one index, however it is cut and wherever it is searched."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from skeval.exceptions import InvalidParameterError
+from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.neighbors.parts import Part, PartitionedNearestNeighbors
+from tests.neighbors.test_mixed import (
+    ADULT_LIKE,
+    BACKENDS,
+    INF,
+    assert_same,
+    brute_neighbors,
+    finite_ranges,
+    mixed_table,
+    problems,
+)
+
+SOME, FEW = (settings(max_examples=n, deadline=None) for n in (40, 15))
+ALONE = 1  # byte: every part is an index of its own
+
+
+def cut(rows, n_parts):
+    """Parts of unequal size, every second one read when needed; some may be empty."""
+    borders = [len(rows) * i * i // (n_parts * n_parts) for i in range(n_parts + 1)]
+    parts = [rows[start:stop] for start, stop in pairwise(borders)]
+    return [Part(len(p), p.copy) if i % 2 else p for i, p in enumerate(parts)]
+
+
+@SOME
+@given(problems(), st.integers(1, 4), st.sampled_from([1, 3, 7]), st.booleans(), st.booleans())
+def test_parts_are_one_index_bit_for_bit(problem, k, n_parts, excluding, given_ranges):
+    X, Y, categorical = problem
+    with np.errstate(over="ignore"):
+        ranges = finite_ranges(X)
+    own = np.where(np.arange(len(Y)) % 3 == 2, -1, np.arange(len(Y)) % len(X))
+    own = own if excluding and len(X) > 1 else None
+    k = min(k, len(X) - (own is not None))
+    for backend in BACKENDS:
+        settled = {"leaf_size": 2, "backend": backend}
+        near = PartitionedNearestNeighbors(
+            ranges if given_ranges else None, categorical, max_memory=ALONE, **settled
+        ).fit(cut(X, n_parts))
+        one = MixedNearestNeighbors(ranges if given_ranges else None, categorical, **settled).fit(X)
+        assert near.n_indexes_ == sum(len(part) > 0 for part in np_parts(X, n_parts))
+        expected = one.kneighbors(Y, k, exclude=own)
+        assert_same(near.kneighbors(Y, k, exclude=own), expected)
+        if len(Y):
+            assert_same(near.kneighbors(cut(Y, 3), k, exclude=own), expected)
+        if given_ranges:
+            assert_same(expected, brute_neighbors(X, Y, ranges, categorical, k, own))
+
+
+def np_parts(rows, n_parts):
+    return [part.load() if isinstance(part, Part) else part for part in cut(rows, n_parts)]
+
+
+@FEW
+@given(problems(), st.sampled_from([1, 3, 7]), st.sampled_from([0.0, 0.2, 0.5]))
+def test_a_radius_and_counts_and_masses_too(problem, n_parts, radius):
+    X, Y, categorical = problem
+    Y = np.vstack([Y, X[:3]])
+    for backend in BACKENDS:
+        settled = {"leaf_size": 2, "backend": backend}
+        near = PartitionedNearestNeighbors(None, categorical, max_memory=ALONE, **settled)
+        near.fit(cut(X, n_parts))
+        one = MixedNearestNeighbors(None, categorical, **settled).fit(X)
+        own = np.arange(len(Y)) % len(X) if len(X) > 1 else None
+        given_radius = np.where(np.arange(len(Y)) % 4 == 3, -1.0, radius)
+        assert_same(
+            near.kneighbors(Y, 2, exclude=own, radius=given_radius),
+            one.kneighbors(Y, 2, exclude=own, radius=given_radius),
+        )
+        radii = np.where(np.arange(len(X)) % 5 == 4, -1.0, one.kneighbors(X, 1)[0][:, 0] + radius)
+        for limit in (None, 1):
+            np.testing.assert_array_equal(
+                near.count_within(Y, radii, limit=limit), one.count_within(Y, radii, limit=limit)
+            )
+        np.testing.assert_array_equal(
+            near.nearest_mass(Y, exclude=own), one.nearest_mass(Y, exclude=own)
+        )
+        labels = np.arange(len(X)) % 2 == 0
+        parts, whole = near.nearest_labels(cut(Y, 3), labels), one.nearest_labels(Y, labels)
+        for found, expected in zip(parts, whole, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n_parts", [3, 7])
+def test_masses_of_many_queries_have_the_bits_of_one_index(n_parts):
+    X, Y = np.floor(mixed_table(3000, 5)), np.floor(mixed_table(700, 6))
+    one = MixedNearestNeighbors(categorical=ADULT_LIKE).fit(X)
+    near = PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=ALONE, n_jobs=2)
+    near.fit(cut(X, n_parts))
+    np.testing.assert_array_equal(near.nearest_mass(Y), one.nearest_mass(Y))
+    assert_same(near.kneighbors(Y, 3), one.kneighbors(Y, 3))
+
+
+def test_parts_are_joined_while_their_index_fits():
+    X = mixed_table(3000, 0)
+    parts = cut(X, 7)
+    counts = [
+        PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=n).fit(parts).n_indexes_
+        for n in (None, 10**9, 200_000, ALONE)
+    ]
+    assert counts[:2] == [1, 1]
+    assert 1 < counts[2] < counts[3] == 7
+
+
+def test_rows_are_read_again_for_each_call_and_held_where_they_fit():
+    X, reads = mixed_table(400, 0), []
+
+    def load():
+        reads.append(1)
+        return X
+
+    for max_memory, expected in [(None, 2), (ALONE, 3)]:
+        reads.clear()
+        near = PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=max_memory)
+        near.fit([Part(400, load), X[:0], X[:10]])
+        near.kneighbors(X[:5])
+        near.kneighbors(X[:5])
+        assert len(reads) == expected
+
+
+def test_a_table_is_one_part_and_lists_are_rows():
+    table = [[20.0, 1.0], [36.0, 1.0], [60.0, 0.0]]
+    near = PartitionedNearestNeighbors(categorical=[1])
+    assert near.fit(table).kneighbors([[40.0, 1.0]])[1].tolist() == [[1]]
+    assert pickle.loads(pickle.dumps(near)).kneighbors([[40.0, 1.0]])[1].tolist() == [[1]]
+    assert clone(near).max_memory is None
+
+
+def test_codes_of_other_parts_are_seen_and_new_ones_differ_from_all():
+    parts = [np.array([[0.0]] * 3), np.array([[7.0], [np.nan]])]
+    near = PartitionedNearestNeighbors(categorical=[0], max_memory=ALONE).fit(parts)
+    distances, rows = near.kneighbors([[7.0], [np.nan], [5.0]])
+    assert rows.tolist() == [[3], [4], [0]]
+    assert distances.tolist() == [[0.0], [0.0], [1.0]]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([np.zeros((2, 2)), np.zeros((2, 3))], "one number of columns, got 2, 3"),
+        ([Part(3, lambda: np.zeros((2, 2)))], "a part of 3 rows loaded 2"),
+        ([np.zeros((0, 2))], "there is no reference row"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(parts, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        PartitionedNearestNeighbors().fit(parts)
+
+
+def test_a_code_that_is_none_is_named_when_its_part_is_encoded():
+    near = PartitionedNearestNeighbors(categorical=[0], max_memory=ALONE)
+    near.fit([np.array([[1.0]]), np.array([[0.5]])])
+    with pytest.raises(InvalidParameterError, match="must hold whole numbers"):
+        near.kneighbors([[1.0]])
+
+
+def test_as_many_neighbours_as_there_are_rows_in_all_parts():
+    near = PartitionedNearestNeighbors(max_memory=ALONE).fit(cut(np.arange(9.0)[:, None], 7))
+    distances, rows = near.kneighbors([[4.0]], 9)
+    assert rows.tolist() == [[4, 3, 5, 2, 6, 1, 7, 0, 8]]
+    assert np.isfinite(distances).all()
+    with pytest.raises(InvalidParameterError, match="n_neighbors=10"):
+        near.kneighbors([[4.0]], 10)
+    assert near.kneighbors([[4.0]], 10, radius=INF)[1][0, -1] == -1
