@@ -138,6 +138,14 @@ def check_of_one_table(known: Any, **columns: str | None) -> None:
         )
 
 
+def check_named(train: Any, **columns: str | None) -> None:
+    """Refuse options that name no column, where no metric may do so."""
+    names = [] if isinstance(train, RelationalData) else [str(name) for name in train]
+    for option, name in columns.items():
+        if names and name is not None and name not in names:
+            raise InvalidParameterError(f"--{option} names {name}, which is no column of train.")
+
+
 def read_schema(path: Path | None) -> Any:
     """Return what a JSON file says of the columns: kinds by name, or the metadata of SDV."""
     if path is None:

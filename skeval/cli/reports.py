@@ -19,6 +19,7 @@ from skeval.cli.gate import (
 )
 from skeval.cli.inputs import (
     TrainHoldoutSynthetic,
+    check_named,
     check_of_one_table,
     check_paths,
     dialect_of,
@@ -89,6 +90,7 @@ def report(
         check_policy(gate, _suite_of(tables, target, sensitive, seed))
     read, known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
+    check_named(read[0], target=target, sensitive=sensitive)
     _write_report(
         read,
         output,
