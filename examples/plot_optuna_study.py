@@ -138,7 +138,7 @@ with theme():
 # choice yet. The rule that searches of scikit-learn take as ``refit`` makes one from any table of
 # scores: the most useful candidate of those with an AUC of at most 0.55. It goes by all digits, and
 # chance has a say in the third: candidates that share two digits are one point in the figure.
-rule = best_subject_to("attack", at_most=0.55, maximise="utility")
+rule = best_subject_to("attack", at_most=0.55, maximise="utility", scoring=["utility", "attack"])
 scores = {"mean_test_utility": trials["utility"], "mean_test_attack": -trials["attack"]}
 chosen = study.trials[rule(scores)]
 print(label(chosen), chosen.values)

@@ -3,10 +3,10 @@ A search for utility, subject to privacy
 ========================================
 
 A generator has settings, and the best ones for utility alone copy train. Here a search goes by
-both. The generator is SMOTE of imbalanced-learn, in wide use to make rows of a rare class: no part
-of skeval, and not meant to keep anything to itself. Each candidate learns from the training folds
-and is attacked with the test fold that it has not seen; the winner is the most useful of those
-whose training rows are hard to find.
+both, on real flights. The generator is SMOTE of imbalanced-learn, in wide use to make rows of a
+rare class: no part of skeval, and not meant to keep anything to itself. Each candidate learns from
+the training folds and is attacked with the test fold that it has not seen; the winner is the most
+useful of those whose training rows are hard to find.
 """
 
 # %%
@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV
 
 from skeval import MetricSuite
-from skeval.datasets import make_census
+from skeval.datasets import load_flights
 from skeval.exceptions import MetricWarning
 from skeval.generators import GeneratorAdapter
 from skeval.model_selection import best_subject_to, make_generator_scorer
@@ -67,12 +67,15 @@ class Smote(BaseEstimator):
 # Three questions are asked of each candidate: how well a model does on real rows that has learned
 # from synthetic ones, how much nearer to train than to the holdout synthetic rows lie (a distance
 # screen), and how well an attacker tells rows of train from others. The rule for ``refit`` puts a
-# bound on the attack: an AUC of at most 0.55, where 0.5 is guessing.
-columns = ["age", "schooling", "occupation", "hours_per_week", "marital_status", "weight", "income"]
-real = make_census(3_000, random_state=0)[columns]
+# bound on the attack: an AUC of at most 0.6, where 0.5 is guessing.
+columns = ["dep_time", "dep_delay", "air_time", "distance", "carrier", "origin", "arr_delay"]
+flights = load_flights(6_200)[columns].dropna().reset_index(drop=True)
+flights["late"] = np.where(flights.pop("arr_delay") > 15, "yes", "no")
+flights = flights.astype(dict.fromkeys(["carrier", "origin", "late"], "category"))
+real, fresh = flights.iloc[:3_000], flights.iloc[3_000:6_000]
 suite = MetricSuite(
     [
-        ("utility", TSTR("income", estimators="bayes", n_bootstrap=0)),
+        ("utility", TSTR("late", estimators="bayes", n_bootstrap=0)),
         ("screen", DCROverfittingProtection()),
         ("attack", MembershipInference("distance", n_permutations=19)),
     ],
@@ -81,21 +84,22 @@ suite = MetricSuite(
 neighbors = [1, 2, 3, 5, 10, 20, 50, 200]
 scorer = make_generator_scorer(suite)
 search = GridSearchCV(
-    GeneratorAdapter(Smote("income")),
+    GeneratorAdapter(Smote("late")),
     {"generator__k_neighbors": neighbors},
     scoring=scorer,
-    refit=best_subject_to("attack", at_most=0.55, maximise="utility", scoring=scorer),
+    refit=best_subject_to("attack", at_most=0.6, maximise="utility", scoring=scorer),
     cv=3,
 )
 with warnings.catch_warnings():
-    # of 24 attacks some warn of a group of rows by chance; those on the winner are not quiet
-    warnings.filterwarnings("ignore", "The average over all rows hides it", MetricWarning)
+    # of 24 attacks some warn of a group of rows by chance, and in each split a flight or two of the
+    # fold stand in train; those on the winner are not quiet
+    warnings.simplefilter("ignore", MetricWarning)
     search.fit(real)
 print(search.best_params_)
 
 # %%
-# In ``cv_results_`` more is better for every score, so that of the attack is negated. Utility alone
-# would have taken one neighbour, and has the rows of train found in two of three cases.
+# In ``cv_results_`` more is better for every score, so that that of the attack is negated. Utility
+# alone would have taken one neighbour, and has the rows of train found in three of four cases.
 found = pd.DataFrame(
     {name: search.cv_results_[f"mean_test_{name}"] for name in ("utility", "screen", "attack")},
     index=[f"k={k}" for k in neighbors],
@@ -106,40 +110,40 @@ print(found.round(3))
 # %%
 # For the figure more has to be better too: "fooled" is 1 less the AUC, how often an attacker who is
 # shown a row of train and another takes the wrong one for that of train. The steps are the front:
-# who is left of it and below is beaten in both by someone on it. Beyond five neighbours, which
-# happens to be SMOTE's own default, utility falls fast and little is gained.
+# who is left of it and below is beaten in both by someone on it. Here all settings are on it: what
+# is gained in the one is lost in the other, and up to twenty neighbours the price is low.
 found["fooled"] = 1 - found["attack"]
 with theme():
     fig, ax = plt.subplots(figsize=(6, 4))
     ParetoDisplay(found, y="fooled").plot(ax)
-    ax.axhline(0.45, color="0.6", lw=0.8, ls=(0, (4, 3)))
-    ax.text(0.64, 0.447, "the bound: an AUC of 0.55", color="0.4", va="top")
+    ax.axhline(0.4, color="0.6", lw=0.8, ls=(0, (4, 3)))
+    ax.text(0.65, 0.397, "the bound: an AUC of 0.6", color="0.4", va="top")
     ax.set_title("Eight settings of SMOTE")
 
 # %%
 # A search is optimistic: it takes the luckiest, on rows that all candidates share. So the winner,
 # fitted again to all rows, is measured once more with rows that no fold had. Beside it stand what
-# utility alone would have chosen, and what the screen alone would have.
-suite.fit(real, make_census(3_000, random_state=1)[columns])
+# utility alone would have chosen, and the setting that keeps most to itself.
+suite.fit(real, fresh)
 results = {}
 winner = search.best_params_["generator__k_neighbors"]
-for k in (1, winner, 50):
+for k in (1, winner, 200):
     smote = clone(search.best_estimator_).set_params(generator__k_neighbors=k).fit(real)
     results[f"k={k}"] = suite.evaluate(smote.sample(3_000, random_state=0))
 shown = ["value", "low", "high", "p_value", "baseline"]
 checked = pd.concat({k: result.frame().set_index("metric")[shown] for k, result in results.items()})
-checked.round(3)
+print(checked.round(3).to_string())
 
 # %%
-# The winner is nearly as useful as train, whose own utility is the baseline, and the bound holds.
-# But the interval of the AUC ends beyond it, and the p-value leaves no doubt that rows of train are
-# found: a bound says how much is accepted, it does not make it nothing. Besides, this AUC is an
-# average. The attack looks at tenths of the rows too, from the most common to the most unusual, and
-# in one of them it finds more.
+# On fresh rows the attack does better than it did in the search: the interval of its AUC hardly
+# reaches down to the bound. A bound that has to hold needs a margin, or a second look like this
+# one. The p-value leaves no doubt that rows of train are found: a bound says how much is accepted,
+# it does not make it nothing. And this AUC is an average. The attack looks at tenths of the rows
+# too, from the most common to the most unusual, and in one of them it finds more.
 worst = results[f"k={winner}"]["attack"].details["outliers"]["worst"]
 print(f"AUC from {worst['above']:.0%} to {worst['up_to']:.0%} of the rows: {worst['auc']:.3f}")
 
 # %%
-# With fifty neighbours, the screen raises no alarm (p is above 0.025), while the attack does. A
-# screen clears no release. Neither does this attack, which goes by the nearest synthetic row alone:
-# one who knows that rows of SMOTE lie between two of train may see more.
+# What to do? Two hundred neighbours are hard to tell from guessing and cost a fifth of the utility;
+# a generator that does not draw its rows between two of train may do better in both: see
+# :doc:`plot_leak_found_and_mended`.

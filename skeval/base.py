@@ -15,12 +15,13 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, MissingInputError
-from skeval.parameters import Legal, check_parameters, legal_sets
+from skeval.cores import sharing
+from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning
+from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
 from skeval.result import MetricTags, Need, Result
 from skeval.stats.intervals import halves_interval
-from skeval.steps.halves import halvings
+from skeval.steps.halves import MOST_HALVED, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
 from skeval.tables.relational_schema import RelationalSchema
@@ -162,7 +163,8 @@ class Metric(BaseEstimator):
             check_measured(context.schema, named, type(self).__name__)
         if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
-        self._prepare(context)
+        with sharing(getattr(self, "n_jobs", None)):
+            self._prepare(context.seen_by(self._scaling))
         self.context_ = context
         return self
 
@@ -191,7 +193,9 @@ class Metric(BaseEstimator):
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        value, warned = self._compute(context), context.notices
+        with sharing(getattr(self, "n_jobs", None)):
+            seen = context.seen_by(self._scaling)
+            value, warned = self._compute(seen), (*context.notices, *sample_notices(seen))
         if not isinstance(value, Real):
             result = self._finished(value)
             value, warned = result.value, (*warned, *result.warnings)
@@ -202,10 +206,20 @@ class Metric(BaseEstimator):
     def evaluate_context(self, context: Context) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
-        result = self._in_relation(context, self._result(context))
+        with sharing(getattr(self, "n_jobs", None)):
+            context = context.seen_by(self._scaling)
+            result = self._in_relation(context, self._result(context))
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
+        if notices := sample_notices(context):
+            details = {**result.details, "sampled": _sizes(context)}
+            result = replace(result, details=details, warnings=(*result.warnings, *notices))
         return replace(result, seconds=time.perf_counter() - start)
+
+    @property
+    def _scaling(self) -> Scaling:
+        """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
+        return self.tags.scaling
 
     def unmet_need(self, context: Context) -> str | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
@@ -306,20 +320,36 @@ class Metric(BaseEstimator):
         counted = self._n_counted(context, n_rows)
         if not self._halved or counted < _FEWEST_HALVED or np.isnan(value - fresh):
             return None
+        drawn = min(counted, MOST_HALVED)
         synthetic, holdout = (
             np.array(
                 [
                     [self._result(half).value for half in halves]
-                    for halves in halvings(context, role, counted, _N_HALVINGS)
+                    for halves in halvings(context, role, drawn, _N_HALVINGS)
                 ]
             )
             for role in ("synthetic", "holdout")
         )
-        if self._halved != "root":
-            return halves_interval(value - fresh, synthetic, holdout)
-        slopes = 2.0 * np.sqrt(value), 2.0 * np.sqrt(fresh)
-        return halves_interval(value - fresh, np.sqrt(synthetic), np.sqrt(holdout), slopes=slopes)
+        slopes = 1.0, 1.0
+        if self._halved == "root":
+            slopes = 2.0 * np.sqrt(value), 2.0 * np.sqrt(fresh)
+            synthetic, holdout = np.sqrt(synthetic), np.sqrt(holdout)
+        return halves_interval(
+            value - fresh, synthetic, holdout, slopes=slopes, share=drawn / counted
+        )
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         """Return how many of `n_rows` in the synthetic place the value is of."""
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)
+
+
+def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
+    """Say how many rows of each table were measured, where it was not all."""
+    drawn = [f"{n:,} of {of:,} {role} rows" for role, (n, of) in _sizes(context).items() if n < of]
+    text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
+    return (SampledWarning(text),) if drawn else ()
+
+
+def _sizes(context: Context) -> dict[str, tuple[int, int]]:
+    """Return how many rows of each table were drawn, and of how many."""
+    return {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}

@@ -22,6 +22,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from skeval.cores import waiting
 from skeval.exceptions import (
     MetricWarning,
     MostlySharedRowsWarning,
@@ -29,6 +30,7 @@ from skeval.exceptions import (
     SharedRowsWarning,
 )
 from skeval.limits import Stopped
+from skeval.parameters import Scaling
 from skeval.tables.frames import (
     as_frame,
     conform,
@@ -39,7 +41,7 @@ from skeval.tables.frames import (
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
 
-_SHARED_ROWS = (
+SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
@@ -93,6 +95,8 @@ class Context:
     taken : tuple of (Context, str, ndarray) or None
         Where the synthetic rows were taken from: positions of rows of a role in another context, so
         that what is dear to read, as texts are, is read once.
+    drawn_of : dict of str to int
+        Of a sample of tables larger than memory, how many rows each of them has.
     """
 
     def __init__(
@@ -114,6 +118,7 @@ class Context:
         self.precision = dict(precision or {})
         self.real = parent or self  # a view of a context, as steps get one, refers to the whole one
         self.taken: tuple[Context, str, np.ndarray] | None = None
+        self.drawn_of: dict[str, int] = {}
         self._tables = tables  # None where a pickle left them out
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
@@ -204,7 +209,7 @@ class Context:
             texts = schema.columns("text")
             if share := shared_share(tables["train"], tables["holdout"], texts):
                 kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
-                notices.append(kind(_SHARED_ROWS.format(share=share)))
+                notices.append(kind(SHARED_ROWS.format(share=share)))
         said = tuple(notices)
         return cls(schema, tables, levels=levels, notices=said, given=frames, precision=precision)
 
@@ -250,7 +255,7 @@ class Context:
         """
         if self.real._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
-        context = Context(
+        context = type(self)(
             self.schema,
             {**self.real._tables, "synthetic": rows},
             levels=self.levels,
@@ -277,7 +282,7 @@ class Context:
                 }
                 same = all(tables[role] is rows for role, rows in self._tables.items())
                 state = {**self._state(), "tables": tables, "precision": dict(precision)}
-                self._coarser[key] = self if same else Context(**state)
+                self._coarser[key] = self if same else _restored(type(self), state)
             return self._coarser[key]
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
@@ -299,7 +304,7 @@ class Context:
             if future is not None:
                 view = object.__new__(type(self))
                 vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
-                future.set_result((_frozen(compute(view)), frozenset(view._roles)))
+                future.set_result((self._kept(compute(view)), frozenset(view._roles)))
                 if self._parent is not None and "synthetic" not in view._roles:
                     with self._lock:
                         self._parent._memo.setdefault(key, future)
@@ -311,22 +316,39 @@ class Context:
             if future is None or known is None:
                 raise
         try:
+            if not known.done():
+                with waiting():  # for the thread that computes it, which can use the core
+                    known.exception()
             value, roles = known.result()
         except Stopped:
             if future is not None:
                 raise
             return self.recall(key, compute)  # what stopped another metric stops not this one
         self._roles.update(roles)  # a step depends on what its own steps depend on
-        return cast("T", value)
+        return cast("T", self._opened(value))
+
+    def seen_by(self, scaling: Scaling) -> Context:
+        """Return what a metric that scales so is measured on: of tables in memory, this context."""
+        return self
+
+    def _kept(self, value: Any) -> Any:
+        """Return what is remembered of a step's value."""
+        return _frozen(value)
+
+    def _opened(self, value: Any) -> Any:
+        """Return a step's value from what is remembered of it."""
+        return value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
-        return Context(**self._state())  # frames are never written to: copies share them
+        return _restored(
+            type(self), self._state()
+        )  # frames are never written to: copies share them
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self._state()
         if not self.remember_rows:
             state |= {"tables": None, "given": {}, "levels": {}}
-        return _restored, (state,)
+        return _restored, (type(self), state)
 
     def _state(self) -> dict[str, Any]:
         """Return what copies and pickles hold; the rest is computed again."""
@@ -342,8 +364,8 @@ class Context:
         }
 
 
-def _restored(state: dict[str, Any]) -> Context:
-    return Context(**state)
+def _restored(kind: type[Context], state: dict[str, Any]) -> Context:
+    return kind(**state)
 
 
 def _frozen(value: T) -> T:

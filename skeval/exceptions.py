@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ConstantColumnWarning",
     "DegenerateInputWarning",
+    "GeneratorFailedError",
     "HoldoutShiftWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
@@ -52,6 +53,10 @@ class NotRememberedError(SkevalError, AttributeError):
     """The real rows were dropped when the fitted object was pickled."""
 
 
+class GeneratorFailedError(SkevalError, RuntimeError):
+    """A generator of another library raised an error; its text may quote cells and is left out."""
+
+
 class MetricWarning(UserWarning):
     """Base of every warning that skeval gives."""
 
@@ -85,6 +90,10 @@ class NothingToMeasureWarning(DegenerateInputWarning):
 
     In a suite it is given only where all metrics of a property say so.
     """
+
+
+class SampledWarning(MetricWarning):
+    """A metric that cannot be counted up was measured on a sample of tables larger than memory."""
 
 
 class SharedRowsWarning(MetricWarning):

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import shutil
+import tempfile
 import time
 import uuid
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
 
 from skeval.exceptions import InvalidParameterError
 
+Shape = tuple[int, ...]
 _STALE = 3600.0  # seconds after which nobody writes to a part any more
+
+
+def mapped(shape: Shape, dtype: Any) -> np.ndarray:
+    """Return an array, column by column, in a temporary file: it may be larger than memory.
+
+    The file ends with the array; the system keeps in memory what of it is in use.
+
+    Examples
+    --------
+    >>> from skeval.files import mapped
+    >>> mapped((2, 3), "int8").shape
+    (2, 3)
+    """
+    with tempfile.TemporaryFile(prefix="skeval-") as file:
+        # nothing can be mapped that is empty
+        flat = np.memmap(file, dtype=dtype, mode="w+", shape=(max(1, math.prod(shape)),))
+    return cast("np.ndarray", flat[: math.prod(shape)].reshape(shape, order="F"))
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -66,7 +67,8 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
         except BaseException as error:  # raised again below, in the thread that waits
             failure.append(error)
 
-    thread = threading.Thread(target=run, daemon=True)  # never keeps the process alive
+    # it shares the cores of this one, and never keeps the process alive
+    thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     start, before = time.monotonic(), _memory()
     thread.start()
     exceeded = ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.parameters import Columns, Seed, Space
+from skeval.parameters import Columns, JobCount, Seed, Space
 from skeval.result import Result, undefined
 from skeval.steps.exposure import advised
 from skeval.steps.neighbors import nearest
@@ -30,11 +30,16 @@ class NeighborMetric(Metric):
     columns: int | list[str] | None
 
     def __init__(
-        self, space: Space = "gower", columns: Columns = None, random_state: Seed = 0
+        self,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.space = space
         self.columns = columns
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _compute(self, context: Context) -> float | Result:
         if isinstance(self.space, str) and not context.schema.measured:

@@ -308,7 +308,11 @@ Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
 # how numbers are cut into bins; "-plain" gives frequent values no cells of their own
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
-JobCount = Annotated[int, Interval()]
+# what a metric does with tables that need not fit in memory
+Scaling = Literal["counts", "sorted runs", "neighbours", "sampled"]
+JobCount = Annotated[
+    int, Legal("an int other than 0", lambda n: n != 0 and Interval(kind=int).accepts(n), 0)
+]
 Fraction = Annotated[float, Interval(0, 1)]
 OpenFraction = Annotated[float, Interval(0, 1, "neither")]
 NonNegative = Annotated[float, Interval(0)]

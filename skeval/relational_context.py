@@ -22,10 +22,12 @@ from skeval.exceptions import (
     SkevalError,
     TableError,
 )
+from skeval.large_context import LargeContext
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema, is_metadata
+from skeval.tables.sources import source_of
 
 _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
@@ -173,7 +175,7 @@ class RelationalContext(Context):
     def with_synthetic(
         self, synthetic: Mapping[str, Any], *, lenient: bool = False
     ) -> RelationalContext:
-        """Return a context with these tables as `synthetic`; see :meth:`Context.with_synthetic`.
+        """Return a context with `synthetic` tables; see :meth:`skeval.Context.with_synthetic`.
 
         With `lenient`, tables may be missing: they have no synthetic rows.
         """
@@ -268,10 +270,20 @@ class RelationalContext(Context):
         }
 
 
-def read_context(train: Any, holdout: Any = None, *, schema: Any = None) -> Context:
-    """Read one real table, or, where train maps names to tables, several of them."""
+def read_context(
+    train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
+) -> Context:
+    """Read one real table, or, where train maps names to tables, several of them.
+
+    A table that need not fit in memory, such as a folder of Parquet files, stays where it is; what
+    cannot be counted up is then measured on `max_rows` rows of each role.
+    """
     if isinstance(train, Mapping):
         return RelationalContext.of(train, holdout, schema=schema)
+    large = source_of(train, "train"), source_of(holdout, "holdout")
+    if any(large):
+        train, holdout = large[0] or train, large[1] or holdout
+        return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
     return Context.of(train, holdout, schema=schema)
 
 

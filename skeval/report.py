@@ -15,11 +15,12 @@ from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
-from skeval.steps.samples import sampled
+from skeval.steps.samples import sample_positions, sampled
 from skeval.suite import MetricSuite, make_suite
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tables.sources import FrameSource, source_of
 
 ENDINGS = (".pdf", ".html", ".htm")
 MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
@@ -89,6 +90,7 @@ def report(
     suite: MetricSuite | None = None,
     schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
+    n_jobs: int | None = -1,
     progress: Shown = True,
     date: Date = None,
     files: Mapping[str, str | Path] | None = None,
@@ -128,6 +130,8 @@ def report(
         keys and roles.
     random_state : int, default=0
         Seed of samples and of the default suite.
+    n_jobs : int or None, default=-1
+        Number of threads of the default suite, as in joblib: -1 is all cores.
     progress : bool or "lines", default=True
         Whether progress is shown in a terminal or notebook, with an estimate of the time that is
         left; with "lines", elsewhere as lines on standard error.
@@ -174,14 +178,16 @@ def report(
         if suite is None:
             most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
             suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
+            suite.n_jobs = n_jobs
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
         of_train, of_test = (cast("int | None", limit) for limit in limits)
-        train = sampled(as_frame(train, "train"), of_train, random_state)
+        train = limited(train, of_train, random_state, "train")
         if holdout is not None:
-            holdout = sampled(as_frame(holdout, "holdout"), of_test, random_state)
+            holdout = limited(holdout, of_test, random_state, "holdout")
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
+            suite.n_jobs = n_jobs
     renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
     with shown(progress) as tick:
         measured = tick("measured")
@@ -215,7 +221,7 @@ def relational_report_suite(
     random_state: int = 0,
 ) -> MetricSuite:
     """Return the default suite of several tables, looking at these columns and rows of each."""
-    suite = make_suite("report", schema=relations, random_state=random_state, n_jobs=-1)
+    suite = make_suite("report", schema=relations, random_state=random_state)
     settings: dict[str, Any] = {}
     for name, metric in suite.metrics:
         table, _, own = name.rpartition("/")
@@ -238,9 +244,7 @@ def report_suite(
     sensitive: str | None = None,
 ) -> MetricSuite:
     """Return the default suite, looking at these columns."""
-    suite = make_suite(
-        "report", target=target, sensitive=sensitive, random_state=random_state, n_jobs=-1
-    )
+    suite = make_suite("report", target=target, sensitive=sensitive, random_state=random_state)
     return suite.set_params(
         **{
             f"{name}__{parameter}": value
@@ -272,6 +276,17 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     if isinstance(first, int) or isinstance(second, int):
         return None
     return list(dict.fromkeys([*first, *second]))
+
+
+def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
+    """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
+    source = source_of(table, role)
+    if source is None:
+        return sampled(as_frame(table, role), n_drawn, seed)
+    if n_drawn is None or n_drawn >= source.n_rows:
+        return source
+    rows = sample_positions(source.n_rows, n_drawn, seed)
+    return FrameSource(source.read(source.names, rows), role)
 
 
 def _positive(limit: Limit, name: str) -> Limit:

@@ -22,6 +22,7 @@ from skeval.exceptions import (
 )
 from skeval.files import replacing
 from skeval.formatting import as_float
+from skeval.parameters import Scaling
 from skeval.properties import property_details, property_scores
 from skeval.provenance import Provenance
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
@@ -66,6 +67,11 @@ class MetricTags:
     lenient : bool, default=False
         Whether the metric takes a synthetic table that lacks columns of train or has them in
         another type, as one that judges the structure does.
+    scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
+        What is done with tables that need not fit in memory: "counts" are added up and "sorted
+        runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
+        all rows where these fit in memory; otherwise a seeded sample is measured, and the result
+        says so.
 
     Raises
     ------
@@ -86,6 +92,7 @@ class MetricTags:
     evidence: Evidence | None = None
     display: str = "ValueDisplay"
     lenient: bool = False
+    scaling: Scaling = "sampled"
 
     def __post_init__(self) -> None:
         needs: Iterable[Need] = self.needs
@@ -94,6 +101,10 @@ class MetricTags:
         if self.aspect not in get_args(Aspect):
             raise InvalidParameterError(
                 f"MetricTags: aspect must be among {get_args(Aspect)}, got {self.aspect!r}."
+            )
+        if self.scaling not in get_args(Scaling):
+            raise InvalidParameterError(
+                f"MetricTags: scaling must be among {get_args(Scaling)}, got {self.scaling!r}."
             )
         if unknown := self.needs - set(get_args(Need)):
             raise InvalidParameterError(

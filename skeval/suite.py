@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.cores import Cores, sharing, using, waiting
 from skeval.engines import carried
 from skeval.exceptions import (
     InvalidParameterError,
@@ -64,7 +66,10 @@ class MetricSuite(_BaseComposition):
     metrics : list of (str, Metric)
         Names and metrics. Names are unique and hold no double underscore.
     n_jobs : int, optional
-        Number of threads; None is one. The values do not depend on it.
+        Number of threads, as in joblib: None is one unless a :class:`joblib.parallel_config` says
+        otherwise, -1 all cores. So many metrics run at a time, and a core that is idle, as where
+        others wait for a search of neighbours or one metric is left, helps in the search that
+        runs. The values are the same to the last bit.
     on_error : {"warn", "raise"}, default="warn"
         Whether a metric that raises is reported as failed in its row, with a warning, or ends the
         evaluation.
@@ -80,6 +85,9 @@ class MetricSuite(_BaseComposition):
     max_memory : int, optional
         Bytes by which the process may grow while a metric runs, with `n_jobs` that of all that run
         at a time; a metric that takes more is stopped, and listed as failed.
+    max_rows : int, optional
+        Rows of each role, drawn once, on which metrics are measured that cannot be counted up over
+        tables larger than memory; 50,000 by default. Tables in memory are measured whole.
 
     Attributes
     ----------
@@ -113,6 +121,7 @@ class MetricSuite(_BaseComposition):
         check_holdout: bool = True,
         timeout: NonNegative | None = None,
         max_memory: Count | None = None,
+        max_rows: Count | None = None,
         optional: Needs = (),
     ) -> None:
         self.metrics = metrics
@@ -121,6 +130,7 @@ class MetricSuite(_BaseComposition):
         self.check_holdout = check_holdout
         self.timeout = timeout
         self.max_memory = max_memory
+        self.max_rows = max_rows
         self.optional = optional
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -154,23 +164,27 @@ class MetricSuite(_BaseComposition):
         are an error: one for those of all metrics.
         """
         self._check()
-        context = read_context(train, holdout, schema=schema)
+        context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not isinstance(context, RelationalContext):
             check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
         skipped: dict[str, str] = {}
         left_out: dict[str, Result] = {}
-        for name, metric in self.metrics:
-            try:
-                fitted[name] = clone(metric).fit_context(context)
-            except (MissingInputError, ImportError) as unmet:  # the latter of a metric's own needs
-                kind, reason = type(metric).__name__, str(unmet)
-                skipped[name] = reason
-                if not self._is_optional(metric, context):
-                    nothing = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
-                    left_out[name] = nothing
-        if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
-            context.notices += shift_notices(context)
+        with sharing(self.n_jobs):
+            for name, metric in self.metrics:
+                try:
+                    fitted[name] = clone(metric).fit_context(context)
+                except (
+                    MissingInputError,
+                    ImportError,
+                ) as unmet:  # of a metric's own needs
+                    kind, reason = type(metric).__name__, str(unmet)
+                    skipped[name] = reason
+                    if not self._is_optional(metric, context):
+                        nothing = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
+                        left_out[name] = nothing
+            if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
+                context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
         # stands in results and reports: nothing is wrong that a warning at fit could cure
@@ -207,23 +221,20 @@ class MetricSuite(_BaseComposition):
         done: list[str] = []
         failures: list[MetricFailedWarning] = []
 
-        def measure(name: str, metric: Metric) -> Result:
-            result = self._measure(name, metric, context, failures)
+        def measure(name: str, metric: Metric, cores: Cores) -> Result:
+            with using(cores) if cores.n > 1 else nullcontext():
+                result = self._measure(name, metric, context, failures)
             done.append(name)
             if progress is not None:
                 progress(name, len(done), len(self.metrics_))
             return result
 
         here = carried(measure)  # threads do not know what engine was chosen in this one
-        measured = dict(
-            zip(
-                self.metrics_,
-                Parallel(n_jobs=self.n_jobs, backend="threading")(
-                    delayed(here)(name, metric) for name, metric in self.metrics_.items()
-                ),
-                strict=True,
-            )
-        )
+        # this thread waits for those of the metrics
+        with sharing(self.n_jobs) as cores, waiting():
+            parallel = Parallel(n_jobs=cores.n, backend="threading")
+            calls = (delayed(here)(*pair, cores) for pair in self.metrics_.items())
+            measured = dict(zip(self.metrics_, parallel(calls), strict=True))
         results = {name: measured.get(name) or self._left_out[name] for name in self._names}
         for notice in [*failures, *context.notices, *property_warnings(results)]:
             warnings.warn(notice, stacklevel=2)
@@ -268,8 +279,6 @@ class MetricSuite(_BaseComposition):
     def _check(self) -> None:
         if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in self.metrics):
             raise InvalidParameterError("MetricSuite: metrics must be (name, Metric) pairs.")
-        if self.n_jobs == 0:
-            raise InvalidParameterError("MetricSuite: n_jobs must be None or an int other than 0.")
         names = [name for name, _ in self.metrics]
         self._validate_names(names)
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))

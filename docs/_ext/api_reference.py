@@ -73,7 +73,7 @@ def exported(module: ModuleType, described: set[int]) -> dict[str, list[str]]:
 def page(module: ModuleType, sections: dict[str, list[str]]) -> str:
     """Return the page of one module: its docstring's first line and a table under each heading."""
     title = f"``{module.__name__}``"
-    lines = [title, "=" * len(title), "", f".. currentmodule:: {module.__name__}", ""]
+    lines = [title, "=" * len(title), "", f".. module:: {module.__name__}", ""]
     if module.__doc__:
         lines += [module.__doc__.strip().partition("\n")[0], ""]
     for heading, names in sections.items():

@@ -52,6 +52,9 @@ Decimal = Annotated[
 Seed = Annotated[
     int, typer.Option(help="Seed of everything that is drawn at random.", min=0, max=2**32 - 1)
 ]
+Jobs = Annotated[
+    int, typer.Option(help="Number of threads, -1 for all cores; the numbers do not depend on it.")
+]
 DateOption = Annotated[
     str | None,
     typer.Option("--date", help="Of the evaluation; now, or SOURCE_DATE_EPOCH, if not said."),

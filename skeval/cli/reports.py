@@ -32,6 +32,7 @@ from skeval.cli.options import (
     Decimal,
     Encoding,
     Header,
+    Jobs,
     SchemaFile,
     Seed,
     Sensitive,
@@ -75,6 +76,7 @@ def report(
     policy: PolicyFile = None,
     junit: JUnit = None,
     seed: Seed = 0,
+    jobs: Jobs = -1,
     date: DateOption = None,
 ) -> None:
     """Write the report of a synthetic table."""
@@ -98,6 +100,7 @@ def report(
         sensitive=sensitive,
         schema=known,
         random_state=seed,
+        n_jobs=jobs,
         date=date,
         files=files_by_role(tables),
     )

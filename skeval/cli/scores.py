@@ -36,6 +36,7 @@ from skeval.cli.options import (
     Decimal,
     Encoding,
     Header,
+    Jobs,
     SchemaFile,
     Seed,
     Sensitive,
@@ -94,6 +95,7 @@ def evaluate(
     policy: PolicyFile = None,
     junit: JUnit = None,
     seed: Seed = 0,
+    jobs: Jobs = -1,
     date: DateOption = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
@@ -113,7 +115,8 @@ def evaluate(
     (train, holdout, synthetic), known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
     measured = made(known if isinstance(known, RelationalSchema) else None)
-    measured.set_params(timeout=timeout, on_error="raise" if debugging() else "warn")
+    on_error = "raise" if debugging() else "warn"
+    measured.set_params(timeout=timeout, on_error=on_error, n_jobs=jobs)
     with shown("lines") as tick:
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)

@@ -24,6 +24,7 @@ OF_COLUMNS = MetricTags(
     bounds=(0.0, 1.0),
     display="ColumnScoresDisplay",
     lenient=True,
+    scaling="counts",
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from skeval.base import Metric
@@ -83,7 +85,7 @@ class RangeCoverage(Metric):
     0.67
     """
 
-    tags = OF_COLUMNS
+    tags = replace(OF_COLUMNS, scaling="sorted runs")
 
     def __init__(self, columns: Columns = None, digits: Count | None = 2) -> None:
         self.columns = columns
@@ -399,7 +401,7 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = OF_COLUMNS
+    tags = replace(OF_COLUMNS, scaling="sorted runs")
 
     def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
         self.k = k

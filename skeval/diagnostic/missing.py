@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from skeval.context import Context, shared
 from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, missing_cells, within_bands
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
 from skeval.steps.samples import ROLES, mean_of_defined
@@ -156,7 +157,7 @@ class MissingPatternSimilarity(Metric):
     0.0
     """
 
-    tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0.0, 1.0), lenient=True)
+    tags = replace(OF_COLUMNS, display="ValueDisplay")
 
     def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns

@@ -132,7 +132,7 @@ class RuleAdherence(Metric):
     0.6666666666666666
     """
 
-    tags = OF_COLUMNS
+    tags = replace(OF_COLUMNS, scaling="sampled")
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -85,7 +86,7 @@ class SmoothnessSimilarity(Metric):
     0.5232
     """
 
-    tags = OF_COLUMNS
+    tags = replace(OF_COLUMNS, scaling="sorted runs")
 
     def __init__(
         self,

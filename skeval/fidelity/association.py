@@ -11,7 +11,7 @@ from skeval.context import Context
 from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.pairs import (
     Binning,
     correlation_ratio_matrix,
@@ -430,7 +430,7 @@ class MixedAssociationDifference(AssociationDifference):
     0.0
     """
 
-    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
+    tags = replace(AssociationDifference.tags, display="ValueDisplay", bounds=(0.0, float("inf")))
     _leaves_out_infinite = True
 
     def __init__(

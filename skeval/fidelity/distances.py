@@ -13,7 +13,7 @@ from scipy.stats import wasserstein_distance
 from skeval.context import Context
 from skeval.formatting import as_float, number, percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Seed, Space
+from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
@@ -39,6 +39,8 @@ class NNDistanceDistributions(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sample of the larger table.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -164,6 +166,8 @@ class MDAResemblance(AccumulationMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sample of the larger of synthetic table and holdout.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -238,6 +242,8 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the samples.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -287,10 +293,11 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.n_resample = n_resample
         self.ties = ties
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ROLES) < 2:

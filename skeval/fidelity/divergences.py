@@ -37,7 +37,11 @@ class CellDivergence(Metric):
     """
 
     tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
+        "fidelity",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        display="ColumnScoresDisplay",
+        scaling="counts",
     )
 
     _halved: ClassVar[Halved] = True

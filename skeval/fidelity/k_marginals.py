@@ -144,6 +144,7 @@ class KMarginalSimilarity(Metric):
         greater_is_better=True,
         bounds=(0.0, float("inf")),
         display="ColumnScoresDisplay",
+        scaling="counts",
     )
 
     _halved = True

@@ -43,7 +43,11 @@ from skeval.steps.samples import (
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 
 _TAGS = MetricTags(
-    "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
+    "fidelity",
+    greater_is_better=True,
+    bounds=(0.0, 1.0),
+    display="ColumnScoresDisplay",
+    scaling="sorted runs",
 )
 
 
@@ -211,7 +215,7 @@ class TVComplement(Metric):
     0.6667
     """
 
-    tags = _TAGS
+    tags = replace(_TAGS, scaling="counts")
 
     _halved = True
 

@@ -23,6 +23,8 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.steps.samples import ROLES, columns_of, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
+_MOST_PERMUTED = 2**18  # rows, of which chance is as good as none
+
 
 class PairMetric(Metric):
     """Base of the metrics over pairs of columns, which know a floor besides the baseline.
@@ -39,7 +41,11 @@ class PairMetric(Metric):
     """
 
     tags = MetricTags(
-        "fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="SimilarityMatrixDisplay"
+        "fidelity",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        display="SimilarityMatrixDisplay",
+        scaling="counts",
     )
     floor: bool
     columns: Columns
@@ -51,6 +57,7 @@ class PairMetric(Metric):
         n_rows, value, details = context.n_rows("synthetic"), result.value, dict(result.details)
         if result.baseline is not None and "at_baseline_size" in details:
             n_rows, value = (details["at_baseline_size"][name] for name in ("n_rows", "value"))
+        n_rows = min(n_rows, _MOST_PERMUTED)
         details["floor"] = floor = self._result(permuted_in_place(context, n_rows)).value
         top = details.get("ceiling_value") if result.baseline is None else result.baseline
         if top is not None:
@@ -80,7 +87,11 @@ class AssociationDifference(PairMetric):
     """
 
     tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="PhikMatricesDisplay"
+        "fidelity",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        display="PhikMatricesDisplay",
+        scaling="counts",
     )
     _halved: ClassVar[Halved] = True
     n_bins: Any = 10  # of numeric columns; None leaves these out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +80,11 @@ class RangeQueryError(Metric):
     """
 
     tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="ColumnScoresDisplay"
+        "fidelity",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        display="ColumnScoresDisplay",
+        scaling="sorted runs",
     )
 
     _halved = True
@@ -162,12 +166,12 @@ def range_queries(
 ) -> RangeQueries:
     """Draw queries about the values of train."""
     is_range = [context.schema.kinds[name] in NUMERIC for name in names]
-    present = [
+    present = (
         sorted_values(context, "train", name)
         if ordered
-        else np.sort(_values(context, "train", (name,))[0])
+        else np.sort(next(_values(context, "train", (name,))))
         for name, ordered in zip(names, is_range, strict=True)
-    ]
+    )
     rng = np.random.default_rng(seed)
     return draw_queries(present, is_range, min(order, len(names)), n_queries, rng)
 
@@ -181,15 +185,14 @@ def answers(
     return answer_queries(queries, _values(context, role, names))
 
 
-def _values(context: Context, role: str, names: tuple[str, ...]) -> list[np.ndarray]:
-    """Return numbers, dates in seconds, and codes of categories, -1 for a missing one."""
+def _values(context: Context, role: str, names: tuple[str, ...]) -> Iterator[np.ndarray]:
+    """Yield numbers, dates in seconds, and codes of categories, -1 for a missing one."""
     frame, numeric = context[role], context.schema.columns(*NUMERIC)
-    return [
-        numbers(frame[[name]]).ravel()
-        if name in numeric
-        else np.nan_to_num(category_codes(frame[[name]]).ravel(), nan=-1.0)
-        for name in names
-    ]
+    for name in names:
+        if name in numeric:
+            yield numbers(frame[[name]]).ravel()
+        else:
+            yield np.nan_to_num(category_codes(frame[[name]]).ravel(), nan=-1.0)
 
 
 class RangeQueries(NamedTuple):
@@ -209,7 +212,7 @@ class RangeQueries(NamedTuple):
 
 
 def draw_queries(
-    columns: Sequence[np.ndarray],
+    columns: Iterable[np.ndarray],
     is_range: Sequence[bool],
     order: int,
     n_queries: int,
@@ -219,8 +222,9 @@ def draw_queries(
 
     Parameters
     ----------
-    columns : sequence of ndarray
-        Each column's values, ascending, none missing or infinite; none is empty.
+    columns : iterable of ndarray
+        Each column's values, ascending, none missing or infinite; none is empty. They are read one
+        by one.
     is_range : sequence of bool
         Whether a condition on the column is a range between two of its values, or one value.
     order : int
@@ -243,7 +247,7 @@ def draw_queries(
     >>> bool((queries.low <= queries.high).all())
     True
     """
-    at = np.array([rng.permutation(len(columns))[:order] for _ in range(n_queries)])
+    at = np.array([rng.permutation(len(is_range))[:order] for _ in range(n_queries)])
     shares = np.sort(rng.random((2, n_queries, order)), axis=0)
     low, high = np.empty(at.shape), np.empty(at.shape)
     for j, values in enumerate(columns):
@@ -254,7 +258,7 @@ def draw_queries(
 
 
 def answer_queries(
-    queries: RangeQueries, columns: Sequence[np.ndarray]
+    queries: RangeQueries, columns: Iterable[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the rows that satisfy queries.
 
@@ -262,8 +266,8 @@ def answer_queries(
     ----------
     queries : RangeQueries
         What is asked.
-    columns : sequence of ndarray of shape (n_rows,)
-        The values; missing ones (nan) satisfy no condition.
+    columns : iterable of ndarray of shape (n_rows,)
+        The values, column by column; missing ones (nan) satisfy no condition.
 
     Returns
     -------
@@ -284,11 +288,11 @@ def answer_queries(
     shape = queries.columns.shape
     first, span, singles = (np.empty(shape, dtype=np.int64) for _ in range(3))
     beyond = np.nextafter(queries.high, np.inf)
-    asked = [queries.columns == j for j in range(len(columns))]
+    asked = [queries.columns == j for j in range(queries.columns.max() + 1)]
     edges = [np.unique(np.concatenate([queries.low[at], beyond[at]])) for at in asked]
     kind = np.min_scalar_type(max(ends.size for ends in edges))  # narrow codes are read faster
     coded: list[np.ndarray] = []
-    for values, at, ends in zip(columns, asked, edges, strict=True):
+    for at, ends, values in zip(asked, edges, columns, strict=False):  # further ones do not count
         codes = np.searchsorted(ends, values, side="right")
         start, stop = np.searchsorted(ends, queries.low[at]) + 1, np.searchsorted(ends, beyond[at])
         below = np.append(0, np.bincount(codes, minlength=ends.size + 1).cumsum())

@@ -90,6 +90,7 @@ class WassersteinDistance(Metric):
         greater_is_better=False,
         bounds=(0.0, float("inf")),
         display="ColumnScoresDisplay",
+        scaling="sorted runs",
     )
 
     _halved = True

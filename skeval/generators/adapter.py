@@ -20,6 +20,7 @@ from skeval.generators.clients import (
     client_of,
     parameters_of,
     with_parameters,
+    without_cells,
 )
 from skeval.parameters import Count, Seed, check_parameters, legal_sets
 from skeval.tables.frames import as_frame
@@ -91,7 +92,8 @@ class GeneratorAdapter(BaseEstimator):
     that SDV gets, are strings, as metrics read all.
 
     Parameters of the generator are set as ``generator__name``, also where it is a synthesizer of
-    SDV, which has no `set_params`: it is made anew then.
+    SDV, which has no `set_params`: it is made anew then. Those of a class are the arguments of its
+    constructor that have a default.
 
     Libraries that draw from the global generators of NumPy or PyTorch are seeded for the time of
     their work; the state of NumPy's is put back afterwards.
@@ -164,6 +166,9 @@ class GeneratorAdapter(BaseEstimator):
         InvalidParameterError
             If a parameter is outside its legal set: a `generator` that can neither be fitted nor
             sampled, a `random_state` that is no int.
+        GeneratorFailedError
+            If the generator raises an error of its own. What that says, which may quote cells, is
+            left out, and where it was raised is said.
         """
         check_parameters("GeneratorAdapter", self.get_params(deep=False), legal_sets(type(self)))
         train = as_frame(X, "train")
@@ -171,7 +176,8 @@ class GeneratorAdapter(BaseEstimator):
             train = train.set_axis(X.columns, axis="columns")
         client = client_of(self.generator, self.metadata, self.parameters)
         # a copy: what a generator does to its table must not change what it is measured against
-        self.generator_ = client.fit(train.copy(), _seed_of(self.random_state))
+        with without_cells(_named(self.generator), "fit"):
+            self.generator_ = client.fit(train.copy(), _seed_of(self.random_state))
         self._client: Client = client
         self.train_ = train
         self.n_rows_, self.columns_ = len(train), train.columns
@@ -199,13 +205,17 @@ class GeneratorAdapter(BaseEstimator):
             If `n` is no int or below 1, or `random_state` no int.
         TableError
             If the generator gives another number of rows, or no table.
+        GeneratorFailedError
+            If the generator raises an error of its own.
         """
         check_is_fitted(self, "generator_")
         given = {"n": n, "random_state": random_state}
         check_parameters("GeneratorAdapter.sample", given, legal_sets(GeneratorAdapter.sample))
         n = self.n_rows_ if n is None else int(n)
         seed = _seed_of(self.random_state if random_state is None else random_state)
-        rows = as_frame(self._client.sample(self.generator_, n, seed), "synthetic")
+        with without_cells(self.generator_, "sample"):
+            drawn = self._client.sample(self.generator_, n, seed)
+        rows = as_frame(drawn, "synthetic")
         if len(rows) != n:
             raise TableError(
                 f"{type(self.generator_).__name__} was asked for {n} rows and gave {len(rows)}."
@@ -265,6 +275,11 @@ class GeneratorAdapter(BaseEstimator):
         if not getattr(self, "remember_rows_", False):
             state.pop("train_", None)
         return state
+
+
+def _named(generator: Any) -> Any:
+    """Return what a message is about: of a pair of functions the first."""
+    return generator[0] if isinstance(generator, list | tuple) else generator
 
 
 def _seed_of(random_state: int | None) -> int | None:

@@ -6,15 +6,17 @@ import copy
 import inspect
 import secrets
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import GeneratorFailedError, InvalidParameterError, SkevalError
 from skeval.parameters import Legal
 
 SEEDS = ("random_state", "seed")  # what parameters are called that hold one
@@ -162,10 +164,19 @@ def client_of(generator: Any, metadata: Any, parameters: dict[str, Any] | None) 
 def parameters_of(generator: Any, parameters: dict[str, Any] | None) -> dict[str, Any]:
     """Return the parameters of a generator by name, those of its parts included."""
     if isinstance(generator, type):
-        return dict(parameters or {})
+        return {**_defaults(generator), **(parameters or {})}
     if _is_of_sdv(type(generator)):
         return _arguments(generator)
     return dict(generator.get_params()) if hasattr(generator, "get_params") else {}
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    """Return the arguments of a class that have a default; of compiled classes none is known."""
+    try:
+        taken = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {one.name: one.default for one in taken if one.default is not one.empty}
 
 
 def with_parameters(
@@ -189,6 +200,48 @@ def with_parameters(
             "give its class as generator, and parameters."
         )
     return generator.set_params(**changed), parameters
+
+
+@contextmanager
+def without_cells(owner: Any, verb: str) -> Iterator[None]:
+    """Keep what a foreign error says of rows out of logs: say what was raised and where.
+
+    Raises
+    ------
+    GeneratorFailedError
+        For whatever is raised, but for errors of skeval and of Python's own resources.
+    """
+    try:
+        yield
+    except (SkevalError, ImportError, MemoryError):
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        foreign = [frame for frame in frames if frame.filename != __file__] or list(frames)
+        last = foreign[-1]
+        kind = owner if isinstance(owner, type) else type(owner)
+        name = "the function" if inspect.isroutine(owner) else kind.__name__
+        more = ""
+        if verb == "fit" and _takes_more(owner):
+            more = (
+                " Its fit takes more than the table: where it needs that, such as the names of "
+                "discrete columns, give a pair of functions instead."
+            )
+        raised = f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+        raise GeneratorFailedError(
+            f"{verb} of {name} raised {raised} ({last.name}). What it says may quote cells, and is "
+            f"left out; it is in __context__ of this error.{more}"
+        ) from None
+
+
+def _takes_more(owner: Any) -> bool:
+    try:
+        taken = list(inspect.signature(owner.fit).parameters.values())
+    except (AttributeError, TypeError, ValueError):
+        return False
+    known = {"self", "y", *SEEDS}
+    own = [one.name for one in taken if one.name not in known and one.kind is not one.VAR_KEYWORD]
+    return len(own) > 1
 
 
 def detected(train: pd.DataFrame) -> Any:

@@ -62,7 +62,7 @@ class CrossValidated:
     efficiencies: tuple[Efficiency, ...] = ()
 
     def folds(self) -> pd.DataFrame:
-        """Return the tables of all folds, as of :meth:`SuiteResult.frame`, with a column `fold`."""
+        """Return the tables of all folds, as of :meth:`skeval.SuiteResult.frame`, and `fold`."""
         frames = [result.frame().assign(fold=i) for i, result in enumerate(self.results)]
         return pd.concat(frames, ignore_index=True)
 

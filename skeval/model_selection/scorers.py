@@ -46,8 +46,8 @@ def make_generator_scorer(
         Seed of the samples. From it and the rows of the test fold comes the seed of each split, so
         that all candidates of a search have the same one within a split, and each split another.
     schema : TableSchema or mapping of str to str, optional
-        The kinds of the columns, as :meth:`Metric.fit` takes them. Give it where a fold might lack
-        what shows the kind of a column.
+        The kinds of the columns, as :meth:`skeval.Metric.fit` takes them. Give it where a fold
+        might lack what shows the kind of a column.
 
     Returns
     -------

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -36,37 +36,49 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         The name of the score to choose by; where lower values are better, the lowest.
     at_least, at_most : float
         One of them: the bound, in the published scale of the metric.
-    scoring : GeneratorScorer, optional
-        What the search scores by. It knows which scores are negated, and names are checked before
-        the search. If None, `at_least` takes the score as it is, as of a metric whose higher values
-        are better, and `at_most` takes it to be negated, as searches do where lower are better;
-        give it for a bound from the other side, or for scores of either sign.
+    scoring : GeneratorScorer or collection of str
+        What the search scores by, so that a wrong name is found before any generator is fitted. The
+        scorer also knows which scores are negated. Given names only, `at_least` takes the score as
+        it is, as of a metric whose higher values are better, and `at_most` takes it to be negated,
+        as searches do where lower are better.
+    infeasible : {"warn", "raise"}, default="warn"
+        Whether the candidate that comes nearest is taken, with a warning, where none is good
+        enough, for a search may have run for days; or that is an error.
+
+    Attributes
+    ----------
+    feasible_ : bool
+        Whether the choice of the last search keeps the bound.
 
     Raises
     ------
     InvalidParameterError
         If not one of the bounds is given, as a finite number, if `scoring` has no such scores, or,
-        in the search, if a score is not there or no candidate has both.
+        in the search, if a score is not there, no candidate has both, or with ``"raise"`` none is
+        good enough.
 
     Warns
     -----
     MetricWarning
-        If no candidate is good enough; the one that comes nearest is taken then, for a search may
-        have run for days. Without `scoring` also if all scores are of the sign that the bound does
-        not suit.
+        If no candidate is good enough. Given names only, also if all scores are of the sign that
+        the bound does not suit.
 
     Notes
     -----
-    Equal ones are decided by the first.
+    Equal ones are decided by the first. Which candidates keep the bound stands in the search's
+    ``cv_results_["keeps_bound"]``.
 
     Examples
     --------
     >>> from skeval.model_selection import best_subject_to
-    >>> rule = best_subject_to("privacy", at_least=0.8, maximise="utility")
+    >>> names = ["privacy", "utility"]
+    >>> rule = best_subject_to("privacy", at_least=0.8, maximise="utility", scoring=names)
     >>> scores = {"mean_test_privacy": [0.9, 0.85, 0.3], "mean_test_utility": [0.6, 0.7, 0.95]}
-    >>> rule(scores)
-    1
+    >>> rule(scores), rule.feasible_, scores["keeps_bound"].tolist()
+    (1, True, [True, True, False])
     """
+
+    feasible_: bool
 
     def __init__(
         self,
@@ -75,7 +87,8 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         maximise: str,
         at_least: float | None = None,
         at_most: float | None = None,
-        scoring: GeneratorScorer | None = None,
+        scoring: GeneratorScorer | Collection[str],
+        infeasible: Literal["warn", "raise"] = "warn",
     ) -> None:
         if (at_least is None) == (at_most is None):
             raise InvalidParameterError("best_subject_to: give one of at_least and at_most.")
@@ -84,6 +97,11 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         self.at_least = at_least
         self.at_most = at_most
         self.scoring = scoring
+        self.infeasible = infeasible
+        if infeasible not in ("warn", "raise"):
+            raise InvalidParameterError(
+                f"best_subject_to: infeasible must be 'warn' or 'raise', got {infeasible!r}."
+            )
         if not _BOUND.accepts(self._bound):
             raise InvalidParameterError(
                 f"best_subject_to: the bound must be a finite number, got {self._bound!r}."
@@ -106,16 +124,19 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
             )
         published = held * self._sign(held[known]) + 0.0  # which makes 0 of -0
         spare = self._spare(published[known])
+        if isinstance(cv_results, MutableMapping):  # the same that searches show
+            cv_results["keeps_bound"] = self._spare(published) >= 0.0
+        self.feasible_ = bool((spare >= 0.0).any())
         if (good := known[spare >= 0.0]).size:
             return int(good[np.argmax(aim[good])])
         nearest = int(known[np.argmax(spare)])
-        warnings.warn(
-            MetricWarning(
-                f"no candidate keeps {self!r}; the nearest has {self.constraint} "
-                f"{published[nearest]:.4g}."
-            ),
-            stacklevel=2,
+        said = (
+            f"no candidate keeps {self!r}; the nearest has {self.constraint} "
+            f"{published[nearest]:.4g}."
         )
+        if self.infeasible == "raise":
+            raise InvalidParameterError(said)
+        warnings.warn(MetricWarning(said), stacklevel=2)
         return nearest
 
     @property
@@ -128,7 +149,7 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
 
     def _sign(self, held: np.ndarray) -> int:
         """Return -1 if scores are published values negated, else 1."""
-        if self.scoring is not None:
+        if isinstance(self.scoring, GeneratorScorer):
             return self.scoring.directions()[self.constraint]
         sign = 1 if self.at_most is None else -1
         published = sign * held
@@ -146,14 +167,15 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         return sign
 
     def _check_scoring(self) -> None:
-        if self.scoring is None:
-            return
-        if not isinstance(self.scoring, GeneratorScorer):
+        names: Any = self.scoring
+        if isinstance(names, GeneratorScorer):
+            names = names.directions()
+        if isinstance(names, str) or not isinstance(names, Collection):
             raise InvalidParameterError(
-                "best_subject_to: scoring must be what make_generator_scorer makes, got "
-                f"{type(self.scoring).__name__}."
+                "best_subject_to: scoring must be what make_generator_scorer makes, or names of "
+                f"scores, got {type(names).__name__}."
             )
-        known = list(self.scoring.directions())
+        known = list(map(str, names))
         for name in (self.constraint, self.maximise):
             if name not in known:
                 raise InvalidParameterError(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
+from skeval.cores import sharing
 from skeval.exceptions import InvalidParameterError
 
 Floats = NDArray[np.float64]
@@ -266,10 +267,10 @@ def run_chunks(
     tile: int,
     n_chunks: int | None = None,
 ) -> list[Outcome]:
-    """Call `function(*arguments, chunk)` on chunks of `order`, in threads by preference.
+    """Call `function(*arguments, chunk)` on chunks of `order`, on all cores that are idle.
 
-    The outcomes are returned, not written to shared memory, so that any joblib backend can run the
-    chunks.
+    The outcomes are returned, not written to shared memory, so that chunks can travel to other
+    processes too.
 
     Parameters
     ----------
@@ -280,7 +281,8 @@ def run_chunks(
     *arguments
         Passed on to every call.
     n_jobs : int or None
-        As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise.
+        As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise. Where a suite or a
+        metric shares several cores, it is theirs that count.
     tile : int
         Rows that belong together: the borders of chunks are multiples of it.
     n_chunks : int or None, default=None
@@ -291,11 +293,9 @@ def run_chunks(
     list
         The outcomes in the order of the chunks.
     """
-    workers = effective_n_jobs(n_jobs)
-    n_chunks = n_chunks or (1 if workers == 1 else CHUNKS_PER_WORKER * workers)
-    chunks = cut_chunks(order, tile, n_chunks)
-    if workers == 1:
+    with sharing(n_jobs) as cores:
+        n_chunks = n_chunks or (1 if cores.n == 1 else CHUNKS_PER_WORKER * cores.n)
+        chunks = cut_chunks(order, tile, n_chunks)
+        if len(chunks) > 1 and cores.n > 1:
+            return cores.map(partial(function, *arguments), chunks)
         return [function(*arguments, chunk) for chunk in chunks]
-    return Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)(
-        delayed(function)(*arguments, chunk) for chunk in chunks
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -21,9 +22,9 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
-from skeval.steps.neighbors import encoded
-from skeval.steps.samples import ColumnChoice, column_key
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.steps.neighbors import encoded_columns
+from skeval.steps.samples import ColumnChoice
+from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
 from skeval.verdict import TEST_LEVEL
 
@@ -117,7 +118,9 @@ class ExactMatchShare(Metric):
     0.75
     """
 
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+    tags = MetricTags(
+        "privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen", scaling="counts"
+    )
 
     def __init__(
         self,
@@ -394,23 +397,20 @@ def value_counts(
     """
     roles = [role for role in ROLES if role in context]
     sizes = [context.n_rows(role) for role in roles]
-    columns = [pd.factorize(text_values(context, column))[0] for column in texts]
-    if measured:
-        columns += _measured_codes(context, roles, measured, decimals)
-    joint = joint_classes(np.column_stack(columns))
+    of_texts = (pd.factorize(text_values(context, column))[0] for column in texts)
+    of_others = _measured_codes(context, roles, measured, decimals)
+    joint = joint_classes(chain(of_texts, of_others), sum(sizes))
     counts = class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
     return dict(zip(roles, counts, strict=True))
 
 
 def _measured_codes(
     context: Context, roles: list[str], measured: tuple[str, ...], decimals: int | None
-) -> list[np.ndarray]:
-    key = column_key(context.schema, measured)
-    pooled = np.concatenate([encoded(context, role, "gower", key) for role in roles])
-    names = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-    codes = []
-    for name, values in zip((n for n in names if n in measured), pooled.T, strict=True):
+) -> Iterator[np.ndarray]:
+    for name in encoded_columns(context.schema):
+        if name not in measured:
+            continue
+        values = np.concatenate([column_values(context[role][name]) for role in roles])
         if context.schema.kinds[name] == "continuous":
             values = digits_kept(values, decimals=decimals)
-        codes.append(pd.factorize(values)[0])
-    return codes
+        yield pd.factorize(values)[0]

@@ -73,7 +73,7 @@ class Lifted(Metric):
         return fitted(self.metric, own)._compute(own)
 
     def evaluate_context(self, context: Context) -> Result:
-        """Measure the synthetic rows of a context; see :meth:`Metric.evaluate_context`."""
+        """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
         start, relational = time.perf_counter(), cast("RelationalContext", context)
         own, place = self._own(relational), self._place(relational)
         if "synthetic" not in own:

@@ -59,7 +59,7 @@ class SubjectMetric(Metric):
         return context.relations.dependents(self._subject(context))
 
     def evaluate_context(self, context: Context) -> Result:
-        """Measure the synthetic rows of a context; see :meth:`Metric.evaluate_context`."""
+        """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
         subject = self._subject(context)
         result = super().evaluate_context(context)
         result = with_whole_subjects(cast("RelationalContext", context), subject, result)

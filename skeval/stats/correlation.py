@@ -10,8 +10,11 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import kendalltau, rankdata
 
+from skeval.files import mapped
+
 # rows multiplied at a time: the masks of a million rows need not be there at once
 _CHUNK = 65_536
+_LARGE = 2**20  # where no value is missing
 # a variance below this share of the second moment is what rounding leaves of 0
 _ROUNDING = 1e-11
 # variance of the transformed coefficient, v / (n - k): v and k
@@ -62,13 +65,18 @@ def correlation_matrix(values: np.ndarray, method: str = "pearson") -> Correlati
     """
     if method == "kendall":
         return _kendall(values)
-    prepared = np.empty(values.shape, order="F")
+    prepared, complete = _room_for(values), True
     for j, column in enumerate(values.T):
         prepared[:, j] = _standardised(_ranks(column) if method == "spearman" else column)
-    present = ~np.isnan(prepared)
-    if present.all():
-        return _complete(prepared)
-    return _pairwise(prepared, present)
+        complete &= not np.isnan(prepared[:, j]).any()
+    return _complete(prepared) if complete else _pairwise(prepared)
+
+
+def _room_for(values: np.ndarray) -> np.ndarray:
+    """Return an array of the same shape, in a file if they are in one."""
+    if isinstance(values, np.memmap):
+        return mapped(values.shape, np.float64)
+    return np.empty(values.shape, order="F")
 
 
 def _ranks(column: np.ndarray) -> np.ndarray:
@@ -98,7 +106,10 @@ def _standardised(column: np.ndarray) -> np.ndarray:
 
 
 def _complete(z: np.ndarray) -> Correlations:
-    cross = z.T @ z
+    z = np.asarray(z)
+    cross = z[:_LARGE].T @ z[:_LARGE]
+    for start in range(_LARGE, len(z), _LARGE):
+        cross += z[start : start + _LARGE].T @ z[start : start + _LARGE]
     n_rows = np.full(cross.shape, len(z))
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.sqrt(np.diag(cross))
@@ -106,13 +117,14 @@ def _complete(z: np.ndarray) -> Correlations:
     return Correlations(_tidy(coefficients, np.diag(cross) > 0.0), n_rows)
 
 
-def _pairwise(z: np.ndarray, present: np.ndarray) -> Correlations:
+def _pairwise(z: np.ndarray) -> Correlations:
     """Sum products over the rows that both columns have; missing ones are 0 in the sums."""
-    d = z.shape[1]
+    z, d = np.asarray(z), z.shape[1]
     n, sums, squares, cross = (np.zeros((d, d)) for _ in range(4))
     for start in range(0, len(z), _CHUNK):
-        mask = present[start : start + _CHUNK].astype(np.float64)
-        chunk = np.where(mask > 0.0, z[start : start + _CHUNK], 0.0)
+        rows = z[start : start + _CHUNK]
+        mask = (~np.isnan(rows)).astype(np.float64)
+        chunk = np.where(mask > 0.0, rows, 0.0)
         n += mask.T @ mask
         sums += chunk.T @ mask
         squares += (chunk**2).T @ mask
@@ -323,11 +335,11 @@ def correlation_ratios(
     >>> correlation_ratios(groups, [3], values).round(6).tolist()
     [[0.907485]]
     """
-    z = np.empty(values.shape, order="F")
+    z, missing = _room_for(values), np.empty(values.shape, dtype=bool, order="F")
     for j, column in enumerate(values.T):
-        z[:, j] = _standardised(column)
-    missing = np.isnan(z)
-    z[missing] = 0.0
+        standardised = _standardised(column)
+        missing[:, j] = np.isnan(standardised)
+        z[:, j] = np.where(missing[:, j], 0.0, standardised)
     # mean 0 and variance 1, so that the sum of squares is the number of values
     ratios = [_ratios(groups, n, z, missing) for groups, n in zip(codes.T, n_groups, strict=True)]
     varies = np.array([column.any() for column in z.T], dtype=bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +24,18 @@ def _dense(values: np.ndarray) -> tuple[np.ndarray, int]:
     return rank[shifted], int(rank[-1]) + 1
 
 
-def joint_classes(codes: np.ndarray) -> np.ndarray:
+def joint_classes(
+    codes: np.ndarray | Iterable[np.ndarray], n_rows: int | None = None
+) -> np.ndarray:
     """Return the class of each row: rows are in one class where they agree in every column.
 
     Parameters
     ----------
-    codes : ndarray of shape (n_rows, n_columns)
-        Whole numbers of any range. Without columns all rows agree.
+    codes : ndarray of shape (n_rows, n_columns), or iterable of ndarray of shape (n_rows,)
+        Whole numbers of any range; of an iterable, a column at a time is in memory. Without columns
+        all rows agree.
+    n_rows : int, optional
+        The number of rows, which an iterable does not say.
 
     Returns
     -------
@@ -48,8 +54,9 @@ def joint_classes(codes: np.ndarray) -> np.ndarray:
     >>> joint_classes(np.array([[1, 0], [0, 7], [1, 0], [1, 7]]))
     array([1, 0, 1, 2])
     """
-    classes, n_classes = np.zeros(len(codes), dtype=np.int64), 1
-    for column in codes.T:
+    columns, n = (codes.T, len(codes)) if isinstance(codes, np.ndarray) else (codes, n_rows or 0)
+    classes, n_classes = np.zeros(n, dtype=np.int64), 1
+    for column in columns:
         values, n_values = _dense(column)
         if n_classes * n_values > _LARGEST:
             classes, n_classes = _dense(classes)

@@ -277,6 +277,7 @@ def halves_interval(
     confidence: float = 0.95,
     *,
     slopes: tuple[float, float] = (1.0, 1.0),
+    share: float = 1.0,
 ) -> tuple[float, float] | None:
     """Return an interval of the difference of a statistic of two independent samples.
 
@@ -292,6 +293,8 @@ def halves_interval(
     slopes : tuple of float, default=(1, 1)
         By how much the statistic of each sample changes with what is given of its halves: 1 for the
         statistic itself, twice its root for the roots.
+    share : float, default=1.0
+        In (0, 1]: which share of the sample's size both halves have together.
 
     Returns
     -------
@@ -327,7 +330,7 @@ def halves_interval(
     if not (np.isfinite(difference) and np.isfinite(first).all() and np.isfinite(second).all()):
         return None
     squares = [
-        _ROUGH * (slope * np.diff(halves, axis=1).ravel()) ** 2 / 4.0
+        _ROUGH * share * (slope * np.diff(halves, axis=1).ravel()) ** 2 / 4.0
         for slope, halves in zip(slopes, (first, second), strict=True)
     ]
     variances = np.array([part.mean() for part in squares])

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Interval, Legal, Seed, Space
+from skeval.parameters import Columns, Interval, JobCount, Legal, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.steps.neighbors import is_gower, nearest
@@ -50,11 +50,12 @@ class AccumulationMetric(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.threshold = threshold
         self.direction = direction
         self.scale = scale
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _prepare(self, context: Context) -> None:
         if self.scale == "max" and not is_gower(self.space):

@@ -105,7 +105,7 @@ def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
         if context.relations.undetermined:
             return ()
         context = aggregated_context(context, context.relations.subjects[0], STATS, "subject")
-    shift = holdout_shift(context)
+    shift = holdout_shift(context.seen_by("sampled"))
     if shift is None or shift.p_value >= _ALARM:
         return ()
     p = f"= {shift.p_value:.1g}" if shift.p_value >= 1e-16 else "< 1e-16"

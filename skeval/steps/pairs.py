@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
+from skeval.files import mapped
 from skeval.parameters import Strategy
 from skeval.stats.association import SideBySide
 from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
@@ -272,7 +273,9 @@ def correlations(
 
 def _matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
     """Return numbers, dates in seconds; one column after the other in memory."""
-    values = np.empty((len(frame), len(names)), order="F")
+    shape = len(frame), len(names)
+    large = not isinstance(frame, pd.DataFrame)
+    values = mapped(shape, np.float64) if large else np.empty(shape, order="F")
     for j, name in enumerate(names):
         values[:, j] = numbers(frame[[name]]).ravel()
     return values

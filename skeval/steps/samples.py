@@ -50,9 +50,8 @@ def content_order(context: Context, role: str) -> np.ndarray:
     of hashes: where a row stands in it says nothing of its values. Ids decide among equal rows.
     """
     rows, ids = context[role], context.schema.columns("id")
-    order: np.ndarray = np.lexsort(
-        (row_hashes(rows[list(ids)]), row_hashes(rows.drop(columns=list(ids))))
-    )
+    others = [name for name in rows.columns if name not in ids]
+    order: np.ndarray = np.lexsort((row_hashes(rows, ids), row_hashes(rows, others)))
     return order
 
 
@@ -77,7 +76,7 @@ def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame
     """Return a seeded sample of the rows, by what they hold; all, in their order, if no more."""
     if n_drawn is None or n_drawn >= len(frame):
         return frame
-    order = np.argsort(row_hashes(frame), kind="stable")
+    order = np.argsort(row_hashes(frame, list(frame)), kind="stable")
     return frame.iloc[order[sample_positions(len(frame), n_drawn, seed)]].reset_index(drop=True)
 
 
@@ -197,7 +196,7 @@ def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
         n_times = -(-n_rows // len(train))
         order = np.concatenate([rng.permutation(len(train)) for _ in range(n_times)])[:n_rows]
         columns[name] = train[name].take(order).array
-    return context.standing_in(type(train)(columns))
+    return context.standing_in(pd.DataFrame(columns))
 
 
 @shared
@@ -209,7 +208,7 @@ def cells(
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from train."""
     cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
-    return cutter.fit(context.train[context.schema.measured])
+    return cutter.fit(_measured(context, "train"))
 
 
 @shared
@@ -218,7 +217,12 @@ def codes(
 ) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
     cutter = cells(context, n_bins, strategy, max_categories)
-    return cutter.transform(context[role][context.schema.measured])
+    return cutter.transform(_measured(context, role))
+
+
+def _measured(context: Context, role: str) -> pd.DataFrame:
+    rows = context[role]  # a large table is read a column at a time
+    return rows[context.schema.measured] if isinstance(rows, pd.DataFrame) else rows
 
 
 @shared

@@ -33,6 +33,7 @@ from skeval.tables.schema import (
     sorted_labels,
     with_real_levels,
 )
+from skeval.tables.sources import source_of
 
 Levels = Mapping[str, Sequence[str]]
 _LIBRARIES = frozenset({"polars", "pyarrow", "modin", "cudf", "duckdb", "dask", "ibis"})
@@ -82,7 +83,7 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
     TableError
         If it is no table, has no rows or columns, has a column name twice or complex numbers.
     """
-    frame = table if isinstance(table, pd.DataFrame) else _through_narwhals(table, role)
+    frame = table if isinstance(table, pd.DataFrame) else _read_whole(table, role)
     names = [name_of(name) for name in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -102,6 +103,11 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
         )
     objects = [name for name in names if frame[name].dtype == object]
     return frame.assign(**{name: _held(frame[name]) for name in objects})
+
+
+def _read_whole(table: Any, role: str) -> pd.DataFrame:
+    source = source_of(table, role)
+    return _through_narwhals(table, role) if source is None else source.read(source.names)
 
 
 def _through_narwhals(table: Any, role: str) -> pd.DataFrame:
@@ -156,11 +162,11 @@ def _held(values: pd.Series) -> pd.Series:
     return values
 
 
-def check_columns(frame: pd.DataFrame, names: Sequence[str], role: str, *, exact: bool) -> None:
+def check_columns(given: Sequence[str], names: Sequence[str], role: str, *, exact: bool) -> None:
     """Raise one error for all columns that are missing, and for unexpected ones if `exact`."""
     wanted = dict.fromkeys(names)
-    missing = [name for name in wanted if name not in frame.columns]
-    extra = [name for name in frame.columns if name not in wanted]
+    missing = [name for name in wanted if name not in given]
+    extra = [name for name in given if name not in wanted]
     faults = []
     if missing:
         near = {name: difflib.get_close_matches(name, extra, n=1) for name in missing}
@@ -216,95 +222,141 @@ def conform(
     TableError
         If a real table has infinite values, or ones whose differences overflow.
     """
-    absent = [name for name in schema.kinds if name not in frame.columns]
-    extra = [name for name in frame.columns if name not in schema.kinds]
-    exact = role == "holdout"
-    if (absent and not lenient) or (extra and exact):
-        check_columns(frame, list(schema.kinds), role, exact=exact)
-    frame = frame.assign(**dict.fromkeys(absent)) if absent else frame
-    columns = {
-        name: read_column(frame[name], kind, schema.datetime_formats.get(name))
-        for name, kind in schema.kinds.items()
-    }
-    # a cell that is missing reads as missing, and others do where they are of another type
-    unread = {
-        name: count
-        for name in schema.columns("continuous", "datetime", "boolean")
-        if (count := int(frame[name].count() - columns[name].count()))
-    }
-    if unread and not lenient:
-        _check_types(frame, schema, unread, role)
-    numeric = schema.columns("continuous")
-    large = [name for name in numeric if (np.abs(columns[name].to_numpy()) >= EXACT).any()]
-    huge = [name for name in large if (np.abs(columns[name].to_numpy()) > _LARGEST).any()]
-    infinite = [name for name in huge if np.isinf(columns[name].to_numpy()).any()]
-    if huge and role in _REAL:
-        what = "infinite values" if infinite else f"values beyond {_LARGEST:.2g}"
-        raise TableError(
-            f"{role} has {what} in {', '.join(infinite or huge)}. "
-            "Replace them by missing values or finite ones."
-        )
-    columns |= {name: _with_infinities(columns[name]) for name in huge}
-    empty = [name for name in columns if name not in absent and not columns[name].count()]
-    notices: tuple[MetricWarning, ...] = ()
-    if unread or large or empty or absent or extra:
-        inexact = [name for name in large if _loses_integers(frame[name], columns[name])]
-        cells = _named_cells(frame, schema, unread)
-        finite = [name for name in huge if name not in infinite]
-        named = (cells, infinite, finite, inexact, empty, absent, extra)
-        notices = tuple(
-            kind(f"{role} {text.format(', '.join(names))}")
-            for (kind, text), names in zip(_NOTICES, named, strict=True)
-            if names
-        )
+    oddities = Oddities(schema, role, lenient=lenient)
+    oddities.check_names(list(frame.columns))
+    frame = frame.assign(**dict.fromkeys(oddities.absent)) if oddities.absent else frame
+    read = read_as(frame, schema, levels or {}, oddities=oddities)
+    return read, oddities.notices()
+
+
+def read_as(
+    frame: pd.DataFrame,
+    schema: TableSchema,
+    levels: Levels,
+    *,
+    names: Sequence[str] | None = None,
+    oddities: Oddities | None = None,
+) -> pd.DataFrame:
+    """Read columns as their kinds, noting what is odd; of a column by itself as of a whole table.
+
+    `names` are those of the schema that the frame has; all by default.
+    """
+    columns = {}
+    for name in schema.kinds if names is None else names:
+        read = read_column(frame[name], schema.kinds[name], schema.datetime_formats.get(name))
+        columns[name] = _usable(read) if oddities is None else oddities.add(frame[name], read)
     # columns with an index would be aligned, and arrays of objects inferred to be strings
     plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
-    return with_levels(pd.DataFrame(plain), levels or {}), notices
+    return with_levels(pd.DataFrame(plain), {n: levels[n] for n in columns if n in levels})
+
+
+def _usable(read: pd.Series) -> pd.Series:
+    """Return a column with numbers beyond the largest as infinite."""
+    if read.dtype != np.float64 or not (np.abs(read.to_numpy()) > _LARGEST).any():
+        return read
+    return _with_infinities(read)
+
+
+class Oddities:
+    """What is odd in a table, gathered a column at a time, so that not all need be there at once.
+
+    Parameters
+    ----------
+    schema : TableSchema
+        The kinds to read the columns as.
+    role : str
+        The table's role, see :func:`conform`.
+    lenient : bool, default=False
+        Whether columns that are absent, or without a value that can be read, count as empty.
+    """
+
+    def __init__(self, schema: TableSchema, role: str, *, lenient: bool = False) -> None:
+        self.schema, self.role, self.lenient = schema, role, lenient
+        self.absent: list[str] = []
+        self.extra: list[str] = []
+        self._cells: list[str] = []
+        self._faults: list[str] = []
+        self._by_format = False
+        self._infinite: list[str] = []
+        self._huge: list[str] = []
+        self._inexact: list[str] = []
+        self._empty: list[str] = []
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Note columns that are missing or unexpected; raise where they may not be."""
+        self.absent = [name for name in self.schema.kinds if name not in names]
+        self.extra = [name for name in names if name not in self.schema.kinds]
+        exact = self.role == "holdout"
+        if (self.absent and not self.lenient) or (self.extra and exact):
+            check_columns(names, list(self.schema.kinds), self.role, exact=exact)
+
+    def add(self, given: pd.Series, read: pd.Series) -> pd.Series:
+        """Look at a column as it was given and as it was read; return the latter as it is used."""
+        name = str(given.name)
+        kind, n_read = self.schema.kinds[name], read.count()
+        # a cell that is missing reads as missing, and others do where they are of another type
+        if kind in {"continuous", "datetime", "boolean"} and given.count() > n_read:
+            self._add_unread(name, given, int(given.count() - n_read))
+        if name not in self.absent and not n_read:
+            self._empty.append(name)
+        if kind != "continuous" or not (np.abs(read.to_numpy()) >= EXACT).any():
+            return read
+        if _loses_integers(given, read):
+            self._inexact.append(name)
+        if not (np.abs(read.to_numpy()) > _LARGEST).any():
+            return read
+        (self._infinite if np.isinf(read.to_numpy()).any() else self._huge).append(name)
+        return _with_infinities(read)
+
+    def _add_unread(self, name: str, given: pd.Series, count: int) -> None:
+        form, n_cells = _format_of_strings(given, self.schema), int(given.notna().sum())
+        self._cells.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
+        if self.role not in _REAL and count < n_cells:
+            return
+        self._by_format |= form is not None
+        expected = (
+            f"dates as {form}, {count} of {n_cells} cells do not read so"
+            if form
+            else f"{_WANTED[self.schema.kinds[name]]}, got {given.dtype}"
+        )
+        self._faults.append(f"{name} (expected {expected})")
+
+    def notices(self) -> tuple[MetricWarning, ...]:
+        """Return what is to be said of the table; raise if it cannot be used."""
+        if self._faults and not self.lenient:
+            self._refuse_types()
+        if (self._huge or self._infinite) and self.role in _REAL:
+            what = "infinite values" if self._infinite else f"values beyond {_LARGEST:.2g}"
+            raise TableError(
+                f"{self.role} has {what} in {', '.join(self._infinite or self._huge)}. "
+                "Replace them by missing values or finite ones."
+            )
+        columns = (self._cells, self._infinite, self._huge, self._inexact, self._empty)
+        return tuple(
+            kind(f"{self.role} {text.format(', '.join(names))}")
+            for (kind, text), names in zip(
+                _NOTICES, (*columns, self.absent, self.extra), strict=True
+            )
+            if names
+        )
+
+    def _refuse_types(self) -> None:
+        """Refuse unreadable cells in real tables, columns of others without a readable cell."""
+        cure = "Convert them, or pass schema={column: kind} to fit."
+        if self._by_format:
+            cure += (
+                " Where the format of dates is wrong, convert them to real datetimes, or pass "
+                "schema=TableSchema({column: kind}, datetime_formats={column: format})."
+            )
+        raise SchemaMismatchError(
+            f"{self.role} has columns of another type than train or its schema says: "
+            f"{', '.join(self._faults)}. {cure}"
+        )
 
 
 def _with_infinities(values: pd.Series) -> pd.Series:
     """Return numbers with those as infinite whose differences overflow."""
     return values.where(~(values.abs() > _LARGEST), np.inf * np.sign(values))
-
-
-def _named_cells(frame: pd.DataFrame, schema: TableSchema, unread: Mapping[str, int]) -> list[str]:
-    """Name columns with the number of their cells that are not read, and the format of dates."""
-    named = []
-    for name, count in unread.items():
-        form = _format_of_strings(frame[name], schema)
-        named.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
-    return named
-
-
-def _check_types(
-    frame: pd.DataFrame, schema: TableSchema, unread: Mapping[str, int], role: str
-) -> None:
-    """Refuse unreadable cells in real tables, and columns of others without a readable cell."""
-    faults, by_format = [], False
-    for name, count in unread.items():
-        n_cells = int(frame[name].notna().sum())
-        if role not in _REAL and count < n_cells:
-            continue
-        form = _format_of_strings(frame[name], schema)
-        by_format |= form is not None
-        expected = (
-            f"dates as {form}, {count} of {n_cells} cells do not read so"
-            if form
-            else f"{_WANTED[schema.kinds[name]]}, got {frame[name].dtype}"
-        )
-        faults.append(f"{name} (expected {expected})")
-    if not faults:
-        return
-    cure = "Convert them, or pass schema={column: kind} to fit."
-    if by_format:
-        cure += (
-            " Where the format of dates is wrong, convert them to real datetimes, or pass "
-            "schema=TableSchema({column: kind}, datetime_formats={column: format})."
-        )
-    raise SchemaMismatchError(
-        f"{role} has columns of another type than train or its schema says: {', '.join(faults)}. "
-        f"{cure}"
-    )
 
 
 def _format_of_strings(values: pd.Series, schema: TableSchema) -> str | None:
@@ -327,7 +379,7 @@ def canonical(
     frame: pd.DataFrame, schema: TableSchema, role: str, levels: Levels | None = None
 ) -> pd.DataFrame:
     """Return `frame` as contexts hold it; unchanged where it already is."""
-    check_columns(frame, list(schema.kinds), role, exact=False)
+    check_columns(list(frame.columns), list(schema.kinds), role, exact=False)
     for name, kind in schema.kinds.items():
         dtype = frame[name].dtype
         if kind in {"categorical", "boolean"}:
@@ -394,26 +446,34 @@ def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str
     compared = [
         name for name, other in zip(train, is_object, strict=True) if not other or name in texts
     ]
-    if not compared:
+    return row_share(train, holdout, compared)
+
+
+def row_share(train: Any, holdout: Any, names: Sequence[str]) -> float:
+    """Return the share of holdout rows that train has in some columns; 0 without a column."""
+    if not names:
         return 0.0
-    known, seen = (row_hashes(frame[compared]) for frame in (train, holdout))
+    known, seen = (row_hashes(table, names) for table in (train, holdout))
     return float(np.isin(seen, known).mean())
 
 
-def row_hashes(frame: pd.DataFrame) -> np.ndarray:
-    """Return a hash of what each row holds, whatever the order of the columns.
+def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
+    """Return a hash of what each row holds in some columns, whatever their order.
+
+    A column is looked at by itself, so that a large table may stand for a frame.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from skeval.tables.frames import row_hashes
     >>> table = pd.DataFrame({"a": [1.0, 2.0, 1.0], "b": [2.0, 1.0, 2.0]})
-    >>> first, second, third = row_hashes(table[["b", "a"]])
-    >>> bool(first == third), bool(first == second), bool((row_hashes(table)[0] == first))
+    >>> first, second, third = row_hashes(table, ["b", "a"])
+    >>> bool(first == third), bool(first == second), bool(row_hashes(table, "ab")[0] == first)
     (True, False, True)
     """
-    sums = np.zeros(len(frame), dtype=np.uint64)
-    for name, column in frame.items():
+    sums = np.zeros(len(table), dtype=np.uint64)
+    for name in names:
+        column = table[name]
         try:
             hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
         except (TypeError, ValueError):  # columns of objects may hold anything, lists among them

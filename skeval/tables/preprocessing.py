@@ -15,9 +15,11 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import InvalidParameterError
+from skeval.files import mapped
 from skeval.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 from skeval.tables.embedding import Embedder, TextEmbedder
 from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
+from skeval.tables.large import CanonicalTable
 from skeval.tables.schema import TableSchema
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
@@ -285,7 +287,15 @@ class Discretizer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the cells from the training table; text and id columns are left out."""
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
-        frame, self.schema_, self.levels_ = learn(X, None)
+        frame: pd.DataFrame | CanonicalTable
+        if isinstance(X, CanonicalTable):  # a column at a time
+            frame, self.schema_, self.levels_ = (
+                X,
+                X.schema,
+                {n: list(of) for n, of in X.levels.items()},
+            )
+        else:
+            frame, self.schema_, self.levels_ = learn(X, None)
         self.cells_ = {name: self._cut(frame[[name]]) for name in self.schema_.measured}
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self
@@ -303,12 +313,19 @@ class Discretizer(TransformerMixin, BaseEstimator):
         ndarray of shape (n_rows, n_columns), int32, one column after the other in memory
         """
         check_is_fitted(self, "cells_")
-        frame = canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
-        codes = np.empty((len(frame), len(self.cells_)), dtype=np.int32, order="F")
+        frame, kind = X, np.dtype(np.int32)
+        if isinstance(X, CanonicalTable):  # of many rows in as few bytes as hold a cell
+            kind = np.min_scalar_type(-int(self.n_cells_.max(initial=0)))
+        else:
+            frame = canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
+        shape = len(frame), len(self.cells_)
+        large = isinstance(X, CanonicalTable)
+        codes = mapped(shape, kind) if large else np.empty(shape, dtype=kind, order="F")
         for j, (name, cells) in enumerate(self.cells_.items()):
-            codes[:, j] = cells.codes(_values(frame[[name]]))
+            column = frame[[name]]
+            codes[:, j] = cells.codes(_values(column))
             if self.nan == "drop":
-                codes[frame[name].isna().to_numpy(), j] = -1
+                codes[column[name].isna().to_numpy(), j] = -1
         return codes
 
     def _cut(self, column: pd.DataFrame) -> Cells:

@@ -54,7 +54,7 @@ def column_reasons(frame: pd.DataFrame, schema: TableSchema) -> dict[str, Column
     return {
         name: ColumnReason(kind, *_reason(frame[name], kind, schema, name))
         for name, kind in schema.kinds.items()
-        if name in frame
+        if name in frame.columns
     }
 
 

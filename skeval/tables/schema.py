@@ -167,20 +167,8 @@ class TableSchema:
         SchemaMismatchError
             If `kinds` names columns that the table does not have.
         """
-        if is_metadata(kinds):
-            kinds = cls.from_sdv(kinds)
-        if not isinstance(kinds, TableSchema | Mapping | None):
-            raise InvalidParameterError(
-                "schema must be a TableSchema or map column names to kinds, "
-                f"got {type(kinds).__name__}."
-            )
-        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
         table = table.set_axis([name_of(name) for name in table.columns], axis="columns")
-        if unknown := sorted(set(schema.kinds) - set(table.columns)):
-            raise SchemaMismatchError(
-                f"The schema names columns that train does not have: {', '.join(unknown)}. "
-                f"Train has: {', '.join(table.columns)}."
-            )
+        schema = cls.known(kinds, list(table.columns))
         complete: dict[str, Kind] = {}
         formats: dict[str, str] = {}
         for name, values in table.items():
@@ -197,6 +185,26 @@ class TableSchema:
             datetime_formats=formats,
             inferred=inferred | schema.inferred,
         )
+
+    @classmethod
+    def known(
+        cls, kinds: TableSchema | Mapping[str, Kind] | None, names: Sequence[str] | None = None
+    ) -> TableSchema:
+        """Return the kinds that are known; raise for names that the columns are not among."""
+        if is_metadata(kinds):
+            kinds = cls.from_sdv(kinds)
+        if not isinstance(kinds, TableSchema | Mapping | None):
+            raise InvalidParameterError(
+                "schema must be a TableSchema or map column names to kinds, "
+                f"got {type(kinds).__name__}."
+            )
+        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
+        if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
+            raise SchemaMismatchError(
+                f"The schema names columns that train does not have: {', '.join(unknown)}. "
+                f"Train has: {', '.join(names)}."
+            )
+        return schema
 
     @classmethod
     def from_sdv(

@@ -85,7 +85,7 @@ class EntityLeakage(Metric):
     See Also
     --------
     NominalMentions : The same of nouns for persons.
-    NearDuplicateShare : Texts that are copied as a whole.
+    skeval.privacy.NearDuplicateShare : Texts that are copied as a whole.
 
     Notes
     -----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import traceback
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from skeval.datasets import make_mixed
-from skeval.exceptions import InvalidParameterError, NotRememberedError, TableError
+from skeval.exceptions import (
+    GeneratorFailedError,
+    InvalidParameterError,
+    NotRememberedError,
+    TableError,
+)
 from skeval.fidelity import KSComplement
 from skeval.generators import (
     Bootstrap,
@@ -380,3 +386,72 @@ def test_what_is_no_generator():
         GeneratorAdapter((fit_mean, lambda model, n: [1, 2])).fit(NUMBERS).sample(2)
     with pytest.raises(TableError, match="train must be"):
         GeneratorAdapter(Bootstrap()).fit([1, 2])
+
+
+class Epochs:
+    """Counts its epochs, and raises what quotes a cell; its class is what users of SDV pass."""
+
+    def __init__(self, epochs=2, *, fault="", **more):
+        self.epochs, self.fault = epochs, fault
+
+    def fit(self, train, discrete_columns=()):
+        self.rows = train
+        if self.fault == "fit":
+            raise TypeError(f"cannot convert {train.iloc[0, 0]} of Zedekiah")
+
+    def sample(self, n):
+        if self.fault == "sample":
+            raise KeyError("Zedekiah")
+        return self.rows.sample(n, replace=True)
+
+
+def test_a_class_lists_its_own_parameters():
+    adapter = GeneratorAdapter(Epochs)
+    assert adapter.get_params()["generator__epochs"] == 2
+    adapter.set_params(generator__epochs=5)
+    assert adapter.parameters == {"epochs": 5}
+    assert clone(adapter).fit(make_mixed(20)).generator_.epochs == 5
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the train scores are non-finite")
+def test_successive_halving_over_a_parameter_of_a_class():
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+    from sklearn.model_selection import HalvingGridSearchCV
+
+    search = HalvingGridSearchCV(
+        GeneratorAdapter(Epochs),
+        {"generator__fault": ["", "none"]},
+        resource="generator__epochs",
+        factor=2,
+        max_resources=8,
+        min_resources=2,
+        scoring=make_generator_scorer(KSComplement()),
+        cv=2,
+    ).fit(make_mixed(60))
+    assert search.cv_results_["param_generator__epochs"].tolist() == [2, 2, 4]
+
+
+@pytest.mark.parametrize("fault", ["fit", "sample"])
+@pytest.mark.parametrize("of_class", [True, False])
+def test_errors_of_generators_carry_no_cells(fault, of_class):
+    generator = Epochs if of_class else Epochs(fault=fault)
+    adapter = GeneratorAdapter(generator, parameters={"fault": fault} if of_class else None)
+    with pytest.raises(GeneratorFailedError) as raised:
+        adapter.fit(make_mixed(20)).sample(5)
+    shown = "".join(traceback.format_exception(raised.value))
+    assert f"{fault} of Epochs raised" in shown
+    assert f"({fault})" in shown
+    assert ("pair of functions" in shown) == (fault == "fit")
+    assert "Zedekiah" not in shown
+    assert "Zedekiah" in str(raised.value.__context__)
+
+
+def test_functions_that_fail_carry_no_cells():
+    def fit(train):
+        raise ValueError("Zedekiah")
+
+    with pytest.raises(
+        GeneratorFailedError, match="fit of the function raised ValueError"
+    ) as raised:
+        GeneratorAdapter((fit, lambda model, n: model)).fit(make_mixed(20))
+    assert "Zedekiah" not in "".join(traceback.format_exception(raised.value))

@@ -148,7 +148,7 @@ def test_the_volume_grows_with_the_trials(study):
 
 def test_a_choice_among_the_trials(study):
     values = np.array([t.values for t in study.trials])
-    rule = best_subject_to("matches", at_most=0.5, maximise="ks")
+    rule = best_subject_to("matches", at_most=0.5, maximise="ks", scoring=["ks", "matches"])
     chosen = study.trials[rule({"mean_test_ks": values[:, 0], "mean_test_matches": -values[:, 1]})]
     feasible = values[values[:, 1] <= 0.5]
     assert 0 < len(feasible) < len(values)

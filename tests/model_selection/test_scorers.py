@@ -150,7 +150,7 @@ class Failing(Bootstrap):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("error", r"no rows of Failing to score, .* nan: RuntimeError: \S+ raises it\.$"),
+        ("error", r"no rows of Failing to score, .* nan: GeneratorFailedError: sample of Failing "),
         ("column", "no rows of Failing to score, .* nan: SchemaMismatchError: .* it misses age"),
     ],
 )

@@ -33,41 +33,54 @@ SCORES = {
 }
 
 
+NAMES = ["privacy", "utility", "risk", "held", "aim", "a", "b"]
+
+
+def of_names(constraint, **settings):
+    return best_subject_to(constraint, scoring=NAMES, **settings)
+
+
 def test_best_subject_to():
-    assert best_subject_to("privacy", at_least=0.8, maximise="utility")(SCORES) == 1
-    assert best_subject_to("privacy", at_least=0.2, maximise="utility")(SCORES) == 2
-    assert best_subject_to("risk", at_most=0.1, maximise="utility")(SCORES) == 3
-    assert best_subject_to("risk", at_most=0.3, maximise="privacy")(SCORES) == 0
+    assert of_names("privacy", at_least=0.8, maximise="utility")(SCORES) == 1
+    assert of_names("privacy", at_least=0.2, maximise="utility")(SCORES) == 2
+    assert of_names("risk", at_most=0.1, maximise="utility")(SCORES) == 3
+    assert of_names("risk", at_most=0.3, maximise="privacy")(SCORES) == 0
     with pytest.warns(MetricWarning, match=r"the nearest has privacy 0\.9"):
-        assert best_subject_to("privacy", at_least=0.99, maximise="utility")(SCORES) == 0
-    assert repr(best_subject_to("a", at_most=0.1, maximise="b")) == (
+        assert of_names("privacy", at_least=0.99, maximise="utility")(SCORES) == 0
+    assert repr(of_names("a", at_most=0.1, maximise="b")) == (
         "best_subject_to('a', at_most=0.1, maximise='b')"
     )
 
 
 def test_best_subject_to_refuses():
     with pytest.raises(InvalidParameterError, match="one of at_least and at_most"):
-        best_subject_to("a", maximise="b")
+        of_names("a", maximise="b")
     with pytest.raises(InvalidParameterError, match="there are privacy, utility, risk"):
-        best_subject_to("a", at_least=1, maximise="utility")(SCORES)
+        of_names("a", at_least=1, maximise="utility")(SCORES)
+    with pytest.raises(TypeError, match="scoring"):
+        best_subject_to("privacy", at_least=1, maximise="utility")
+    with pytest.raises(
+        InvalidParameterError, match="no score fidelity; there are privacy, utility"
+    ):
+        of_names("fidelity", at_least=1, maximise="utility")
     nothing = {name: np.full(2, np.nan) for name in SCORES}
     with pytest.raises(InvalidParameterError, match="no candidate has both"):
-        best_subject_to("privacy", at_least=1, maximise="utility")(nothing)
+        of_names("privacy", at_least=1, maximise="utility")(nothing)
 
 
 def ruled(rule, held, aim):
     return rule({"mean_test_held": held, "mean_test_aim": aim})
 
 
-NEGATIVE = best_subject_to("held", at_least=-1.0, maximise="aim")
-RISK = best_subject_to("held", at_most=1.0, maximise="aim")
-SCORE = best_subject_to("held", at_least=0.5, maximise="aim")
+NEGATIVE = of_names("held", at_least=-1.0, maximise="aim")
+RISK = of_names("held", at_most=1.0, maximise="aim")
+SCORE = of_names("held", at_least=0.5, maximise="aim")
 
 
 @pytest.mark.parametrize("bound", [np.nan, np.inf, "0.5", True])
 def test_bounds_are_finite_numbers(bound):
     with pytest.raises(InvalidParameterError, match="the bound must be a finite number, got"):
-        best_subject_to("held", at_least=bound, maximise="aim")
+        of_names("held", at_least=bound, maximise="aim")
 
 
 def test_the_nearest_is_told_as_published():
@@ -76,7 +89,7 @@ def test_the_nearest_is_told_as_published():
     with pytest.warns(MetricWarning, match=r"the nearest has held 5\.$"):
         assert ruled(RISK, [-6.0, -5.0], [0.6, 0.7]) == 1
 
-    below = best_subject_to("held", at_most=-1.0, maximise="aim")
+    below = of_names("held", at_most=-1.0, maximise="aim")
     with pytest.warns(MetricWarning, match=r"the nearest has held 0\.$"):
         assert ruled(below, [0.0, -1.0], [0.6, 0.7]) == 0
 
@@ -91,13 +104,13 @@ def test_infinite_scores_are_scores():
 def test_bounds_on_the_other_side_are_told_of():
     """Of a search one knows scores only: those of 0 and more are hardly negated."""
     with pytest.warns(MetricWarning, match=r"held look as if they were not negated, and at_most"):
-        ruled(best_subject_to("held", at_most=0.5, maximise="aim"), [0.9, 0.3], [0.6, 0.95])
+        ruled(of_names("held", at_most=0.5, maximise="aim"), [0.9, 0.3], [0.6, 0.95])
     with pytest.warns(MetricWarning) as told:
-        ruled(best_subject_to("held", at_least=0.4, maximise="aim"), [-0.5, -0.6], [0.6, 0.7])
+        ruled(of_names("held", at_least=0.4, maximise="aim"), [-0.5, -0.6], [0.6, 0.7])
     assert "look as if they were negated, and at_least takes them to be as published" in str(
         told[0].message
     )
-    assert ruled(best_subject_to("held", at_most=0.0, maximise="aim"), [0.0, 0.0], [1.0, 2.0]) == 1
+    assert ruled(of_names("held", at_most=0.0, maximise="aim"), [0.0, 0.0], [1.0, 2.0]) == 1
 
 
 PAIR = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
@@ -135,16 +148,34 @@ def test_scoring_is_checked_before_the_search():
 
 
 def test_best_subject_to_in_a_search():
-    suite = PAIR
+    scorer = make_generator_scorer(PAIR)
     search = GridSearchCV(
         GeneratorAdapter(RandomForestImputation(n_estimators=5)),
         {"generator__p": [0.0, 0.5, 1.0]},
-        scoring=make_generator_scorer(suite),
-        refit=best_subject_to("matches", at_most=0.02, maximise="ks"),
+        scoring=scorer,
+        refit=best_subject_to("matches", at_most=0.02, maximise="ks", scoring=scorer),
         cv=2,
     ).fit(make_mixed(200))
     assert search.best_params_["generator__p"] > 0.0
     assert hasattr(search, "best_estimator_")
+    assert search.refit.feasible_
+    kept = search.cv_results_["mean_test_matches"] >= -0.02
+    assert search.cv_results_["keeps_bound"].tolist() == kept.tolist()
+    assert not kept.all()
+
+
+def test_an_infeasible_bound_is_marked():
+    rule = of_names("privacy", at_least=0.99, maximise="utility")
+    scores = dict(SCORES)
+    with pytest.warns(MetricWarning, match="no candidate keeps"):
+        rule(scores)
+    assert not rule.feasible_
+    assert not scores["keeps_bound"].any()
+    strict = of_names("privacy", at_least=0.99, maximise="utility", infeasible="raise")
+    with pytest.raises(InvalidParameterError, match="no candidate keeps"):
+        strict(scores)
+    with pytest.raises(InvalidParameterError, match="infeasible must be"):
+        of_names("privacy", at_least=0.99, maximise="utility", infeasible="ignore")
 
 
 FRONT = pd.DataFrame(

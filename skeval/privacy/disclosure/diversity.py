@@ -37,6 +37,7 @@ _TAGS = MetricTags(
     bounds=(0.0, 1.0),
     evidence="disclosure",
     display="ColumnScoresDisplay",
+    scaling="counts",
 )
 
 

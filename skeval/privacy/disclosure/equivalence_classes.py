@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.parameters import BinCount, Columns, Count, Legal, is_text
+from skeval.parameters import BinCount, Columns, Count, Legal, Scaling, is_text
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.steps.samples import cells, chosen_columns
@@ -55,6 +55,11 @@ class ClassMetric(Metric):
     def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.n_bins = n_bins
+
+    @property
+    def _scaling(self) -> Scaling:
+        """How it scales: classes are counted, clusters have to be found."""
+        return "sampled" if getattr(self, "mode", "") == "cluster" else self.tags.scaling
 
     def _prepare(self, context: Context) -> None:
         """Raise one error that names every column whose edges cannot be used."""
@@ -108,7 +113,11 @@ class SmallestClassMetric(ClassMetric):
     """
 
     tags = MetricTags(
-        "privacy", greater_is_better=True, bounds=(1.0, float("inf")), evidence="disclosure"
+        "privacy",
+        greater_is_better=True,
+        bounds=(1.0, float("inf")),
+        evidence="disclosure",
+        scaling="counts",
     )
 
     def __init__(
@@ -164,10 +173,11 @@ def classes(
 ) -> tuple[np.ndarray, ...]:
     """Return the class of each row, numbered over all `roles` together; one array a role."""
     sizes = [context.n_rows(role) for role in roles]
-    codes = np.empty((sum(sizes), len(columns)), dtype=np.int32, order="F")
-    for j, column in enumerate(columns):
-        codes[:, j] = np.concatenate([column_codes(context, r, column, n_bins) for r in roles])
-    joint = joint_classes(codes)
+    codes = (
+        np.concatenate([column_codes(context, r, column, n_bins) for r in roles])
+        for column in columns
+    )
+    joint = joint_classes(codes, sum(sizes))
     return tuple(np.split(joint, np.cumsum(sizes)[:-1]))
 
 

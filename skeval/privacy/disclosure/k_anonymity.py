@@ -181,7 +181,13 @@ class ReplicatedUniques(ClassMetric):
     0.25
     """
 
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="disclosure")
+    tags = MetricTags(
+        "privacy",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="disclosure",
+        scaling="counts",
+    )
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = self._counts(context, "train", "synthetic")

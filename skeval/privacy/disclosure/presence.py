@@ -199,7 +199,11 @@ class DeltaPresence(ClassMetric):
 
     # in mode "cluster" a ratio of counts
     tags = MetricTags(
-        "privacy", greater_is_better=False, bounds=(0.0, float("inf")), evidence="disclosure"
+        "privacy",
+        greater_is_better=False,
+        bounds=(0.0, float("inf")),
+        evidence="disclosure",
+        scaling="counts",
     )
 
     def __init__(

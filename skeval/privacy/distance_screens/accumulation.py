@@ -48,6 +48,8 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings, and of the sample of the larger of synthetic table and holdout.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -61,7 +63,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     See Also
     --------
-    MDAResemblance : The area right of the threshold, a measure of fidelity.
+    skeval.fidelity.MDAResemblance : The area right of the threshold, a measure of fidelity.
     DCRPercentile : One percentile of the distances.
     NearDuplicateShare : Share of rows within a distance.
 

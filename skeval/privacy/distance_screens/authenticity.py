@@ -10,7 +10,7 @@ import numpy as np
 from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Seed, Space
+from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
@@ -45,6 +45,8 @@ class Authenticity(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the sample of a large synthetic table for the p-value.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -102,9 +104,10 @@ class Authenticity(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:

@@ -13,7 +13,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Seed, Space
+from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.result import MetricTags, Result
 from skeval.stats.relabelling import block_sizes, least_p_value, sequential_test, shuffled
 from skeval.steps.contrasts import name_of_test, set_against
@@ -47,12 +47,13 @@ class TrainShareScreen(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.ties = ties
         self.scale = scale
         self.num_rows_subsample = num_rows_subsample
         self.num_iterations = num_iterations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _prepare(self, context: Context) -> None:
         check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
@@ -156,6 +157,8 @@ class DCROverfittingProtection(TrainShareScreen):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the draws.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------

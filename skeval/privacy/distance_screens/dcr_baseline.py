@@ -13,7 +13,7 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Seed, Space
+from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.result import MetricTags, Result, undefined
@@ -54,6 +54,8 @@ class DCRBaselineProtection(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the random rows, draws, relabellings and resamples.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -112,13 +114,14 @@ class DCRBaselineProtection(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.n_random_repeats = n_random_repeats
         self.max_random_rows = max_random_rows
         self.num_rows_subsample = num_rows_subsample
         self.num_iterations = num_iterations
         self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _prepare(self, context: Context) -> None:
         check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)

@@ -16,7 +16,7 @@ from scipy.spatial.distance import squareform
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
-from skeval.parameters import Columns, Count, Legal, Seed, Space
+from skeval.parameters import Columns, Count, JobCount, Legal, Seed, Space
 from skeval.privacy.distance_screens.dcr import (
     CLOSER,
     CONTRAST_TAGS,
@@ -74,6 +74,8 @@ class DCRShare(TrainShareScreen):
         where many reach what was observed.
     random_state : int, default=0
         Seed of the draws, the random groups and the relabellings.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -150,6 +152,7 @@ class DCRShare(TrainShareScreen):
         column_groups: ColumnGroups | None = None,
         n_permutations: Count = 1999,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         super().__init__(
             ties,
@@ -159,6 +162,7 @@ class DCRShare(TrainShareScreen):
             space=space,
             columns=columns,
             random_state=random_state,
+            n_jobs=n_jobs,
         )
         self.column_groups = column_groups
         self.n_permutations = n_permutations

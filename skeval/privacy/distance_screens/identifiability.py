@@ -15,7 +15,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Seed, Space
+from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
@@ -50,6 +50,8 @@ class EpsilonIdentifiability(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -115,10 +117,11 @@ class EpsilonIdentifiability(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.feature_weights = feature_weights
         self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _prepare(self, context: Context) -> None:
         if self.feature_weights == "entropy" and not is_gower(self.space):

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Seed, Space
+from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
@@ -45,6 +45,8 @@ class NNAAPrivacyLoss(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples and relabellings.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -53,7 +55,8 @@ class NNAAPrivacyLoss(NeighborMetric):
 
     See Also
     --------
-    NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of resemblance.
+    skeval.fidelity.NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of
+        resemblance.
     EpsilonIdentifiability : Train rows with a synthetic row nearest.
     Authenticity : Synthetic rows that are no noisy copy.
 
@@ -96,11 +99,12 @@ class NNAAPrivacyLoss(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.n_resample = n_resample
         self.ties = ties
         self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:

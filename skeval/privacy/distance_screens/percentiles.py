@@ -12,7 +12,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import number, percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Interval, Seed, Space
+from skeval.parameters import Columns, Count, Interval, JobCount, Seed, Space
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
@@ -185,6 +185,8 @@ class DCRPercentile(PercentileScreen):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind ``details["ratio_interval"]``.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -246,11 +248,12 @@ class DCRPercentile(PercentileScreen):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.q = q
         self.baseline = baseline
         self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _fresh(
         self, context: Context, columns: Any, holdout: np.ndarray | None
@@ -288,6 +291,8 @@ class NNDR(PercentileScreen):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind ``details["ratio_interval"]``.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -348,12 +353,13 @@ class NNDR(PercentileScreen):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.q = q
         self.convention = convention
         self.query = query
         self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _roles(self) -> tuple[str, str]:
         return ("synthetic", "train") if self.query == "synthetic" else ("train", "synthetic")
@@ -433,6 +439,8 @@ class HoldoutDistanceRatio(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind the interval.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -489,9 +497,10 @@ class HoldoutDistanceRatio(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def _measure(self, context: Context, columns: Any) -> Result:
         synthetic, holdout = (

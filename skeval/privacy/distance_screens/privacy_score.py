@@ -12,7 +12,16 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Interval, NonNegative, OpenFraction, Seed, Space
+from skeval.parameters import (
+    Columns,
+    Count,
+    Interval,
+    JobCount,
+    NonNegative,
+    OpenFraction,
+    Seed,
+    Space,
+)
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
@@ -62,6 +71,8 @@ class PrivacyScore(NeighborMetric):
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples, splits and resamples.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -135,6 +146,7 @@ class PrivacyScore(NeighborMetric):
         space: Space = "gower",
         columns: Columns = None,
         random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
     ) -> None:
         self.q = q
         self.risk_confidence = risk_confidence
@@ -144,7 +156,7 @@ class PrivacyScore(NeighborMetric):
         self.se = se
         self.n_bootstrap = n_bootstrap
         self.rescale = rescale
-        super().__init__(space, columns, random_state)
+        super().__init__(space, columns, random_state, n_jobs)
 
     def unmet_need(self, context: Context) -> str | None:
         """Say so if mode "holdout" is asked for and there is none."""

@@ -572,7 +572,7 @@ def read_reference(
     if reference is None:
         return None, ()
     frame = as_frame(reference, "reference")
-    check_columns(frame, list(context.schema.kinds), "reference", exact=False)
+    check_columns(list(frame.columns), list(context.schema.kinds), "reference", exact=False)
     rows, notices = conform(frame, context.schema, "reference", context.levels)
     texts = context.schema.columns("text")
     shares = {role: shared_share(rows, context[role], texts) for role in ("train", "holdout")}

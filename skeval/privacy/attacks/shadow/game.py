@@ -311,7 +311,7 @@ def _chosen(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFrame | No
         check_positions(targets, context.n_rows("train"))
         return np.asarray(targets, dtype=np.int64), None
     names, own = list(context.schema.kinds), as_frame(targets, "targets")
-    check_columns(own, names, "targets", exact=False)
+    check_columns(list(own.columns), names, "targets", exact=False)
     return none, own[names]
 
 

@@ -1,0 +1,231 @@
+"""Tables larger than memory under their role names: columns by turn, samples, neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import (
+    MOST_SHARED,
+    NOT_REMEMBERED,
+    SHARED_ROWS,
+    Context,
+    shared,
+)
+from skeval.exceptions import (
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NotRememberedError,
+    SharedRowsWarning,
+)
+from skeval.parameters import Scaling
+from skeval.steps.samples import drawn_positions, named_seed
+from skeval.tables.frames import as_frame, row_share
+from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
+from skeval.tables.precision import coarsest
+from skeval.tables.schema import Kind, TableSchema, sorted_labels
+from skeval.tables.sources import FrameSource, TableSource, source_of
+
+MAX_ROWS = 50_000  # of a role, for what can do with a sample only
+_MOST_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
+_COPIES = 4  # of each number meanwhile: as given, as read, encoded, in the index
+_SPILLED = 2**22  # bytes from which what a step returns is kept in a file
+
+
+class LargeContext(Context):
+    """A context of tables that need not fit in memory.
+
+    Reading ``context.train`` and the others gives no frame but a
+    :class:`~skeval.tables.large.CanonicalTable`, whose columns are read one at a time; rows that
+    stand in for the synthetic ones, as halves do, may be a frame. What steps remember of many rows
+    is kept in a temporary file while the context lives. Metrics that have to have all columns at
+    once get another context, see :meth:`seen_by`.
+
+    Parameters
+    ----------
+    schema, tables, levels, notices, given, parent, remember_rows, precision
+        As of a :class:`~skeval.context.Context`.
+    max_rows : int, default=50_000
+        Rows of each role that are drawn for metrics that can do with a sample only.
+    """
+
+    def __init__(self, *args: Any, max_rows: int = MAX_ROWS, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.max_rows = max_rows
+        self._spill = Spill()
+
+    @classmethod
+    def of(
+        cls,
+        train: Any,
+        holdout: Any = None,
+        *,
+        schema: TableSchema | Mapping[str, Kind] | None = None,
+        max_rows: int | None = None,
+    ) -> LargeContext:
+        """Read the real tables once, a column at a time; see :meth:`Context.of`.
+
+        Parameters
+        ----------
+        train, holdout : path, dataset, lazy frame, Dask frame, or table in memory
+            See :func:`~skeval.tables.sources.source_of`.
+        schema : TableSchema or mapping of str to str, optional
+            The kinds of the columns; those not named are inferred from train, each from its whole
+            column.
+        max_rows : int, optional
+            Rows of each role of a sample.
+
+        Returns
+        -------
+        LargeContext
+        """
+        sources = {"train": _source(train, "train")}
+        if holdout is not None:
+            sources["holdout"] = _source(holdout, "holdout")
+        looks: dict[str, Learned] = {}
+        for role, source in sources.items():
+            looks[role] = look_at(source, looks["train"].schema if looks else schema, role)
+        complete = looks["train"].schema
+        levels = {
+            name: sorted_labels({label for look in looks.values() for label in look.labels[name]})
+            for name in complete.columns("categorical", "boolean")
+        }
+        precision = coarsest(look.precision for look in looks.values())
+        tables: dict[str, Any] = {
+            role: CanonicalTable(source, complete, levels, precision)
+            for role, source in sources.items()
+        }
+        given: dict[str, Any] = {role: LargeTable(source) for role, source in sources.items()}
+        notices = [notice for look in looks.values() for notice in look.notices]
+        if holdout is not None:
+            notices += _shared_rows(tables["train"], tables["holdout"], complete)
+        return cls(
+            complete,
+            tables,
+            levels=levels,
+            notices=tuple(notices),
+            given=given,
+            precision=precision,
+            max_rows=max_rows or MAX_ROWS,
+        )
+
+    def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
+        """Return a context with these rows as `synthetic`, of any kind that train may be."""
+        real = self.real
+        if real._tables is None:
+            raise NotRememberedError(NOT_REMEMBERED)
+        source = _source(synthetic, "synthetic")
+        look = look_at(source, self.schema, "synthetic", self.levels, lenient=lenient)
+        precision = coarsest([real.precision, look.precision])
+        levels = {**self.levels, **look.labels}
+        rows: Any = CanonicalTable(source, self.schema, levels, precision)
+        given: Any = LargeTable(source)
+        context = real._at(precision).standing_in(rows, given, look.notices)
+        context.precision = precision
+        return context
+
+    def seen_by(self, scaling: Scaling) -> Context:
+        """Return what a metric that scales so is measured on: this context, or one in memory.
+
+        A sample is drawn once for all metrics; it is the same rows however the tables are stored.
+        """
+        if scaling in {"counts", "sorted runs"}:
+            return self
+        n_rows = None if scaling == "neighbours" and _fits(self) else self._most_rows
+        step = _with_drawn if "synthetic" in self else _drawn
+        return step(self, n_rows)
+
+    @property
+    def _most_rows(self) -> int:
+        return cast("LargeContext", self.real).max_rows
+
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "max_rows": self._most_rows}
+
+    def _kept(self, value: Any) -> Any:
+        return _spilled(super()._kept(value), self._spill)
+
+    def _opened(self, value: Any) -> Any:
+        return _opened(value)
+
+
+def _source(table: Any, role: str) -> TableSource:
+    return source_of(table, role) or FrameSource(as_frame(table, role), role)
+
+
+def _shared_rows(
+    train: CanonicalTable, holdout: CanonicalTable, schema: TableSchema
+) -> tuple[MetricWarning, ...]:
+    """Say which share of the holdout rows also stand in train."""
+    share = row_share(train, holdout, [*schema.measured, *schema.columns("text")])
+    kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+    return (kind(SHARED_ROWS.format(share=share)),) if share else ()
+
+
+def _fits(context: Context) -> bool:
+    """Tell whether the rows of all roles fit in memory, with what a search makes of them."""
+    roles = [role for role in ("train", "holdout", "synthetic") if role in context]
+    n_rows = sum(context.n_rows(role) for role in roles)
+    return n_rows * len(context.schema.kinds) * 8 * _COPIES <= _MOST_BYTES
+
+
+@shared
+def _drawn(context: Context, n_rows: int | None) -> Context:
+    """Return a context of `n_rows` of each real table, in memory; None for all of them."""
+    roles = [role for role in ("train", "holdout") if role in context]
+    read = {role: _rows(context, role, n_rows) for role in roles}
+    drawn = Context(
+        context.schema,
+        {role: rows for role, (rows, _) in read.items()},
+        levels=context.levels,
+        given={role: given for role, (_, given) in read.items()},
+        precision=context.precision,
+    )
+    drawn.drawn_of = {role: context.n_rows(role) for role in roles}
+    return drawn
+
+
+@shared
+def _with_drawn(context: Context, n_rows: int | None) -> Context:
+    """Return the context of a sample of the real tables with one of the synthetic rows."""
+    drawn = _drawn(context.real, n_rows).standing_in(*_rows(context, "synthetic", n_rows))
+    drawn.drawn_of = {**drawn.real.drawn_of, "synthetic": context.n_rows("synthetic")}
+    return drawn
+
+
+def _rows(context: Context, role: str, n_rows: int | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a seeded sample of a role's rows, canonical and as given."""
+    if n_rows is None or n_rows >= context.n_rows(role):
+        positions = np.arange(context.n_rows(role))
+    else:
+        positions = np.sort(drawn_positions(context, role, n_rows, named_seed(role, 0)))
+    canonical, given = context[role], context.given(role)
+    if isinstance(canonical, LargeTable):
+        return canonical.in_memory(positions), cast("Any", given).in_memory(positions)
+    return canonical.iloc[positions], given.iloc[positions]
+
+
+def _spilled(value: Any, spill: Spill) -> Any:
+    """Return what a step made with its large arrays in files."""
+    if isinstance(value, np.memmap):
+        return value
+    if isinstance(value, np.ndarray):
+        return spill.keep(value) if value.nbytes > _SPILLED and value.dtype != object else value
+    if type(value) in {tuple, list}:
+        return type(value)(_spilled(part, spill) for part in value)
+    if type(value) is dict:
+        return {key: _spilled(part, spill) for key, part in value.items()}
+    return value
+
+
+def _opened(value: Any) -> Any:
+    if isinstance(value, Spilled):
+        return value.open()
+    if type(value) in {tuple, list}:
+        return type(value)(_opened(part) for part in value)
+    if type(value) is dict:
+        return {key: _opened(part) for key, part in value.items()}
+    return value

@@ -1,0 +1,290 @@
+"""Tables that stay where they are: columns are read when asked for, whole or some of the rows."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import SEEK_END
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skeval.exceptions import MetricWarning
+from skeval.tables.frames import Levels, Oddities, read_as, with_levels
+from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
+from skeval.tables.schema import TableSchema
+from skeval.tables.sources import TableSource
+
+_ALIGNED = 64  # bytes, at multiples of which arrays start
+IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
+
+
+class LargeTable:
+    """A table as it was given, of which a column, or some rows, are in memory at a time.
+
+    It answers what steps ask of a frame one column at a time: ``table[name]`` reads the column
+    whole. Some of its rows, by ``table.iloc[positions]``, are a frame if they are few, else a view.
+
+    Parameters
+    ----------
+    source : TableSource
+        Where the rows are.
+    rows : ndarray of int, optional
+        Positions of the rows; all by default.
+    """
+
+    def __init__(self, source: TableSource, rows: np.ndarray | None = None) -> None:
+        self.source, self.rows = source, rows
+
+    @property
+    def columns(self) -> pd.Index:
+        """The names of the columns."""
+        return pd.Index(self.source.names)
+
+    @property
+    def dtypes(self) -> pd.Series:
+        """The types of the columns, which their values decide: each is read."""
+        return pd.Series({name: self[name].dtype for name in self.columns}, dtype=object)
+
+    @property
+    def iloc(self) -> _Rows:
+        """Its rows by position."""
+        return _Rows(self)
+
+    def __len__(self) -> int:
+        return self.source.n_rows if self.rows is None else len(self.rows)
+
+    def __getitem__(self, columns: Any) -> Any:
+        """Read a column as a series, or a list of them as a frame."""
+        if isinstance(columns, str):
+            return self._read([columns], self.rows)[columns]
+        return self._read(list(columns), self.rows)
+
+    def at(self, positions: np.ndarray) -> Self | pd.DataFrame:
+        """Return the rows at some positions, in their order: in memory if they are few."""
+        rows = positions if self.rows is None else self.rows[positions]
+        return self.in_memory(positions) if len(rows) <= IN_MEMORY else self._with(rows=rows)
+
+    def in_memory(self, positions: np.ndarray) -> pd.DataFrame:
+        """Return the rows at some positions, however many, as a frame."""
+        rows = positions if self.rows is None else self.rows[positions]
+        return self._read(list(self.columns), rows)
+
+    def reset_index(self, *, drop: bool) -> Self:
+        """Return itself: rows have no other names than their positions."""
+        return self
+
+    def copy(self, *, deep: bool) -> Self:
+        """Return itself: nothing can be assigned to it."""
+        return self
+
+    def _with(self, **changed: Any) -> Self:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), **changed)
+        return other
+
+    def _read(self, columns: list[str], rows: np.ndarray | None) -> pd.DataFrame:
+        stored = self._stored(columns)
+        if rows is None or (np.diff(rows) > 0).all():
+            return self._as_used(self.source.read(stored, rows), columns)
+        order = np.argsort(rows)  # files are read from front to back
+        frame = self.source.read(stored, rows[order]).iloc[np.argsort(order)]
+        return self._as_used(frame.reset_index(drop=True), columns)
+
+    def _stored(self, columns: Sequence[str]) -> list[str]:
+        return list(columns)
+
+    def _as_used(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+        return frame
+
+
+class _Rows:
+    """What `iloc` of a large table is."""
+
+    def __init__(self, table: LargeTable) -> None:
+        self._table = table
+
+    def __getitem__(self, positions: np.ndarray) -> LargeTable | pd.DataFrame:
+        return self._table.at(np.asarray(positions))
+
+
+class CanonicalTable(LargeTable):
+    """A large table whose columns are read as contexts hold them.
+
+    Parameters
+    ----------
+    source : TableSource
+        Where the rows are.
+    schema : TableSchema
+        The kinds of the columns.
+    levels : mapping of str to sequence of str
+        The levels of the categorical columns, the real ones first.
+    precision : mapping of str to dtype
+        The storage to which numbers are rounded.
+    """
+
+    def __init__(
+        self, source: TableSource, schema: TableSchema, levels: Levels, precision: Precision
+    ) -> None:
+        super().__init__(source)
+        self.schema, self.levels, self.precision = schema, levels, precision
+
+    @property
+    def columns(self) -> pd.Index:
+        """The names of the columns."""
+        return pd.Index(list(self.schema.kinds))
+
+    def at_precision(self, precision: Precision) -> Self:
+        """Return the table with values at a coarser storage; see :mod:`skeval.tables.precision`."""
+        coarse = coarsest([self.precision, precision])
+        return self if coarse == self.precision else self._with(precision=coarse)
+
+    def _stored(self, columns: Sequence[str]) -> list[str]:
+        stored = [name for name in columns if name in self.source.names]
+        return stored or self.source.names[:1]  # of which the number of rows is known
+
+    def _as_used(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+        absent = [name for name in columns if name not in frame.columns]
+        frame = frame.assign(**dict.fromkeys(absent))[list(columns)]
+        read = read_as(frame, self.schema, self.levels, names=list(columns))
+        own = {name: dtype for name, dtype in self.precision.items() if name in columns}
+        return at_precision(read, own)
+
+
+@dataclass
+class Learned:
+    """What one look at the columns of a table shows, one after the other.
+
+    Attributes
+    ----------
+    schema : TableSchema
+        The kinds of the columns.
+    labels : dict of str to list of str
+        The labels that occur in each categorical column.
+    precision : dict of str to dtype
+        The storage of numbers.
+    notices : tuple of MetricWarning
+        What is to be said of the table.
+    """
+
+    schema: TableSchema
+    labels: dict[str, list[str]]
+    precision: dict[str, np.dtype]
+    notices: tuple[MetricWarning, ...]
+
+
+def look_at(
+    source: TableSource,
+    schema: TableSchema | Mapping[str, Any] | None,
+    role: str,
+    levels: Levels | None = None,
+    *,
+    lenient: bool = False,
+) -> Learned:
+    """Read every column once, each by itself, and keep what contexts know of a table.
+
+    Parameters
+    ----------
+    source : TableSource
+        The table.
+    schema : TableSchema or mapping of str to str, optional
+        The kinds that are known; those of train are inferred where they are not, each from its
+        whole column.
+    role, levels, lenient
+        As in :func:`~skeval.tables.frames.conform`.
+
+    Returns
+    -------
+    Learned
+
+    Raises
+    ------
+    TableError, SchemaMismatchError
+        If the table cannot be used; all faulty columns are named at once.
+    """
+    known = _kinds(source, schema) if role == "train" else TableSchema.known(schema)
+    oddities = Oddities(known, role, lenient=lenient)
+    oddities.check_names(source.names)
+    labels: dict[str, list[str]] = {}
+    precision: dict[str, np.dtype] = {}
+    for name in known.kinds:
+        if name in oddities.absent:
+            continue
+        given = source.read([name])
+        read = read_as(given, known, {}, names=[name], oddities=oddities)
+        if isinstance(read[name].dtype, pd.CategoricalDtype):
+            read = with_levels(read, {name: (levels or {}).get(name, [])})
+            labels[name] = list(read[name].cat.categories)
+        precision |= stored_precision(given, read)
+    for name in oddities.absent:
+        empty = pd.Series([None], name=name, dtype=object)
+        read = read_as(empty.to_frame(), known, levels or {}, names=[name], oddities=oddities)
+        if isinstance(read[name].dtype, pd.CategoricalDtype):
+            labels[name] = list(read[name].cat.categories)
+    return Learned(known, labels, precision, oddities.notices())
+
+
+def _kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) -> TableSchema:
+    """Return the kinds of all columns, each that is not known inferred from the whole column."""
+    known = TableSchema.known(schema, source.names)
+    kinds, formats = dict(known.kinds), dict(known.datetime_formats)
+    for name in source.names:
+        if kinds.get(name) in {None, "datetime"}:
+            own = {name: kinds[name]} if name in kinds else None
+            inferred = TableSchema.infer(source.read([name]), own)
+            formats = {**inferred.datetime_formats, **formats}
+            kinds[name] = inferred.kinds[name]
+    return replace(known, kinds={n: kinds[n] for n in source.names}, datetime_formats=formats)
+
+
+class Spill:
+    """A file of arrays that are too large to be remembered in memory; it ends with the object.
+
+    What steps remember of a large table may be larger than memory itself. Reading an array maps its
+    place in the file; the system keeps in memory what of it is in use. The file has no name, so
+    that nothing is left of it, however the process ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.tables.large import Spill
+    >>> Spill().keep(np.arange(3)).open().tolist()
+    [0, 1, 2]
+    """
+
+    def __init__(self) -> None:
+        self.file: Any = None
+        self._lock = Lock()
+
+    def keep(self, array: np.ndarray) -> Spilled:
+        """Write an array, and return where it is."""
+        with self._lock:
+            if self.file is None:
+                self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
+                weakref.finalize(self, self.file.close)
+            start = self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED)
+            # transposed, an array that lies column by column is written as it lies
+            np.ascontiguousarray(array.T).tofile(self.file)
+            self.file.flush()
+        return Spilled(self, start, array.dtype, array.shape)
+
+
+@dataclass(frozen=True)
+class Spilled:
+    """An array in the file of a :class:`Spill`."""
+
+    spill: Spill
+    start: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+    def open(self) -> np.ndarray:
+        """Return the array, read-only."""
+        mapped = np.memmap(
+            self.spill.file, self.dtype, mode="r", offset=self.start, shape=self.shape[::-1]
+        )
+        return np.asarray(mapped.T)

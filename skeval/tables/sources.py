@@ -1,0 +1,313 @@
+"""Tables that are read a part at a time: Parquet, datasets of Arrow, lazy polars, Dask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.exceptions import TableError
+from skeval.tables.schema import name_of
+
+BATCH = 2**17  # rows of a batch, whatever the parts that the table is stored in
+_PARQUET = (".parquet", ".pq")
+_NO_ROWS = np.empty(0, dtype=np.int64)
+
+
+class TableSource:
+    """A table whose rows are read when asked for, some columns at a time.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Its columns.
+    role : str
+        How messages call the table.
+
+    Attributes
+    ----------
+    n_rows : int
+        Counted once.
+    """
+
+    def __init__(self, names: Sequence[Any], role: str) -> None:
+        self.native = list(names)
+        self.names = [name_of(name) for name in names]
+        self.role = role
+        if twice := sorted({name for name in self.names if self.names.count(name) > 1}):
+            raise TableError(
+                f"{role} has columns of the same name: {', '.join(twice)}. "
+                "Rename or drop one of each."
+            )
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._count()
+
+    def _count(self) -> int:
+        raise NotImplementedError
+
+    def _parts(self, names: list[Any]) -> Iterator[Any]:
+        """Yield Arrow tables or batches, or pandas frames, of these columns, as they are stored."""
+        raise NotImplementedError
+
+    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield Arrow tables of some columns, in the order of the rows, of whatever lengths."""
+        import pyarrow as pa
+
+        native = dict(zip(self.names, self.native, strict=True))
+        for part in self._parts([native[name] for name in columns]):
+            if isinstance(part, pd.DataFrame):
+                yield pa.Table.from_pandas(part, preserve_index=False)
+            else:
+                yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
+
+    def frames(
+        self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = BATCH
+    ) -> Iterator[pd.DataFrame]:
+        """Yield pandas frames of `size` rows each, the last of what is left; None for all in one.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            What is read; the other columns are not.
+        rows : ndarray of int, optional
+            Positions of the rows, ascending; all by default.
+        size : int or None
+            Rows of a frame. Where one ends does not depend on how the table is stored.
+
+        Yields
+        ------
+        DataFrame
+        """
+        import pyarrow as pa
+
+        held: list[Any] = []
+        n_held = 0
+        for part in _chosen(self.parts(columns), rows):
+            held.append(part)
+            n_held += len(part)
+            while size is not None and n_held >= size:
+                whole = pa.concat_tables(held, promote_options="permissive")
+                yield _as_pandas(whole.slice(0, size), columns)
+                held, n_held = [whole.slice(size)], n_held - size
+        if n_held:
+            yield _as_pandas(pa.concat_tables(held, promote_options="permissive"), columns)
+
+    def read(self, columns: Sequence[str], rows: np.ndarray | None = None) -> pd.DataFrame:
+        """Return some columns of all rows, or of those at ascending positions."""
+        whole = list(self.frames(columns, rows, size=None))
+        return whole[0] if whole else next(self._empty(columns))
+
+    def _empty(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        for part in self.parts(columns):
+            yield _as_pandas(part.slice(0, 0), columns)
+        yield pd.DataFrame({name: [] for name in columns})
+
+
+def _chosen(parts: Iterator[Any], rows: np.ndarray | None) -> Iterator[Any]:
+    """Yield what of each part lies at the positions; reading ends after the last of them."""
+    start = 0
+    for part in parts:
+        if rows is None:
+            yield part
+            continue
+        first, last = np.searchsorted(rows, [start, start + len(part)])
+        if last > first:
+            yield part.take(rows[first:last] - start)
+        start += len(part)
+        if last == len(rows):
+            return
+
+
+def _as_pandas(table: Any, columns: Sequence[str]) -> pd.DataFrame:
+    frame: pd.DataFrame = table.to_pandas()
+    return frame.reset_index(drop=True).set_axis(list(columns), axis="columns")
+
+
+class ArrowSource(TableSource):
+    """A `pyarrow.dataset.Dataset`, such as Parquet files."""
+
+    def __init__(self, dataset: Any, role: str) -> None:
+        metadata = dataset.schema.pandas_metadata or {}
+        # what pandas wrote as an index is none of the columns
+        index = {name for name in metadata.get("index_columns", ()) if isinstance(name, str)}
+        super().__init__([name for name in dataset.schema.names if name not in index], role)
+        self.dataset = dataset
+
+    def _count(self) -> int:
+        return int(self.dataset.count_rows())
+
+    def _parts(self, names: list[Any]) -> Iterator[Any]:
+        # a batch at a time, few ahead: readers would otherwise hold much of the table
+        scanned = self.dataset.to_batches(
+            columns=names, batch_size=BATCH, batch_readahead=2, fragment_readahead=1
+        )
+        return (batch for batch in scanned if batch.num_rows)
+
+
+class PolarsSource(TableSource):
+    """A lazy frame of polars; each pass over the rows runs its query once."""
+
+    def __init__(self, lazy: Any, role: str) -> None:
+        super().__init__(lazy.collect_schema().names(), role)
+        self.lazy = lazy
+
+    def _count(self) -> int:
+        import polars as pl
+
+        return int(self.lazy.select(pl.len()).collect(engine="streaming").item())
+
+    def _parts(self, names: list[Any]) -> Iterator[Any]:
+        query = self.lazy.select(names)
+        if hasattr(query, "collect_batches"):
+            batches = query.collect_batches(chunk_size=BATCH, maintain_order=True)
+        else:  # a version that cannot hand them out: one query a batch
+            starts = range(0, self.n_rows, BATCH)
+            batches = (query.slice(at, BATCH).collect(engine="streaming") for at in starts)
+        return (batch.to_arrow() for batch in batches if len(batch))
+
+
+class DaskSource(TableSource):
+    """A Dask frame; a partition at a time is computed, by whatever scheduler is in use."""
+
+    def __init__(self, frame: Any, role: str) -> None:
+        super().__init__(frame.columns, role)
+        self.frame = frame
+
+    def _count(self) -> int:
+        return int(self.frame.map_partitions(len).compute().sum())
+
+    def _parts(self, names: list[Any]) -> Iterator[Any]:
+        # planned once for all partitions, which are computed one by one
+        computed = (part.compute() for part in self.frame[names].to_delayed())
+        return (part for part in computed if len(part))
+
+
+class FrameSource(TableSource):
+    """A table in memory beside others that are not."""
+
+    def __init__(self, frame: pd.DataFrame, role: str) -> None:
+        super().__init__(frame.columns, role)
+        self.frame = frame
+
+    def _count(self) -> int:
+        return len(self.frame)
+
+    def frames(
+        self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = BATCH
+    ) -> Iterator[pd.DataFrame]:
+        """Yield slices of the frame; see :meth:`TableSource.frames`."""
+        chosen = self.frame[list(columns)]
+        chosen = chosen if rows is None else chosen.iloc[rows]
+        size = size or max(1, len(chosen))
+        for start in range(0, len(chosen), size):
+            yield chosen.iloc[start : start + size].reset_index(drop=True)
+
+    def _empty(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        yield self.frame[list(columns)].iloc[:0]
+
+
+def source_of(table: Any, role: str) -> TableSource | None:
+    """Return a table that need not fit in memory as a source; None if it is none of these.
+
+    Parameters
+    ----------
+    table : object
+        A source already; the path of a Parquet file or of a folder of them, a
+        `pyarrow.dataset.Dataset`, a lazy frame of polars or a Dask frame.
+    role : str
+        How messages call the table.
+
+    Returns
+    -------
+    TableSource or None
+        It has read names and types only.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, a folder has no Parquet file, or its files differ in their
+        columns; or if the table has a column name twice, no row or no column.
+
+    Examples
+    --------
+    >>> from skeval.tables.sources import source_of
+    >>> source_of([1, 2], "train") is None
+    True
+    """
+    if isinstance(table, TableSource):
+        return table
+    source: TableSource | None = None
+    library, kind = type(table).__module__.split(".")[0], type(table).__name__
+    if isinstance(table, str | Path):
+        source = ArrowSource(_parquet(Path(table), role), role)
+    elif library == "pyarrow" and hasattr(table, "to_batches") and hasattr(table, "count_rows"):
+        source = ArrowSource(table, role) if hasattr(table, "get_fragments") else None
+    elif library == "polars" and kind == "LazyFrame":
+        source = PolarsSource(table, role)
+    elif library.startswith("dask") and hasattr(table, "npartitions") and hasattr(table, "columns"):
+        source = DaskSource(table, role)
+    if source is not None and not (source.names and source.n_rows):
+        raise TableError(
+            f"{role} has {source.n_rows} rows and {len(source.names)} columns; "
+            "at least one row and one column are needed."
+        )
+    return source
+
+
+def _parquet(path: Path, role: str) -> Any:
+    """Return the dataset of a Parquet file, or of all in a folder, part-2 before part-10."""
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise TableError(
+            f"{role}: {path} is read with pyarrow. Install it: pip install pyarrow."
+        ) from error
+    files = [path] if path.is_file() else sorted(path.rglob("*"), key=_natural)
+    # names with an underscore or a dot are notes that writers leave
+    files = [
+        file
+        for file in files
+        if file.is_file() and file.suffix.lower() in _PARQUET and file.name[0] not in "._"
+    ]
+    if not files:
+        what = "holds no Parquet file" if path.is_dir() else "is no Parquet file or folder of them"
+        raise TableError(
+            f"{role}: {path} {what}. Read other files first, such as with pandas.read_csv."
+        )
+    try:
+        schemas = [pq.read_schema(file) for file in files]
+    except (pa.ArrowInvalid, OSError) as error:
+        raise TableError(f"{role}: {path} cannot be read as Parquet: {error}") from error
+    for file, schema in zip(files, schemas, strict=True):
+        if odd := set(schema.names) ^ set(schemas[0].names):
+            raise TableError(
+                f"{role}: {file} and {files[0]} do not have the same columns; only one of them "
+                f"has {', '.join(sorted(odd))}."
+            )
+    try:
+        # a file by itself may have a name twice, of which the source says more
+        unified = (
+            schemas[0]
+            if len(files) == 1
+            else pa.unify_schemas(schemas, promote_options="permissive")
+        )
+    except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+        raise TableError(f"{role}: the files of {path} differ in their types: {error}") from error
+    unified = unified.with_metadata(schemas[0].metadata)
+    return ds.dataset([str(file) for file in files], format="parquet", schema=unified)
+
+
+def _natural(path: Path) -> list[tuple[bool, int, str]]:
+    """Return what sorts numbers in names by size."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]

@@ -1,0 +1,174 @@
+"""The same bits from tables larger than memory as from frames; samples say that they are."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.dataset as ds
+import pytest
+
+import skeval.large_context
+from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report
+from skeval.context import Context
+from skeval.datasets import make_mixed
+from skeval.exceptions import SampledWarning, SchemaMismatchError, TableError
+from skeval.fidelity import EnergyDistance, KSComplement
+from skeval.large_context import LargeContext
+from skeval.privacy import KMap
+from tests.tables.test_sources import write_parts
+
+ALL = [
+    metric
+    for package in (diagnostic, fidelity, privacy)
+    for name in package.__all__
+    if isinstance(metric := getattr(package, name), type) and issubclass(metric, Metric)
+]
+COUNTED = [metric for metric in ALL if metric.tags.scaling in {"counts", "sorted runs"}]
+SLOW = ["1 part", "7 parts", "dataset", "polars", "dask"]
+FORMS = [*(pytest.param(form, marks=pytest.mark.slow) for form in SLOW), "mixed"]
+
+
+def table(n_rows, seed):
+    rng, rows = np.random.default_rng(seed), make_mixed(n_rows, random_state=seed)
+    rows["gaps"] = np.where(rng.random(n_rows) < 0.1, np.nan, rng.normal(size=n_rows).round(1))
+    rows["few"] = rng.integers(0, 4, n_rows)
+    return rows
+
+
+TABLES = table(240, 0), table(120, 1), table(200, 2)
+
+
+def stored(form, folder):
+    if form in {"1 part", "7 parts"}:
+        return [write_parts(t, folder / str(i), int(form[0])) for i, t in enumerate(TABLES)]
+    if form == "dataset":
+        return [ds.dataset(path) for path in stored("1 part", folder)]
+    if form == "polars":
+        return [pl.scan_parquet(path / "*.parquet") for path in stored("1 part", folder)]
+    if form == "dask":
+        return [dd.from_pandas(t, npartitions=2) for t in TABLES]
+    return [stored("7 parts", folder)[0], *TABLES[1:]]
+
+
+def evaluated(train, holdout, synthetic):
+    suite = MetricSuite([(metric.__name__, metric()) for metric in COUNTED], on_error="raise")
+    with warnings.catch_warnings(), dask.config.set(scheduler="threads"):
+        warnings.simplefilter("ignore")
+        return suite.fit(train, holdout).evaluate(synthetic)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return evaluated(*TABLES)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)  # what steps keep goes to files
+    result = evaluated(*stored(form, tmp_path))
+    assert list(result) == [metric.__name__ for metric in COUNTED]
+    for name, one in result.items():
+        assert one.to_dict() | {"seconds": 0} == expected[name].to_dict() | {"seconds": 0}, name
+
+
+def test_most_of_what_counts_is_counted():
+    assert len(COUNTED) > 35
+    assert KMap(mode="cluster")._scaling == "sampled"  # clusters have to be found
+
+
+def test_what_cannot_be_counted_is_measured_on_a_sample_and_says_so(tmp_path):
+    paths, metrics = stored("7 parts", tmp_path), [("e", EnergyDistance()), ("ks", KSComplement())]
+    suite = MetricSuite(metrics, max_rows=100).fit(*paths[:2])
+    with pytest.warns(SampledWarning, match="100 of 240 train rows, 100 of 120 holdout rows"):
+        measured = suite.evaluate(paths[2])
+    assert measured["e"].details["sampled"] == {
+        "train": (100, 240),
+        "holdout": (100, 120),
+        "synthetic": (100, 200),
+    }
+    assert "sampled" not in measured["ks"].details
+    assert measured.sizes == {"train": 240, "holdout": 120, "synthetic": 200}
+
+
+@pytest.mark.parametrize("form", ["1 part", "dask", "mixed"])
+def test_a_sample_is_of_the_same_rows_however_a_table_is_stored(form, tmp_path):
+    (tmp_path / "7").mkdir()
+    (tmp_path / "other").mkdir()
+    drawn = []
+    for paths in (stored("7 parts", tmp_path / "7"), stored(form, tmp_path / "other")):
+        context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
+        drawn.append(context.seen_by("sampled"))
+    assert type(drawn[0]) is Context
+    for role in ("train", "holdout", "synthetic"):
+        assert len(drawn[0][role]) == 50
+        pd.testing.assert_frame_equal(drawn[0][role], drawn[1][role])
+
+
+def test_few_rows_are_no_sample(tmp_path):
+    paths = stored("1 part", tmp_path)
+    plain = EnergyDistance().fit(*TABLES[:2]).evaluate(TABLES[2])
+    large = EnergyDistance().fit(*paths[:2]).evaluate(paths[2])
+    assert large.to_dict() | {"seconds": 0} == plain.to_dict() | {"seconds": 0}
+    assert EnergyDistance().fit(paths[0]).score(paths[2]) == plain.value
+
+
+def test_neighbours_are_looked_for_among_all_rows_while_they_fit(tmp_path, monkeypatch):
+    paths = stored("1 part", tmp_path)
+    context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
+    assert len(context.seen_by("neighbours").train) == 240
+    monkeypatch.setattr(skeval.large_context, "_MOST_BYTES", 1000)
+    assert len(context.seen_by("neighbours").train) == 50
+    assert context.seen_by("neighbours") is context.seen_by("sampled")
+
+
+def test_work_on_the_real_rows_is_done_once(tmp_path):
+    paths = stored("1 part", tmp_path)
+    context = LargeContext.of(*paths[:2])
+    first, second = (context.with_synthetic(paths[2]).seen_by("sampled") for _ in range(2))
+    assert first is not second
+    assert first.real is second.real
+
+
+def test_the_rows_of_a_pickle_are_left_out_unless_asked_for(tmp_path):
+    paths = stored("1 part", tmp_path)
+    metric = KSComplement().fit(*paths[:2])
+    value = metric.score(paths[2])
+    assert "train" not in pickle.loads(pickle.dumps(metric)).context_
+    metric.context_.remember_rows = True
+    assert pickle.loads(pickle.dumps(metric)).score(paths[2]) == value
+
+
+def test_errors_and_notices_are_those_of_frames(tmp_path):
+    train = TABLES[0].assign(odd=1.5)
+    bad = TABLES[1].assign(odd="text").drop(columns="few")
+    for name, rows in {"train": train, "bad": bad}.items():
+        rows.to_parquet(tmp_path / f"{name}.parquet")
+    for tables in ((train, bad), (tmp_path / "train.parquet", tmp_path / "bad.parquet")):
+        with pytest.raises(SchemaMismatchError, match="it misses few"):
+            KSComplement().fit(*tables)
+    said = []
+    for real, synthetic in ((train, bad), (tmp_path / "train.parquet", tmp_path / "bad.parquet")):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            diagnostic.MissingValueSimilarity().fit(real, real).score(synthetic)
+        said.append([str(warning.message) for warning in caught])
+    assert said[0] == said[1]
+    assert any("also stand in train" in text for text in said[0])
+    with pytest.raises(TableError, match="is no Parquet file or folder"):
+        KSComplement().fit(train).score(tmp_path / "none")
+
+
+def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
+    paths = stored("7 parts", tmp_path)
+    suite = MetricSuite([("ks", KSComplement()), ("e", EnergyDistance())], max_rows=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = report(*paths, tmp_path / "report.html", suite=suite, progress=False)
+    assert result["ks"].value == KSComplement().fit(TABLES[0]).score(TABLES[2])
+    assert "measured on a sample" in (tmp_path / "report.html").read_text()
