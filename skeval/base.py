@@ -81,6 +81,9 @@ class Metric(BaseEstimator):
     are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
     sums of squares, which shrink as the square of the noise.
 
+    Metrics with ``needs_no_rows = True`` look at columns one by one, and at no row: they can be
+    evaluated by a suite that was saved without rows, :meth:`MetricSuite.save`.
+
     Examples
     --------
     >>> import pandas as pd
@@ -105,6 +108,9 @@ class Metric(BaseEstimator):
     }
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
+
+    # whether it looks at columns one by one, so that their distributions in a file will do
+    needs_no_rows: ClassVar[bool] = False
 
     # whether it is fast enough to be measured on halves as well
     _halved: ClassVar[Halved] = False

@@ -19,6 +19,7 @@ from skeval.cli.gate import (
 )
 from skeval.cli.inputs import (
     TrainHoldoutSynthetic,
+    check_named,
     check_of_one_table,
     check_paths,
     dialect_of,
@@ -46,6 +47,7 @@ from skeval.cli.options import (
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.policy import Policy
+from skeval.progress import shown
 
 if TYPE_CHECKING:
     from skeval.suite import MetricSuite
@@ -93,6 +95,7 @@ def report(
     # from four tables on, all behind the holdout are candidates
     read, known = read_tables(tables[:3], schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
+    check_named(read[0], target=target, sensitive=sensitive)
     if len(tables) > 3:
         read = (
             *read[:2],
@@ -132,9 +135,11 @@ def demo(
     from skeval.report import ENDINGS
 
     check_output(output, ENDINGS, owner="report")
-    flights = load_flights(rows, random_state=seed)
-    train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
-    synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
+    with shown("lines") as tick:
+        tick("made")
+        flights = load_flights(rows, random_state=seed)
+        train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
+        synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
     say(
         f"{len(train):,} real flights as train, {len(holdout):,} held out, "
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."

@@ -116,7 +116,7 @@ def _table(suite_result: SuiteResult) -> str:
 
 def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> list[Cell]:
     said, band = finding(result, alarm, shifted), band_of(result)
-    sign = result.tags.sign if result.tags is not None else 0
+    direction = result.tags.direction if result.tags is not None else ""
     low, high = scale_of(result)
     place = (comparable(result) - low) / (high - low)
     return [
@@ -125,7 +125,7 @@ def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> l
         Cell(number(result.value), as_float(result.value), "n alarm" if alarm else "n"),
         Cell(shown_interval(band), as_float(band[0] if band else None), "n"),
         Cell(number(result.baseline), as_float(result.baseline), "n"),
-        text_cell({1: "high", -1: "low", 0: "between"}[sign]),
+        text_cell(direction, "one"),
         text_cell(evidence(result)),
     ]
 

@@ -35,6 +35,7 @@ th[aria-sort=ascending] button::after { content: " \\25B2"; }
 th[aria-sort=descending] button::after { content: " \\25BC"; }
 :focus-visible { outline: 2px solid $train; outline-offset: 2px; }
 .n { text-align: right; white-space: nowrap; }
+.one { white-space: nowrap; }
 tbody th { min-width: 11rem; }
 tbody th small { color: $grey; display: block; font-weight: normal; }
 table.text { font-size: .85rem; }
