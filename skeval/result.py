@@ -423,7 +423,7 @@ class SuiteResult(Mapping[str, Result]):
         return verdict(self, level)
 
     def compare(self, other: SuiteResult) -> pd.DataFrame:
-        """Set the values of two evaluations side by side.
+        """Set the values of two evaluations side by side; :func:`skeval.compare` takes any number.
 
         Parameters
         ----------
@@ -435,9 +435,12 @@ class SuiteResult(Mapping[str, Result]):
         DataFrame
             By metric: `value`, `other`, `difference` (other minus this), and `better`: which of the
             two is better by the metric's direction, "this", "other" or "" where they are equal, the
-            metric has no direction or a value is missing.
+            metric has no direction or a value is missing, as that of a metric which one of the two
+            has not. It goes by the values alone, whatever their intervals.
         """
-        shared = {name: (self[name], other[name]) for name in self if name in other}
+        names = dict.fromkeys([*self, *other])
+        nothing = Result(float("nan"))
+        shared = {name: (self.get(name, nothing), other.get(name, nothing)) for name in names}
         frame = pd.DataFrame(
             [(this.value, that.value) for this, that in shared.values()],
             index=pd.Index(list(shared), name="metric"),

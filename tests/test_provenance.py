@@ -239,7 +239,7 @@ def test_several_tables_have_hashes_and_kinds_of_their_own():
 
 def test_equal_dates_and_tables_give_the_same_page_and_paper(tables, tmp_path):
     suite = MetricSuite([("tv", TVComplement())])
-    for ending in ("html",):
+    for ending in ("html", "pdf"):
         paths = [tmp_path / f"{i}.{ending}" for i in range(2)]
         for path in paths:
             report(*tables, path, suite=suite, date=DATE, progress=False)

@@ -1,4 +1,4 @@
-"""Commands that print and save scores: `evaluate` and `compare`."""
+"""The command that prints and saves scores: `evaluate`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ from skeval.cli.options import (
     debugging,
     say,
 )
-from skeval.cli.saved import read_results
 from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words
 from skeval.files import replacing
@@ -161,20 +160,6 @@ def _preset(
         n_jobs=-1,
         schema=relations,
     )
-
-
-@app.command()
-def compare(
-    first: Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")],
-    second: Annotated[Path, typer.Argument(help="The same of another synthetic table.")],
-) -> None:
-    """Set the scores of two synthetic tables side by side."""
-    frame = read_results(first).compare(read_results(second))
-    names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
-    table = table_of("metric", names["this"], names["other"], "difference", "better")
-    for row in frame.itertuples():
-        table.add_row(escape(str(row.Index)), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
-    show(table)
 
 
 def print_scores(result: SuiteResult) -> None:
