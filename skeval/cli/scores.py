@@ -99,8 +99,6 @@ def evaluate(
     date: DateOption = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
-    from skeval.verdict import summary
-
     if output is not None:
         check_paths(output, tuple(_WRITERS), "scores", [*tables, schema, policy])
     gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
@@ -131,11 +129,17 @@ def evaluate(
     write_junit(gate, result, junit)
     print_scores(result)
     say_kinds(train, known)
+    _say_verdict(result, output)
+    enforce(gate, result)
+
+
+def _say_verdict(result: SuiteResult, output: Path | None) -> None:
+    from skeval.verdict import summary
+
     if sentence := summary(result):
         say(sentence)
     if output is not None:
         say(f"Saved: {output}")
-    enforce(gate, result)
 
 
 def _preset(
