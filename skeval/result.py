@@ -479,7 +479,8 @@ class SuiteResult(Mapping[str, Result]):
         -------
         DataFrame
             `table`, `what`, `metric`, `score`, `baseline`; see
-            :func:`~skeval.properties.property_details`. ``display(property)`` draws it.
+            :func:`~skeval.properties.property_details`. ``display(property)`` draws one of them,
+            :class:`~skeval.reporting.PropertyDisplay` all.
 
         Raises
         ------
