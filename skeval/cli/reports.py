@@ -89,7 +89,7 @@ def report(
         check_policy(gate, _suite_of(tables, target, sensitive, seed))
     read, known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(read[0], target=target, sensitive=sensitive)
+    check_named(read[0], sensitive=sensitive)
     _write_report(
         read,
         output,
